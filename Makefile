@@ -1,13 +1,17 @@
 # Docrail: everything a checkout can do. `make help` lists it.
 SHELL := /bin/sh
 RUN := .venv/bin/
-WORKERS := 3
+# More than the cores: a test on real servers waits for half of its time.
+WORKERS := 5
 PYTEST := $(RUN)python -m pytest -n $(WORKERS) --dist worksteal
 LABELLED := ../shared/data/invoices
 PYTHONS := python3 python3.13 python3.12 python3.11
 
+# Where it is set, hundreds of test processes would each compile what they import.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help venv demo up test test-all lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
+.PHONY: help venv demo up test test-all mutants lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,12 +50,15 @@ demo: venv  ## Read the sample invoices through the whole system; KEEP=1 leaves 
 up: venv  ## Start everything on this machine, with its data in ./var
 	@$(RUN)docrail up
 
-test: .venv/.developer  ## Run the tests without the slow ones (a quarter of an hour), on real servers that they start themselves
+test: .venv/.developer  ## Run the tests without the slow ones (ten minutes on two cores), on real servers that they start themselves
 	@$(PYTEST) -m "not slow" --hypothesis-profile=quick
 
 test-all: .venv/.developer  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
 	@$(PYTEST) --hypothesis-profile=thorough --ignore=tests/chaos
 	@$(RUN)python -m pytest tests/chaos
+
+mutants: .venv/.developer  ## Plant the mistakes of tests/mutants in copies of the tree: the tests must notice each one
+	@$(RUN)python -m tests.mutants
 
 lint: .venv/.developer  ## Check style, types and imports
 	$(RUN)ruff check .
@@ -62,7 +69,7 @@ lint: .venv/.developer  ## Check style, types and imports
 check: lint test-all  ## Run all that a commit must pass
 
 bench: .venv/.developer  ## Measure, and print the numbers and their baselines as JSON lines
-	@for name in scheduler validate interpreter shapes pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done
+	@for name in scheduler validate interpreter shapes explain pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done
 
 bench-extraction: .venv/.developer  ## Score the readers on labelled documents; the development set's scores are written to the docs
 	@$(RUN)python -m bench.extraction

@@ -34,7 +34,7 @@ def _check_public_url(url: str | None) -> str | None:
     parsed = urlsplit(url or "http://unset")
     no_host = parsed.scheme not in ("http", "https") or not parsed.hostname or parsed.port == 0
     if no_host or parsed.query or parsed.fragment:
-        raise ValueError("expected http:// or https://, a host, and nothing behind its path")
+        raise ValueError("expected http:// or https://, a host, and nothing after its path")
     return url or None  # an empty variable counts as unset
 
 
@@ -121,7 +121,7 @@ class Settings(BaseSettings):
     deployment_name: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
         None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
-        description="the fleet whose builds are told apart, the same for all its workers; by default the task queue's "
+        description="the fleet that the builds belong to, the same for all its workers; by default the task queue's "
         "name, with dashes for what cannot be in it",
     )
     database_url: Annotated[str, AfterValidator(_check_database_url)] = Field(
@@ -195,14 +195,13 @@ class Settings(BaseSettings):
         "worker's speed; the test suite does",
     )
     graceful_shutdown_seconds: float = Field(
-        30.0, ge=0, description="how long a worker that was told to stop lets running activities finish"
+        30.0, ge=0, description="how long a worker that is being stopped lets running activities finish"
     )
     worker_heartbeat_seconds: float = Field(
         5.0,
         ge=1,
         le=60,
-        description="how often a worker tells Temporal that it lives: after 3 missed heartbeats, /readyz counts it as "
-        "gone",
+        description="how often a worker reports to Temporal: after 3 missed heartbeats, /readyz counts it as gone",
     )
     handlers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
         (),
@@ -303,7 +302,7 @@ def missing_settings(settings: Settings) -> Iterator[str]:
     }
     for name, (value, steps) in lacking.items():
         if not value:
-            yield f"{name} is not set: {steps} fail on this worker, and their retries may reach another one"
+            yield f"{name} is not set: this worker leaves {steps} to others, and they fail if no worker has it"
 
 
 PREFIX = "DOCRAIL_"

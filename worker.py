@@ -27,9 +27,8 @@ from docrail.activities.internal.maintenance import maintenance_activities
 from docrail.activities.internal.reviews import review_activities
 from docrail.activities.internal.sla import sla_activity
 from docrail.activities.internal.values import value_activities
-from docrail.activities.missing_handler import missing_handler_activity
 from docrail.activities.registry import load_catalogue
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import activity_for, missing_handler_activity
 from docrail.adapters.gemini.access import GeminiAccess
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient
@@ -52,6 +51,7 @@ from docrail.services.tools import Outside, Tools
 from docrail.settings import Settings, missing_settings, unread_variables
 from docrail.workflows.background import BackgroundTasks
 from docrail.workflows.contract.names import tag_queue
+from docrail.workflows.elsewhere import QueueOnly
 from docrail.workflows.maintenance import Maintenance, SlaWatch
 from docrail.workflows.map_chunk import Chunk
 from docrail.workflows.run import Run
@@ -62,6 +62,7 @@ PASSED_THROUGH = (
     "docrail.workflows.answer_validation",
     "docrail.workflows.driver",
     "docrail.workflows.driver_context",
+    "docrail.workflows.elsewhere",
     "docrail.workflows.failures",
     "docrail.workflows.lost_workers",
     "docrail.workflows.map_chunk_client",
@@ -197,6 +198,7 @@ def assemble_worker(
         workflows=workflows,
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
+        interceptors=[QueueOnly()],
         max_concurrent_workflow_tasks=100,
         max_concurrent_activities=ACTIVITY_SLOTS,
         # Safe on this queue because it has no rate limit: eager activities bypass a queue's limit.

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import random
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,10 +12,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import to_json
 from temporalio import activity
+from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from docrail.activities.heartbeat import beating
 from docrail.activities.step_cache import find_output, keep_output
+from docrail.adapters.http.errors import WorkerNotConfiguredError
 from docrail.adapters.store.parts import filled, marks_in, worded
 from docrail.adapters.store.values import MAX_STORED_BYTES, may_hold_marks
 from docrail.dag.engine.state import EARLIER_CHARACTERS, MOST_EARLIER, EarlierError, StepError
@@ -63,7 +65,7 @@ def activity_for(
                 output = await _carried(output, call, tools)
                 await keep_output(call, handler.name, output, tools)
                 return StepOutcome(output=output, attempt=attempt, earlier=earlier)
-        except Exception as error:  # noqa: BLE001 - whatever a handler raises, Temporal is told
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises is reported to Temporal
             failure = _failure(error, call, hidden, _progress(attempt, earlier))
             _leave_to_the_next(failure, attempt, earlier)
             # With its traceback but not as its cause, which would repeat the whole message in Temporal.
@@ -74,6 +76,31 @@ def activity_for(
             raise ApplicationError("the worker was stopped", _progress(attempt, earlier), type=WORKER_STOPPED) from None
 
     return execute
+
+
+class NoHandlerError(WorkerNotConfiguredError):
+    """The worker does not have the step's handler."""
+
+
+def missing_handler_activity(broken: Mapping[str, str]) -> Callable[[Sequence[RawValue]], Coroutine[Any, Any, None]]:
+    """Return the activity for all names that this worker lacks: it leaves them to another worker.
+
+    `broken` maps the names of unusable handlers to their errors.
+    """
+
+    @activity.defn(dynamic=True)
+    async def missing_handler(arguments: Sequence[RawValue]) -> None:
+        info = activity.info()
+        reason = broken.get(info.activity_type, "set DOCRAIL_HANDLERS on every worker")
+        error = NoHandlerError(f"this worker has no handler {info.activity_type!r}: {reason}")
+        try:
+            call = activity.payload_converter().from_payload(arguments[0].payload, AttemptRequest)
+        except (ValueError, IndexError):  # another build's own activity, which is retried until a worker has it
+            raise error from None
+        progress = _progress(call.failed_before + info.attempt, errors_left(info.heartbeat_details))
+        raise _failure(error, call, {}, progress) from None
+
+    return missing_handler
 
 
 def _is_stopped() -> bool:
@@ -169,12 +196,16 @@ def _heartbeat(info: activity.Info, attempt: int, earlier: tuple[EarlierError, .
 def _failure(
     error: Exception, call: AttemptRequest, hidden: Mapping[str, str], progress: dict[str, Json]
 ) -> ApplicationError:
-    """Return the failure for Temporal. Its type is the error's class, so that `non_retryable` can name it."""
+    """Return the failure for Temporal. Its type is the error's class, so that `non_retryable` can name it.
+
+    Temporal would count an attempt on a worker that lacks something, so the run makes it again (lost_workers.py).
+    """
+    is_unfit = isinstance(error, WorkerNotConfiguredError)
     return ApplicationError(
         shortened(replaced(_message(error), hidden)),
-        progress,
+        progress | {"unfit": True} if is_unfit else progress,
         type=type(error).__name__,
-        non_retryable=isinstance(error, NOT_RETRIED),
+        non_retryable=is_unfit or isinstance(error, NOT_RETRIED),
         next_retry_delay=_delay(progress["attempt"], call.jitter, _asked_for(error, call)),
     )
 

@@ -7,12 +7,11 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from docrail.dag.language.inputs import InputProblem
-from docrail.services.access.models import ANONYMOUS, WATCH, Principal, Scope, person, system_principal
+from docrail.services.access.models import ANONYMOUS, NAME_PATTERN, WATCH, Principal, Scope, person, system_principal
 from docrail.services.errors import Forbidden, InvalidInput
 from docrail.services.reviews.models import PASSED_BY
 
 NAME_HEADER = "X-Docrail-As"
-NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$"
 OWN_NAMES = frozenset({system_principal("").name, PASSED_BY, WATCH})
 """Names reserved for Docrail itself: a caller with one could impersonate it."""
 

@@ -1,27 +1,27 @@
 """Routes of a document's fields: show values, confidence and sources; correct, unlock and undo."""
 
-import datetime as dt
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from docrail.api.auth import MayRead, MayReview
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.reviews import Text, Token, TokenIn
+from docrail.api.reviews import TokenIn
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.corrections import proposals
 from docrail.invoices.assessment.explanation import explain, explain_overall, explain_priority
-from docrail.invoices.fields import LARGEST_PAGE, value_text
-from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData
+from docrail.invoices.fields import value_text
+from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData, Lock, Problem
+from docrail.services.documents.models import StoredChange
 from docrail.services.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
+from docrail.services.model_config import Text
 from docrail.services.reviews import corrections
-from docrail.services.reviews.corrections import CorrectionOrder, JudgedDocument
+from docrail.services.reviews.corrections import ON_PAGE, CorrectionOrder, JudgedDocument
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
-
-ON_PAGE = "left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)"
 
 
 class CandidateOut(BaseModel):
@@ -49,16 +49,6 @@ class PartOut(BaseModel):
     weight: float
 
 
-class LockOut(BaseModel):
-    """The person who set the field."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    by: str
-    at: dt.datetime
-    why: str
-
-
 class FieldOut(BaseModel):
     """A field in its current state."""
 
@@ -70,7 +60,7 @@ class FieldOut(BaseModel):
     box: Box | None = Field(description=ON_PAGE)
     evidence: list[str] = Field(examples=[["checksum_valid"]])
     explanation: list[PartOut] = Field(description="why the confidence is what it is")
-    lock: LockOut | None = Field(description="who said so: no reading changes a locked field")
+    lock: Lock | None = Field(description="who said so: no reading changes a locked field")
     candidates: list[CandidateOut] = Field(description="what every source says, surest first")
     proposals: list[CandidateOut] = Field(description="of a locked field, what readers say against it")
 
@@ -86,21 +76,10 @@ class FieldOut(BaseModel):
             box=field.box,
             evidence=[fact.value for fact in field.evidence],
             explanation=[PartOut(what=part.what, weight=round(part.weight, 4)) for part in explain(field, name)],
-            lock=field.lock and LockOut.model_validate(field.lock),
+            lock=field.lock,
             candidates=[CandidateOut.of(each) for each in field.candidates],
             proposals=[CandidateOut.of(each) for each in proposals(field)],
         )
-
-
-class BrokenRuleOut(BaseModel):
-    """A rule that the document violates."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    code: str = Field(examples=["totals_disagree"])
-    severity: Literal["error", "warning"]
-    message: str
-    field: str | None
 
 
 class FieldsOut(BaseModel):
@@ -117,10 +96,10 @@ class FieldsOut(BaseModel):
     )
     fields: list[FieldOut]
     line_items: list[dict[str, Json]]
-    locks: dict[str, LockOut] = Field(
+    locks: Mapping[str, Lock] = Field(
         description="who said so, of each locked field; `document_type` and `line_items` are locked as a whole"
     )
-    problems: list[BrokenRuleOut]
+    problems: list[Problem]
 
     @classmethod
     def of(cls, shown: JudgedDocument) -> "FieldsOut":
@@ -136,48 +115,15 @@ class FieldsOut(BaseModel):
             priority=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_priority(invoice)],
             fields=[FieldOut.of(name, getattr(invoice, name)) for name in FIELD_NAMES],
             line_items=[line.model_dump(mode="json") for line in invoice.line_items],
-            locks={field: LockOut.model_validate(lock) for field, lock in shown.locks.items()},
-            problems=[BrokenRuleOut.model_validate(problem) for problem in invoice.problems],
+            locks=shown.locks,
+            problems=invoice.problems,
         )
-
-
-class CorrectionIn(BaseModel):
-    """The correct value of a field. Sending the current value confirms it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    value: Annotated[str, Field(max_length=200_000)] | None = Field(
-        description="in the field's type: `1190.00`, `2026-11-30`, `EUR`; null if the document does not say it",
-        examples=["1190.00"],
-    )
-    token: Token
-    why: Text = ""
-    page: int | None = Field(
-        default=None, strict=True, ge=1, le=LARGEST_PAGE, description="where it stands on the page, if known"
-    )
-    box: Box | None = Field(default=None, description=ON_PAGE)
-
-
-class FieldChangeOut(BaseModel):
-    """A person's change to a field."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    field: str
-    act: Literal["lock", "unlock"]
-    value: str | None
-    read_value: str | None = Field(description="what stood there before")
-    read_source: str
-    corrected_by: str
-    corrected_at: dt.datetime
-    why: str
-    undone_at: dt.datetime | None
 
 
 class ChangesOut(BaseModel):
     """All changes by people to a document's fields, oldest first."""
 
-    changes: list[FieldChangeOut]
+    changes: list[StoredChange]
 
 
 @router.get("/{document_id}/fields", responses=problems(NotFound))
@@ -187,12 +133,11 @@ async def show_fields(document_id: str, who: MayRead, app: AppDep) -> FieldsOut:
 
 
 @router.put("/{document_id}/fields/{field}", responses=problems(NotFound, ClaimLost, WrongState))
-async def correct_field(document_id: str, field: str, wanted: CorrectionIn, who: MayReview, app: AppDep) -> FieldsOut:
+async def correct_field(document_id: str, field: str, order: CorrectionOrder, who: MayReview, app: AppDep) -> FieldsOut:
     """Lock a field to its correct value.
 
     `document_type` and `line_items` can be locked too, the latter as a JSON list.
     """
-    order = CorrectionOrder(wanted.value, wanted.token, wanted.why, wanted.page, wanted.box)
     return FieldsOut.of(await corrections.correct_field(app, who, document_id, field, order))
 
 
@@ -219,5 +164,4 @@ async def undo_correction(document_id: str, wanted: TokenIn, who: MayReview, app
 @router.get("/{document_id}/changes", responses=problems(NotFound))
 async def list_changes(document_id: str, who: MayRead, app: AppDep) -> ChangesOut:
     """List the changes by people to the document's fields, including undone ones."""
-    changes = await corrections.list_changes(app, who, document_id)
-    return ChangesOut(changes=[FieldChangeOut.model_validate(change) for change in changes])
+    return ChangesOut(changes=await corrections.list_changes(app, who, document_id))

@@ -397,7 +397,7 @@ def _message(fault: Any) -> str:
     match fault["type"]:
         case "missing":
             return "is required"
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             return "is not known here"
         case "value_error" if "UploadFile" in fault["msg"]:
             return "must be a file: a part of the form that has a file name"

@@ -4,7 +4,7 @@ The waits include those of nested runs. The actions include those on failed step
 """
 
 import asyncio
-import datetime as dt
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -13,10 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Reason, one_key
-from docrail.dag.explain.facts import OpenWait, RunExplanation
+from docrail.dag.explain.facts import RunExplanation
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus
-from docrail.dag.language.version_refs import MAX_VERSION
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import ID_PATTERN
 from docrail.services.engine import history_url
@@ -24,39 +23,16 @@ from docrail.services.errors import InvalidDefinition, KeyConflict, MayNotDecide
 from docrail.services.reviews import service as reviews
 from docrail.services.runs import control, explanation, lists, outputs, reports, waits
 from docrail.services.runs import service as runs
+from docrail.services.runs.control import ActionPage
 from docrail.services.runs.lists import RunFilter, RunPage
 from docrail.services.runs.service import RunOrder, StartedRun
+from docrail.services.runs.waits import WaitPage
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
 
 MOST_EXPLAINED = 5_000
 """Maximum steps per page. For each page of an ended run, a worker replays the whole run."""
-
-
-class RunIn(BaseModel):
-    """A run to start: `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition, which is published first."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"definition": "invoice", "inputs": {"document_id": "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"}}]
-        },
-    )
-
-    definition: str | dict[str, Json]
-    version: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=MAX_VERSION,
-        description="by default what the alias `stable` or `canary` says",
-    )
-    inputs: dict[str, Json] = Field(default_factory=dict)
-    key: str | None = Field(default=None, description="as the header Idempotency-Key")
-    priority: int | None = Field(
-        default=None, strict=True, ge=1, le=5, description="1 goes first, by default what the definition says, else 3"
-    )
 
 
 class RunOut(RunReport):
@@ -124,12 +100,10 @@ class AbortIn(BaseModel):
     responses=problems(NotFound, KeyConflict, InvalidDefinition),
 )
 async def start_run(
-    order: RunIn, who: MaySubmit, app: AppDep, response: Response, idempotency_key: IdempotencyKey = None
+    order: RunOrder, who: MaySubmit, app: AppDep, response: Response, idempotency_key: IdempotencyKey = None
 ) -> StartedRun:
     """Start a run. With a key, repeating the request returns the same run, even after it ended."""
-    key = one_key(idempotency_key, order.key)
-    wanted = RunOrder(order.definition, order.version, order.inputs, key, order.priority)
-    started = await runs.start_run(app, who, wanted)
+    started = await runs.start_run(app, who, replace(order, key=one_key(idempotency_key, order.key)))
     response.headers["Location"] = f"/v1/runs/{started.run_id}"
     return started
 
@@ -225,27 +199,10 @@ async def answer_wait(run_id: str, step_id: str, wanted: AnswerIn, who: MayOpera
     return RunStatusOut(run_id=run_id, status=status)
 
 
-class WaitsOut(BaseModel):
-    """What a run waits for: first its own steps, then those of nested runs, page by page."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    waits: list[OpenWait] = Field(
-        description="each is answered at its run and step: POST /v1/runs/{run_id}/waits/{step_id}; one without "
-        "`waiting` has failed, and waits for POST /v1/runs/{run_id}/steps/{step_id}/resolve"
-    )
-    unanswered: list[str] = Field(description="runs inside it that did not tell what they wait for")
-    paused: list[str] = Field(
-        description="runs of this page, itself among them, that are paused: an answer is taken, but nothing begins "
-        "after it before POST /v1/runs/{run_id}/resume"
-    )
-    after: str | None
-
-
 @router.get("/{run_id}/waits", responses=problems(NotFound))
-async def list_waits(run_id: str, who: MayRead, app: AppDep, *, limit: Limit = 100, after: After = None) -> WaitsOut:
+async def list_waits(run_id: str, who: MayRead, app: AppDep, *, limit: Limit = 100, after: After = None) -> WaitPage:
     """List what a run and its nested runs wait for; `limit` is the number of nested runs per page."""
-    return WaitsOut.model_validate(await waits.list_waits(app, who, run_id, limit=limit, after=after))
+    return await waits.list_waits(app, who, run_id, limit=limit, after=after)
 
 
 StepId = Annotated[
@@ -257,32 +214,6 @@ StepId = Annotated[
 actions_router = APIRouter(prefix="/v1/runs/{run_id}/actions", tags=["runs"])
 
 
-class ActionOut(BaseModel):
-    """A person's action on a step or, if `step_id` is null, on its run."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    action: str = Field(
-        examples=["retry_run"],
-        description="to the run pause, resume, abort or retry_run; about a step retry, skip, output, abort or dismiss",
-    )
-    step_id: str | None
-    details: dict[str, Json] = Field(
-        description="what was given by hand, and why; `outcome` if no worker answered: it may not have been done"
-    )
-    acted_by: str
-    acted_at: dt.datetime
-
-
-class ActionListOut(BaseModel):
-    """A page of actions, newest first."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    actions: list[ActionOut]
-    after: str | None
-
-
 @actions_router.get("", responses=problems(NotFound))
 async def list_actions(
     run_id: str,
@@ -292,12 +223,11 @@ async def list_actions(
     step: StepId = None,
     limit: Limit = 100,
     after: After = None,
-) -> ActionListOut:
+) -> ActionPage:
     """List people's actions on a run and its failed steps, newest first.
 
     Includes pauses, resumptions, aborts and retries; for steps also skips, manual outputs and dismissals. Refused
     actions
     are not recorded.
     """
-    page = await control.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)
-    return ActionListOut.model_validate(page)
+    return await control.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)

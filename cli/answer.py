@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from docrail.cli.client import HERE, Api, ask_api, run_path
+from docrail.cli.printout import Printout
 from docrail.cli.runs import RunId
-from docrail.cli.terminal import AsJson, print_json, shortened, strict_json
+from docrail.cli.terminal import shortened, strict_json
 from docrail.dag.values.json_values import Json
 
 Fields = Annotated[
@@ -26,23 +27,17 @@ def answer(
     step: Annotated[str, typer.Argument(help="The waiting step's id.", metavar="STEP")],
     given: Fields = None,
     value: Value = None,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Answer a step that waits.
 
     For a signal, a webhook or a person. The first answer that the step accepts counts. An answer may come before the
     step waits: it is kept.
 
-    Exit codes: 0 answered, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail run answer settle.order-4711 customer_reply decision=process
     """
     answered = ask_api(api, "POST", run_path(run, "waits", step), json={"answer": parse_answer(given or [], value)})
-    if as_json:
-        print_json(answered)
-    else:
-        print(f"answered {step}; {answered['run_id']} is {answered['status']}")
+    return Printout(answered, f"answered {step}; {answered['run_id']} is {answered['status']}")
 
 
 def parse_answer(given: Sequence[str], value: str | None, form: Mapping[str, Json] | None = None) -> Json:

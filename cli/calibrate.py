@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.cli.client import NAME_VARIABLE
 from docrail.cli.database import small_pool
+from docrail.cli.listing import ID, NUMBER, TEXT, Listing
+from docrail.cli.printout import Printout
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
-from docrail.cli.tables import ID, NUMBER, TEXT, print_table
-from docrail.cli.terminal import AsJson, complain, moment, print_json, say
+from docrail.cli.terminal import complain, moment
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.calibration import (
     Calibration,
@@ -68,14 +69,14 @@ Tenant = Annotated[str, typer.Option(help="The calibration of this tenant.", met
 LOCAL = "postgresql://docrail@127.0.0.1:5432/docrail"
 
 
-def list_versions(tenant: Tenant = DEFAULT_TENANT, as_json: AsJson = False, database: Url = LOCAL) -> None:
+def list_versions(tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL) -> Printout:
     """List the calibrations, and which one counts.
 
     Exit codes: 0 shown, 1 the database is unavailable, 2 wrong usage.
 
     Example: docrail calibration list
     """
-    asyncio.run(_list(database, _principal(tenant, None), as_json=as_json))
+    return asyncio.run(_list(database, _principal(tenant, None)))
 
 
 def fit_anew(
@@ -90,9 +91,8 @@ def fit_anew(
     write: Annotated[Path | None, typer.Option(help="Write the fit to a file, too.", metavar="FILE")] = None,
     tenant: Tenant = DEFAULT_TENANT,
     name: As = None,
-    as_json: AsJson = False,
     database: Url = LOCAL,
-) -> None:
+) -> Printout:
     """Fit a calibration on what is known to be right.
 
     Of values with confidence 0.9, nine in ten should be right. Shows the expected calibration error of the calibration
@@ -112,21 +112,15 @@ def fit_anew(
     calibration, summary = fitted
     if write:
         write.write_text(calibration.model_dump_json() + "\n")
-    if as_json:
-        print_json(asdict(summary))
-        return
-    say("\n".join(_lines(summary)))
-    if write:
-        say(f"wrote {write}")
+    return Printout(asdict(summary), [*_lines(summary), *([f"wrote {write}"] if write else [])])
 
 
 def choose(
     version: Annotated[str, typer.Argument(help="A version's number, or `shipped`.", metavar="VERSION")],
     tenant: Tenant = DEFAULT_TENANT,
     name: As = None,
-    as_json: AsJson = False,
     database: Url = LOCAL,
-) -> None:
+) -> Printout:
     """Let an earlier calibration count again.
 
     Exit codes: 0 done, 1 there is no such version, 2 wrong usage.
@@ -135,10 +129,8 @@ def choose(
     """
     chosen = _version(version)
     asyncio.run(_choose(database, _principal(tenant, name), chosen))
-    if as_json:
-        print_json({"counts": version})
-    else:
-        say(f"{'the shipped calibration' if chosen is None else f'version {chosen}'} counts from now on")
+    name_ = "the shipped calibration" if chosen is None else f"version {chosen}"
+    return Printout({"counts": version}, f"{name_} counts from now on")
 
 
 def _principal(tenant: str, name: str | None) -> Principal:
@@ -236,7 +228,7 @@ def _manifest(folder: Path) -> Manifest:
         raise SystemExit(f"{path}: {place or 'the file'}: {first['msg']}; expected {EXPECTED_MANIFEST}") from None
 
 
-async def _list(database: str, who: Principal, *, as_json: bool) -> None:
+async def _list(database: str, who: Principal) -> Printout:
     async with small_pool(database) as pool:
         stored = await list_calibrations(pool, who)
     shipped = default_calibration().observations
@@ -246,9 +238,6 @@ async def _list(database: str, who: Principal, *, as_json: bool) -> None:
         made = each.created_at.isoformat()
         line = {"version": str(each.version), "fitted_on": each.fitted_on, "values": each.observations, "made": made}
         found.append({**line, "counts": each.active})
-    if as_json:
-        print_json(found)
-        return
     rows = [
         [
             *(line["version"], line["fitted_on"], str(line["values"])),
@@ -256,7 +245,8 @@ async def _list(database: str, who: Principal, *, as_json: bool) -> None:
         ]
         for line in found
     ]
-    print_table({"version": ID, "fitted on": TEXT, "values": NUMBER, "made": ID, "counts": ID}, rows)
+    headings = {"version": ID, "fitted on": TEXT, "values": NUMBER, "made": ID, "counts": ID}
+    return Printout(found, [Listing(headings, rows)])
 
 
 async def _choose(database: str, who: Principal, version: int | None) -> None:

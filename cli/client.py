@@ -80,7 +80,7 @@ def ask_api(api: str, method: str, path: str, **request: Json) -> Json:
     return answer
 
 
-def ask_all(api: str, path: str, field: str, **wanted: str) -> list[dict[str, Json]]:
+def ask_all(api: str, path: str, field: str, **wanted: Json) -> list[dict[str, Json]]:
     """Return `field` of all pages of a list. Raises as `ask_api` does."""
 
     async def pages() -> list[dict[str, Json]]:
@@ -88,7 +88,7 @@ def ask_all(api: str, path: str, field: str, **wanted: str) -> list[dict[str, Js
         after: Json = None
         async with connect(api) as client:
             while True:
-                page = await ask(client, "GET", path, params=wanted if after is None else {**wanted, "after": after})
+                page = await ask(client, "GET", path, params={**wanted, "after": after})
                 found += page[field]
                 after = page["after"]
                 if after is None:
@@ -100,13 +100,22 @@ def ask_all(api: str, path: str, field: str, **wanted: str) -> list[dict[str, Js
     return answer
 
 
+def given(**fields: Json) -> dict[str, Json]:
+    """Return the fields that are not None: the options that were given."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def run_path(run_id: str, *more: str) -> str:
     """Return the path of a run, or of a part of it."""
     return "/".join(("/v1/runs", *(quote(part, safe="") for part in (run_id, *more))))
 
 
 async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json) -> Json:
-    """Return the API's answer. Raises: ApiError with its problem, NoAnswerError if trying again may help."""
+    """Return the API's answer; parameters that are None are not sent.
+
+    Raises: ApiError with its problem, NoAnswerError if trying again may help.
+    """
+    request["params"] = given(**request.get("params", {}))
     try:
         response = await client.request(method, path, **request)
     except httpx.TransportError as error:
@@ -123,9 +132,9 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
         )
     if response.is_success:
         return body
-    away = response.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    unavailable = response.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     kind = str(body.get("type", "")).rpartition("/")[2]
-    raise (NoAnswerError if away else ApiError)("\n".join(_lines(response, body)), kind)
+    raise (NoAnswerError if unavailable else ApiError)("\n".join(_lines(response, body)), kind)
 
 
 async def follow(

@@ -9,7 +9,7 @@ import typer
 
 from docrail.cli.catalogue import all_handlers
 from docrail.cli.definitions import File, load
-from docrail.cli.terminal import AsJson, coloured, print_json, say
+from docrail.cli.terminal import AsJson, coloured, expected_one_of, print_json, say
 from docrail.dag.language.definition import Definition
 from docrail.dag.simulation.simulate import simulate
 from docrail.dag.simulation.verdict import Verdict, assess
@@ -55,9 +55,7 @@ def _choose(file: Path, definition: Definition, names: Sequence[str]) -> list[in
         raise SystemExit(f"{file} has no tests: expected a list under `tests`")
     for name in names:
         if name not in known:
-            raise typer.BadParameter(
-                f"{file} has no test {name!r}: expected one of {', '.join(map(repr, known))}", param_hint="--name"
-            )
+            raise typer.BadParameter(f"{file} has no test {name!r}{expected_one_of(name, known)}", param_hint="--name")
     return [place for place, name in enumerate(known) if not names or name in names]
 
 

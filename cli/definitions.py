@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from docrail.cli.catalogue import handlers_by_name
+from docrail.cli.files import files_in, read_file
 from docrail.cli.terminal import AsJson, print_json
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.rates import DEFAULT_LIMITS, fleet_limits
@@ -20,11 +21,11 @@ from docrail.dag.values.problems import Problem, render
 File = Annotated[Path, typer.Argument(help="A definition, as YAML or JSON.", metavar="FILE")]
 
 SUFFIXES = (".yaml", ".yml", ".json")
-"""Of the files in a folder that are definitions."""
+"""Files in a folder that are taken for definitions."""
 
 
 def validate(
-    paths: Annotated[list[Path], typer.Argument(help="Definitions, and folders of them.", metavar="PATH...")],
+    paths: Annotated[list[Path], typer.Argument(help="Definitions, and folders of them.", metavar="PATH")],
     as_json: AsJson = False,
     resource_limits: Annotated[
         str,
@@ -54,8 +55,7 @@ def validate(
         found = [asdict(problem) for problem in problems]
         reports.append({"file": str(file), "valid": definition is not None, "problems": found})
         if not as_json:
-            lines = [render(problem, str(file)) for problem in problems]
-            print("\n".join([*lines, _verdict(file, definition, problems)]))
+            print("\n".join(_lines(file, definition, problems)))
     valid = sum(report["valid"] for report in reports)
     if as_json:
         print_json(reports)
@@ -65,48 +65,36 @@ def validate(
         raise typer.Exit(1)
 
 
-def read(file: Path) -> bytes:
-    """Return the file's content. Raises: SystemExit with what was found in place of a file."""
-    expected = "expected a file with a definition, as YAML or JSON"
-    try:
-        with file.open("rb") as stream:
-            return stream.read() if file.is_file() else stream.read(MAX_SOURCE_BYTES + 1)  # a device may never end
-    except FileNotFoundError:
-        raise SystemExit(f"there is no file {file}: {expected}") from None
-    except IsADirectoryError:
-        raise SystemExit(f"{file} is a folder: {expected}") from None
-    except OSError as error:
-        raise SystemExit(f"cannot read {file}: {error.strerror}") from None
+def read(file: Path, expected: str = "a definition, as YAML or JSON") -> bytes:
+    """Return a file's content, at most a byte more than a definition may have. Raises: SystemExit."""
+    return read_file(file, expected, at_most=MAX_SOURCE_BYTES + 1)
 
 
 def load(file: Path) -> Definition:
     """Return the definition in `file`. Raises: SystemExit with all its problems if it has errors."""
     definition, problems = check_definition(read(file), handlers_by_name())
     if definition is None:
-        lines = [render(problem, str(file)) for problem in problems]
-        raise SystemExit("\n".join([f"{file} is not valid", *lines, _verdict(file, definition, problems)]))
+        raise SystemExit("\n".join([f"{file} is not valid", *_lines(file, definition, problems)]))
     return definition
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files, those of folders in the order of their names. Raises: SystemExit for a folder that has none."""
+    """Yield the files, and those in folders by name. Raises: SystemExit for a folder that has none."""
     for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        inside = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-        visible = [file for file in inside if not any(part.startswith(".") for part in file.relative_to(path).parts)]
-        if not visible:
+        inside = files_in(path, SUFFIXES) if path.is_dir() else [path]
+        if not inside:
             raise SystemExit(f"the folder {path} has no definition: looked for {', '.join(SUFFIXES)}")
-        yield from visible
+        yield from inside
 
 
-def _verdict(file: Path, definition: Definition | None, problems: Sequence[Problem]) -> str:
+def _lines(file: Path, definition: Definition | None, problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield each problem, then the verdict."""
+    yield from (render(problem, str(file)) for problem in problems)
     found = Counter(problem.severity for problem in problems)
     counts = [count_of(found[severity], severity) for severity in ("error", "warning") if found[severity]]
     if definition is not None:
         counts = ["valid", count_of(len(definition.steps), "step"), *counts]
-    return f"{file}: {', '.join(counts)}"
+    yield f"{file}: {', '.join(counts)}"
 
 
 def count_of(number: int, noun: str) -> str:

@@ -17,9 +17,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from docrail.cli.client import ApiError, ask, follow
+from docrail.cli.listing import ID, NUMBER, STATUS, Kind
 from docrail.cli.servers import addresses
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
-from docrail.cli.tables import ID, NUMBER, STATUS, Kind, console, fits, print_columns
+from docrail.cli.tables import console, fits, print_columns
 from docrail.cli.terminal import coloured, complain, print_json, program, say
 from docrail.dag.values.json_values import Json
 from docrail.embedded.stack import Stack, StackOptions, run_stack

@@ -10,7 +10,7 @@ import typer
 
 from docrail.cli.client import HERE, Api, ask_api
 from docrail.cli.definitions import load
-from docrail.cli.terminal import AsJson, print_json
+from docrail.cli.printout import Printout
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import Change, ChangeKind, DefinitionDiff
 from docrail.dag.language.difference import diff as compare
@@ -33,9 +33,8 @@ def diff(
         ),
     ] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 3 if there is a difference.")] = False,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Show how two versions of a definition differ.
 
     Steps added (+), removed (-) and changed (~), field by field; then everything else. A file given alone shows what
@@ -52,13 +51,8 @@ def diff(
         found = compare(_body(api, old), body)
     else:
         found = compare(body, _body(api, new))
-    if as_json:
-        print_json(asdict(found))
-    else:
-        print(f"{old} → {new}")
-        print("\n".join(_lines(found) if found else ["no difference"]))
-    if found and exit_code:
-        raise typer.Exit(3)
+    lines = _lines(found) if found else ["no difference"]
+    return Printout(asdict(found), [f"{old} → {new}", *lines], code=3 if found and exit_code else 0)
 
 
 def _body(api: str, side: str) -> dict[str, Json]:

@@ -5,15 +5,17 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ask_api
-from docrail.cli.terminal import AsJson, moment, print_json, visible
+from docrail.cli.client import HERE, Api, ApiError, ask_api, given
+from docrail.cli.listing import ID, STATUS, TEXT, Listing
+from docrail.cli.printout import Printout, older
+from docrail.cli.terminal import AsJson, moment, print_json, say
 from docrail.dag.values.json_values import Json
 
 DOCUMENTS = "/v1/documents"
 
 
 def upload(
-    files: Annotated[list[Path], typer.Argument(help="Documents.", metavar="FILE...", exists=True, dir_okay=False)],
+    files: Annotated[list[Path], typer.Argument(help="Documents.", metavar="FILE", exists=True, dir_okay=False)],
     definition: Annotated[
         str | None,
         typer.Option(help="ID, ID@VERSION or ID@ALIAS; by default the routing rules choose.", metavar="REF"),
@@ -26,37 +28,67 @@ def upload(
 
     `docrail run list --document ID` shows a document's runs.
 
-    Exit codes: 0 uploaded, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail document upload samples/i2d_coolblue1.pdf --source email
     """
-    form = {"source": source} | ({} if definition is None else {"definition": definition})
+    form = {"source": source, **given(definition=definition)}
     uploaded: list[dict[str, Json]] = []
     for file in files:
-        part = {"file": (file.name, file.read_bytes())}
-        uploaded.append(ask_api(api, "POST", DOCUMENTS, files=part, data=form))
+        try:
+            document = ask_api(api, "POST", DOCUMENTS, files={"file": (file.name, file.read_bytes())}, data=form)
+        except ApiError as error:
+            raise ApiError(f"{file} was not uploaded: {error}") from error
+        uploaded.append(document)
         if not as_json:
-            document = uploaded[-1]
-            print(f"{file}: {document['document_id']}, run {document['run_id'] or 'not started yet'}", flush=True)
+            say(f"{file}: {document['document_id']}, run {document['run_id'] or 'not started yet'}")
     if as_json:
         print_json(uploaded)
 
 
-def show(
-    document: Annotated[str, typer.Argument(help="A document's id.", metavar="ID")],
-    as_json: AsJson = False,
+def list_documents(
+    *,
+    status: Annotated[
+        str | None, typer.Option(help="waiting for its run, started, success or failed.", metavar="STATUS")
+    ] = None,
+    document_type: Annotated[
+        str | None, typer.Option("--type", help="invoice, credit_note ...", metavar="TYPE")
+    ] = None,
+    vendor: Annotated[str | None, typer.Option(help="Only of this VAT id or name's beginning.", metavar="TEXT")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="Only with this in the file, vendor or invoice number.", metavar="TEXT")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Uploaded then or later: 2026-11-30T09:00:00Z.", metavar="TIME")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Uploaded before then.", metavar="TIME")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
     api: Api = HERE,
-) -> None:
-    """Show a document.
+) -> Printout:
+    """List documents, latest upload first.
 
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
+    `docrail lake query` has every field of them.
+
+    Example: docrail document list --vendor coolblue --status success
+    """
+    wanted = {"status": status, "document_type": document_type, "vendor": vendor, "text": text}
+    page = ask_api(api, "GET", DOCUMENTS, params={**wanted, "since": since, "until": until, "limit": limit})
+    headings = {"document": ID, "status": STATUS, "uploaded": ID, "file": TEXT, "invoice": TEXT}
+    listing = Listing(headings, map(_row, page["documents"]))
+    return Printout(page["documents"], [listing, *older(page)])
+
+
+def _row(found: dict[str, Json]) -> list[str]:
+    total = f"{found['total']} {found['currency'] or ''}".rstrip() if found["total"] is not None else None
+    invoice = ", ".join(filter(None, (found["vendor_name"], found["invoice_number"], total)))
+    uploaded = moment(found["received_at"], seconds=False)
+    return [found["document_id"], found["status"], uploaded, found["file_name"], invoice]
+
+
+def show(document: Annotated[str, typer.Argument(help="A document's id.", metavar="ID")], api: Api = HERE) -> Printout:
+    """Show a document.
 
     Example: docrail document show doc_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
     found = ask_api(api, "GET", f"{DOCUMENTS}/{document}")
-    if as_json:
-        print_json(found)
-        return
     shown = {
         "run": found["run_id"] or "not started yet",
         "file": found["file_name"],
@@ -67,7 +99,5 @@ def show(
         "definition": found["definition"] or "",
         "same as": found["duplicate_of"] or "",
     }
-    print(found["document_id"])
-    for name, text in shown.items():
-        if text:
-            print(visible(f"  {name:10}  {text}"))
+    lines = [f"  {name:10}  {text}" for name, text in shown.items() if text]
+    return Printout(found, [found["document_id"], *lines])

@@ -14,8 +14,10 @@ import typer
 
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.cli.confidence import explanation_of
+from docrail.cli.files import files_in
+from docrail.cli.listing import ID, NUMBER, TEXT, Listing
+from docrail.cli.printout import print_parts
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
-from docrail.cli.tables import ID, NUMBER, TEXT, print_table
 from docrail.cli.terminal import complain, print_json, visible
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
@@ -50,7 +52,7 @@ class Reading:
 
 
 def extract(
-    paths: Annotated[list[Path], typer.Argument(help="Documents, and folders of documents.", metavar="PATH...")],
+    paths: Annotated[list[Path], typer.Argument(help="Documents, and folders of documents.", metavar="PATH")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list, an object a file.")] = False,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a line, as they are read.")] = False,
     explained: Annotated[bool, typer.Option("--explain", help="Show the terms of each confidence.")] = False,
@@ -76,12 +78,17 @@ def extract(
     if explained and (jsonl or as_json):
         raise typer.BadParameter("goes without --json and --jsonl", param_hint="--explain")
     shape = Shape.JSONL if jsonl else Shape.JSON if as_json else Shape.EXPLAINED if explained else Shape.TABLE
-    whole = run_until_stopped(lambda: _print(files, at_once, shape))
+    readings: list[Reading] = []
+    finished = run_until_stopped(lambda: _read_all(files, at_once, shape, readings))
+    if finished is None:
+        complain(
+            f"stopped after {len(readings)} of {len(files)} documents" + "; --jsonl prints each at once" * (not jsonl)
+        )
+        raise typer.Exit(INTERRUPTED)
     if not files:
         complain(f"no document in {', '.join(map(str, paths))}: looked for {', '.join(sorted(SUFFIXES))}")
-    if whole is None:
-        raise typer.Exit(INTERRUPTED)
-    if not whole:
+    _print(readings, shape)
+    if any(reading.invoice is None for reading in readings):
         raise typer.Exit(1)
 
 
@@ -113,15 +120,12 @@ def _plain(value: Any) -> Json:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """Yield each file with its name, those of folders in the order of their names."""
+    """Yield each file with its name, those in folders by name."""
     for path in paths:
         if not path.is_dir():
             yield _name(path, None), path
             continue
-        inside = (file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
-        for file in sorted(inside):
-            if not any(part.startswith(".") for part in file.relative_to(path).parts):
-                yield _name(file, path), file
+        yield from ((_name(file, path), file) for file in files_in(path, SUFFIXES))
 
 
 def _name(file: Path, folder: Path | None) -> str:
@@ -131,14 +135,17 @@ def _name(file: Path, folder: Path | None) -> str:
     return file.relative_to(folder).as_posix() if folder else str(file)
 
 
-async def _print(files: Sequence[tuple[str, Path]], at_once: int, shape: Shape) -> bool:
-    """Print every reading in the order of the files. Return whether all could be read."""
-    readings: list[Reading] = []
+async def _read_all(files: Sequence[tuple[str, Path]], at_once: int, shape: Shape, readings: list[Reading]) -> bool:
+    """Append the readings in the order of the files, and print each as a line if that is the shape."""
     async for reading in _read(files, at_once):
         readings.append(reading)
         if shape is Shape.JSONL:
             print(json.dumps(record(reading), ensure_ascii=False), flush=True)
         _progress(len(readings), len(files))
+    return True
+
+
+def _print(readings: Sequence[Reading], shape: Shape) -> None:
     if shape is Shape.JSON:
         print_json([record(reading) for reading in readings])
     elif readings and shape is not Shape.JSONL:
@@ -146,7 +153,6 @@ async def _print(files: Sequence[tuple[str, Path]], at_once: int, shape: Shape) 
     for reading in readings if shape is Shape.EXPLAINED else ():
         if reading.invoice is not None:
             print(visible("\n".join((reading.name, *explanation_of(reading.invoice)))))
-    return all(reading.invoice is not None for reading in readings)
 
 
 async def _read(files: Sequence[tuple[str, Path]], at_once: int) -> AsyncIterator[Reading]:
@@ -185,7 +191,8 @@ def _progress(done: int, count: int) -> None:
 
 def _print_table(readings: Sequence[Reading]) -> None:
     kinds = {"file": TEXT, "vendor": TEXT, "number": ID, "date": ID, "total": NUMBER, "currency": ID}
-    print_table({**kinds, "lines": NUMBER, "sure": NUMBER, "problems": TEXT}, [_row(reading) for reading in readings])
+    headings = {**kinds, "lines": NUMBER, "sure": NUMBER, "problems": TEXT}
+    print_parts([Listing(headings, map(_row, readings))])
     for reading in readings:
         if reading.failure is not None:
             complain(f"{reading.name}: {reading.failure['message']}")

@@ -1,15 +1,16 @@
 """`docrail failure`: deal with steps that failed for good."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ask_api
-from docrail.cli.retry import Item, Items, of_item
-from docrail.cli.tables import ID, NUMBER, STATUS, TEXT, print_table
-from docrail.cli.terminal import AsJson, Reason, complain_of_unmatched, moment, parse_json, print_json
+from docrail.cli.client import HERE, Api, ask_api, given
+from docrail.cli.listing import ID, NUMBER, STATUS, TEXT, Kind, Listing
+from docrail.cli.printout import Printout, older
+from docrail.cli.retry import Item, Items, edit_of, of_item
+from docrail.cli.terminal import Reason, complain_of_unmatched, moment, parse_json
 from docrail.dag.values.json_values import Json
 
 INBOX = "/v1/dead-letters"
@@ -37,39 +38,28 @@ def list_failures(
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """List failed steps, newest first.
 
     The last line says how many the view leaves out.
 
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail failure list --class ConnectionError --view all
     """
     asked = {**_filters(error_class, definition, handler), "status": status, "view": view, "limit": limit}
-    page = ask_api(api, "GET", INBOX, params={name: value for name, value in asked.items() if value is not None})
+    page = ask_api(api, "GET", INBOX, params=asked)
     complain_of_unmatched(page, "failed step")
-    if as_json:
-        print_json(page["letters"])
-        return
     headings = {"run": ID, "step": ID, "status": STATUS, "failed": ID, "class": ID, "attempts": NUMBER, "message": TEXT}
-    print_table(headings, [_row(letter) for letter in page["letters"]])
-    for line in (*(["… and older ones"] if page["after"] else []), *_left_out(api, asked)):
-        print(line)
+    return Printout(page["letters"], _list_parts(api, asked, headings, page))
 
 
 def count(
     definition: DefinitionId = None,
     handler: HandlerName = None,
     status: Status = "open",
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Count failed steps by the class of their error.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail failure count --definition invoice
     """
@@ -77,9 +67,6 @@ def count(
     page = ask_api(api, "GET", f"{INBOX}/counts", params=asked)
     found = page["classes"]
     complain_of_unmatched(page, "failed step")
-    if as_json:
-        print_json(found)
-        return
     numbers = {"letters": "steps", "parked": "parked", "retryable": "retryable"}
     headings = {"class": ID, **dict.fromkeys(numbers.values(), NUMBER), "oldest": ID, "newest": ID}
     rows = [
@@ -90,17 +77,17 @@ def count(
         ]
         for line in found
     ]
-    print_table(headings, rows)
+    return Printout(found, [Listing(headings, rows)])
 
 
-def show(run_id: RunId, step_id: StepId, as_json: AsJson = False, api: Api = HERE) -> None:
+def show(run_id: RunId, step_id: StepId, api: Api = HERE) -> Printout:
     """Show a failed step, and what was done about it.
 
     Exit codes: 0 shown, 1 there is none, or the API is unavailable, 2 wrong usage.
 
     Example: docrail failure show invoice.4711 save_json
     """
-    _print_letter(ask_api(api, "GET", f"{INBOX}/{run_id}/{step_id}"), as_json=as_json)
+    return _printout(ask_api(api, "GET", f"{INBOX}/{run_id}/{step_id}"))
 
 
 def retry(
@@ -116,9 +103,8 @@ def retry(
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most that are retried at once.", metavar="N")] = 20,
     is_all: Annotated[bool, typer.Option("--all", help="All that match now, --limit at a time, each once.")] = False,
     reason: Reason = "",
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Try a failed step again, or many.
 
     Without RUN those that match, oldest first, up to --limit: a step that fails again comes last.
@@ -129,17 +115,14 @@ def retry(
     """
     asked = _filters(error_class, definition, handler)
     if run_id is not None and step_id is not None and not asked:
-        given = {"config": config, "items": items}
-        edit = {name: parse_json(f"--{name}", text) for name, text in given.items() if text is not None}
-        _act(api, run_id, step_id, {"action": "retry", "reason": reason, **of_item(item, edit)}, as_json=as_json)
-        return
+        edit = of_item(item, edit_of(config=config, items=items))
+        return _act(api, run_id, step_id, {"action": "retry", "reason": reason, **edit})
     if run_id is not None or (config, item, items) != (None, None, None) or not asked:
         raise typer.BadParameter("expected RUN STEP for one, or --class or another filter", param_hint="RUN STEP")
     order: dict[str, Json] = {**asked, "limit": limit, "reason": reason}
     answer = _retry_all(api, order) if is_all else ask_api(api, "POST", f"{INBOX}/retry", json=order)
-    _print_retried(answer, as_json=as_json)
-    if not all(outcome["retried"] for outcome in answer["outcomes"]):
-        raise typer.Exit(1)
+    complain_of_unmatched(answer, "failed step")
+    return Printout(answer, _outcome_lines(answer), code=not all(each["retried"] for each in answer["outcomes"]))
 
 
 def _retry_all(api: str, order: dict[str, Json]) -> dict[str, Json]:
@@ -158,16 +141,14 @@ def _retry_all(api: str, order: dict[str, Json]) -> dict[str, Json]:
             return {**answer, "outcomes": [*outcomes.values()]}
 
 
-def skip(run_id: RunId, step_id: StepId, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+def skip(run_id: RunId, step_id: StepId, reason: Reason = "", api: Api = HERE) -> Printout:
     """Go on without a failed step.
 
     It counts as skipped by choice.
 
-    Exit codes: 0 done, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail failure skip invoice.4711 save_json
     """
-    _act(api, run_id, step_id, {"action": "skip", "reason": reason}, as_json=as_json)
+    return _act(api, run_id, step_id, {"action": "skip", "reason": reason})
 
 
 def complete(
@@ -175,43 +156,44 @@ def complete(
     step_id: StepId,
     value: Annotated[str, typer.Argument(help="The output of the step.", metavar="JSON")],
     reason: Reason = "",
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Go on as if a failed step had this output.
-
-    Exit codes: 0 done, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail failure complete invoice.4711 extract '{"total": 119}'
     """
     order = {"action": "output", "output": parse_json("JSON", value), "reason": reason}
-    _act(api, run_id, step_id, order, as_json=as_json)
+    return _act(api, run_id, step_id, order)
 
 
-def abort(run_id: RunId, step_id: StepId, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+def abort(run_id: RunId, step_id: StepId, reason: Reason = "", api: Api = HERE) -> Printout:
     """End the run of a failed step.
 
     This deals with all its failed steps.
 
-    Exit codes: 0 done, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail failure abort invoice.4711 extract --reason "wrong customer"
     """
-    _act(api, run_id, step_id, {"action": "abort", "reason": reason}, as_json=as_json)
+    return _act(api, run_id, step_id, {"action": "abort", "reason": reason})
 
 
-def dismiss(run_id: RunId, step_id: StepId, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+def dismiss(run_id: RunId, step_id: StepId, reason: Reason = "", api: Api = HERE) -> Printout:
     """Take a failed step out of the list; its run stays as it is.
-
-    Exit codes: 0 done, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail failure dismiss invoice.4711 record_metrics
     """
-    _act(api, run_id, step_id, {"action": "dismiss", "reason": reason}, as_json=as_json)
+    return _act(api, run_id, step_id, {"action": "dismiss", "reason": reason})
 
 
-def _act(api: str, run_id: str, step_id: str, order: dict[str, Json], *, as_json: bool) -> None:
-    _print_letter(ask_api(api, "POST", f"{INBOX}/{run_id}/{step_id}/resolve", json=order), as_json=as_json)
+def _act(api: str, run_id: str, step_id: str, order: dict[str, Json]) -> Printout:
+    return _printout(ask_api(api, "POST", f"{INBOX}/{run_id}/{step_id}/resolve", json=order))
+
+
+def _list_parts(
+    api: str, asked: dict[str, Json], headings: Mapping[str, Kind], page: dict[str, Json]
+) -> Iterator[str | Listing]:
+    yield Listing(headings, map(_row, page["letters"]))
+    yield from older(page)
+    yield from _left_out(api, asked)
 
 
 def _left_out(api: str, asked: dict[str, Json]) -> Iterator[str]:
@@ -228,8 +210,7 @@ def _left_out(api: str, asked: dict[str, Json]) -> Iterator[str]:
 
 
 def _filters(error_class: str | None, definition: str | None, handler: str | None) -> dict[str, str]:
-    given = {"class": error_class, "definition": definition, "handler": handler}
-    return {name: value for name, value in given.items() if value is not None}
+    return given(**{"class": error_class}, definition=definition, handler=handler)
 
 
 def _row(letter: dict[str, Json]) -> list[str]:
@@ -238,11 +219,8 @@ def _row(letter: dict[str, Json]) -> list[str]:
     return [*place, error, str(letter["attempts"]), letter["error_message"]]
 
 
-def _print_letter(letter: dict[str, Json], *, as_json: bool) -> None:
-    if as_json:
-        print_json(letter)
-    else:
-        print("\n".join(_lines(letter)))
+def _printout(letter: dict[str, Json]) -> Printout:
+    return Printout(letter, _lines(letter))
 
 
 def _lines(letter: dict[str, Json]) -> Iterator[str]:
@@ -259,16 +237,12 @@ def _lines(letter: dict[str, Json]) -> Iterator[str]:
         yield f"{moment(action['acted_at'])} {action['action']} by {action['acted_by']}{why}"
 
 
-def _print_retried(answer: dict[str, Json], *, as_json: bool) -> None:
-    """Print the outcome of each step that was to be retried."""
-    complain_of_unmatched(answer, "failed step")
-    if as_json:
-        print_json(answer)
-        return
+def _outcome_lines(answer: dict[str, Json]) -> Iterator[str]:
+    """Yield the outcome of each step that was to be retried, and the totals."""
     for outcome in answer["outcomes"]:
         what = "retried" if outcome["retried"] else f"not retried: {outcome['why']}"
-        print(f"{outcome['run_id']} {outcome['step_id']}: {what}")
-    print(f"{sum(each['retried'] for each in answer['outcomes'])} retried, {answer['left']} open that match")
+        yield f"{outcome['run_id']} {outcome['step_id']}: {what}"
+    yield f"{sum(each['retried'] for each in answer['outcomes'])} retried, {answer['left']} open that match"
 
 
 def _state(letter: dict[str, Json]) -> str:

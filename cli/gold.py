@@ -11,7 +11,8 @@ import typer
 from docrail.adapters.store.blobs import BlobMissing, BlobStore
 from docrail.adapters.store.files import write_atomic
 from docrail.cli.database import small_pool
-from docrail.cli.terminal import AsJson, complain, print_json, say
+from docrail.cli.printout import Printout
+from docrail.cli.terminal import complain
 from docrail.services.access.models import DEFAULT_TENANT, system_principal
 from docrail.services.reviews.gold import GoldDocument, gold_documents
 
@@ -23,8 +24,7 @@ def export(
     folder: Annotated[str, typer.Argument(help="Where to write; `-` prints the corrections.", metavar="FOLDER|-")],
     tenant: Annotated[str, typer.Option(help="The documents of this tenant.", metavar="NAME")] = DEFAULT_TENANT,
     originals: Annotated[bool, typer.Option("--originals", help="Write the documents themselves, too.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Printout | None:
     """Export what people approved and corrected.
 
     Writes FOLDER/corrections.jsonl, one corrected field a line: the value that was read, its source and confidence, the
@@ -42,18 +42,16 @@ def export(
     documents = asyncio.run(_load(settings.database_url, tenant))
     if folder == "-":
         sys.stdout.writelines(_lines(documents))
-        return
+        return None
     place = Path(folder)
     write_atomic(place / CORRECTIONS, "".join(_lines(documents)).encode())
     write_atomic(place / MANIFEST, _manifest(documents).encode())
     missing = asyncio.run(_copy(BlobStore(settings.open_store().sub("blobs")), documents, place)) if originals else []
     corrected = sum(len(document.corrections) for document in documents)
-    if as_json:
-        print_json({"documents": len(documents), "corrections": corrected, "missing_originals": missing})
-    else:
-        say(f"wrote {corrected} corrections of {len(documents)} approved documents to {place}")
     for sha256 in missing:
         complain(f"the original {sha256} is no longer kept")
+    data = {"documents": len(documents), "corrections": corrected, "missing_originals": missing}
+    return Printout(data, f"wrote {corrected} corrections of {len(documents)} approved documents to {place}")
 
 
 async def _load(database_url: str, tenant: str) -> list[GoldDocument]:

@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 
 from docrail.cli.catalogue import all_handlers
-from docrail.cli.tables import ID, TEXT, print_table
-from docrail.cli.terminal import complain, print_json
+from docrail.cli.listing import ID, TEXT, Listing
+from docrail.cli.printout import Printout
+from docrail.cli.terminal import complain
 from docrail.services.definitions.handlers import HandlerInfo, Schema, lines_of, list_handlers, load_handler
 from docrail.services.errors import NotFound, WrongState
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, with the JSON Schema of each config and output.")]
 
-
-def list_all(as_json: AsJson = False) -> None:
+def list_all() -> Printout:
     """List the handlers.
 
     A handler is what a step runs. Handlers of DOCRAIL_HANDLERS are listed with the shipped ones; those that cannot be
@@ -29,18 +28,17 @@ def list_all(as_json: AsJson = False) -> None:
     found = list_handlers(catalogue)
     for broken in catalogue.broken_handlers:
         complain(f"the handler {broken.name!r} cannot be used: {broken}")
-    if as_json:
-        print_json([asdict(handler) for handler in found])
-        return
     rows = [[handler.name, handler.summary, ", ".join(handler.aliases)] for handler in found]
-    print_table({"handler": ID, "what it does": TEXT, "other names": TEXT}, rows)
+    listing = Listing({"handler": ID, "what it does": TEXT, "other names": TEXT}, rows)
+    return Printout([asdict(handler) for handler in found], [listing])
 
 
 def show(
     name: Annotated[str, typer.Argument(help="A handler's name, or another name of it.", metavar="NAME")],
-    as_json: AsJson = False,
-) -> None:
+) -> Printout:
     """Show a handler's config and output.
+
+    With --json as JSON Schema. Needs no server.
 
     Exit codes: 0 shown, 1 there is no such handler, 2 wrong usage.
 
@@ -50,12 +48,8 @@ def show(
         handler = load_handler(all_handlers(), name)
     except (NotFound, WrongState) as error:
         raise SystemExit(f"{error} (`docrail handler list` lists them all)") from None
-    if as_json:
-        print_json(asdict(handler))
-        return
-    print("\n".join(_heading(handler)))
-    _print_fields("Config", handler.config_schema)
-    _print_fields("Output", handler.output_schema, defaults=False)
+    config, output = _fields("Config", handler.config_schema), _fields("Output", handler.output_schema, defaults=False)
+    return Printout(asdict(handler), [*_heading(handler), *config, *output])
 
 
 def _heading(handler: HandlerInfo) -> Iterator[str]:
@@ -64,15 +58,15 @@ def _heading(handler: HandlerInfo) -> Iterator[str]:
         yield f"Other names: {', '.join(handler.aliases)}"
 
 
-def _print_fields(title: str, schema: Schema, *, defaults: bool = True) -> None:
-    print(f"\n{title}: {_plain(schema.get('description', ''))}", flush=True)
+def _fields(title: str, schema: Schema, *, defaults: bool = True) -> Iterator[str | Listing]:
+    yield f"\n{title}: {_plain(schema.get('description', ''))}"
     default = {"default": TEXT} if defaults else {}
     rows = [
         [line.name, _plain(line.type), *([line.default] if defaults else []), _plain(line.meaning)]
         for line in lines_of(schema)
     ]
     if rows:
-        print_table({"field": ID, "type": TEXT, **default, "meaning": TEXT}, rows)
+        yield Listing({"field": ID, "type": TEXT, **default, "meaning": TEXT}, rows)
 
 
 def _plain(text: str) -> str:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.terminal import AsJson, complain, print_json, say
+from docrail.cli.printout import Printout
+from docrail.cli.terminal import complain
 from docrail.invoices.model import FIELD_NAMES
 from docrail.services.errors import Unavailable
 from docrail.services.lake.files import Lake
@@ -82,7 +83,7 @@ def query(
 query.__doc__ = HELP
 
 
-def compact(context: typer.Context, as_json: AsJson = False) -> None:
+def compact(context: typer.Context) -> Printout:
     """Compact the lake and delete what is too old, now.
 
     Temporal starts this round by itself, on DOCRAIL_MAINTENANCE_SCHEDULE; a worker does it. Runs and queries go on
@@ -104,10 +105,10 @@ def compact(context: typer.Context, as_json: AsJson = False) -> None:
         report = asyncio.run(run_maintenance(connection, settings.task_queue))
     except Unavailable as error:
         raise SystemExit(temporal_unreachable(error, connection)) from None
-    if as_json:
-        print_json(report.model_dump(mode="json"))
-        return
-    done = report.compacted
-    say(f"merged {done.files} files of {report.tenants} tenants into {done.parts}, of {done.size_bytes / 1e6:.1f} MB")
+    done, size = report.compacted, f"{report.compacted.size_bytes / 1e6:.1f} MB"
     removed = (report.removed_files, report.removed_values, report.removed_originals)
-    say("deleted {} replaced files, {} stored values, {} originals".format(*removed))
+    lines = [
+        f"merged {done.files} files of {report.tenants} tenants into {done.parts}, of {size}",
+        "deleted {} replaced files, {} stored values, {} originals".format(*removed),
+    ]
+    return Printout(report.model_dump(mode="json"), lines)

@@ -11,7 +11,8 @@ import duckdb
 import pyarrow as pa
 
 from docrail.adapters.store.files import write_atomic
-from docrail.cli.tables import ID, TEXT, fits, print_blocks, print_columns
+from docrail.cli.listing import ID, TEXT
+from docrail.cli.tables import fits, print_blocks, print_columns
 from docrail.cli.terminal import complain, say
 from docrail.dag.values.json_values import Json
 from docrail.services.lake.files import Lake

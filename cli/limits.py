@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from docrail.cli.client import HERE, Api, ask_api
-from docrail.cli.tables import ID, NUMBER, TEXT, print_table
-from docrail.cli.terminal import AsJson, Reason, moment, print_json
+from docrail.cli.listing import ID, NUMBER, TEXT, Listing
+from docrail.cli.printout import Printout
+from docrail.cli.terminal import Reason, moment
 from docrail.dag.language.rates import parse_rate, rate_text
 from docrail.dag.values.json_values import Json
 
@@ -15,17 +16,15 @@ LIMITS = "/v1/limits"
 Tag = Annotated[str, typer.Argument(help="A resource tag.", metavar="TAG")]
 
 
-def list_limits(as_json: AsJson = False, api: Api = HERE) -> None:
+def list_limits(api: Api = HERE) -> Printout:
     """List the limited resources.
 
     `waiting` counts attempts whose turn has not come, `workers` the processes that take the resource's steps.
 
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail limit list
     """
     found = ask_api(api, "GET", LIMITS)["limits"]
-    _print(found, found, as_json=as_json)
+    return _printout(found, found)
 
 
 def change(
@@ -34,14 +33,11 @@ def change(
         str, typer.Argument(help="Uses a second, as 5 or 5/s, or a minute, as 300/min; 0 stops it.", metavar="RATE")
     ],
     reason: Reason = "",
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Change a resource's limit while work runs.
 
     It counts at once, for the whole fleet, and survives restarts: the settings only give a limit's first value.
-
-    Exit codes: 0 changed, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail limit set gemini_api 5 --reason "quota was halved"
     """
@@ -50,26 +46,21 @@ def change(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="RATE") from None
     changed = ask_api(api, "PUT", f"{LIMITS}/{tag}", json={"per_second": per_second, "reason": reason})
-    _print([changed], changed, as_json=as_json)
+    return _printout(changed, [changed])
 
 
-def reset(tag: Tag, as_json: AsJson = False, api: Api = HERE) -> None:
+def reset(tag: Tag, api: Api = HERE) -> Printout:
     """Give a resource the limit of the settings again.
-
-    Exit codes: 0 done, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail limit reset gemini_api
     """
     found = ask_api(api, "DELETE", f"{LIMITS}/{tag}")
-    _print([found], found, as_json=as_json)
+    return _printout(found, [found])
 
 
-def _print(found: list[dict[str, Json]], answer: Json, *, as_json: bool) -> None:
-    if as_json:
-        print_json(answer)
-        return
+def _printout(answer: Json, found: list[dict[str, Json]]) -> Printout:
     headings = {"resource": ID, "limit": ID, "settings": ID, "waiting": NUMBER, "workers": NUMBER, "changed": TEXT}
-    print_table(headings, [_row(limit) for limit in found])
+    return Printout(answer, [Listing(headings, map(_row, found))])
 
 
 def _row(limit: dict[str, Json]) -> list[str]:

@@ -12,8 +12,6 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from docrail.dag.values.suggestions import Suggestions
-
 Place = tuple[str, str]
 """Where a command is, as module:function, and its first line of help, which a list shows without loading it."""
 
@@ -27,8 +25,9 @@ SHORTCUTS: Mapping[str, Place] = {
 
 NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
     "document": (
-        "Upload documents and read them.",
+        "Upload documents, list them, read them.",
         {
+            "list": ("docrail.cli.documents:list_documents", "List documents, latest upload first."),
             "upload": ("docrail.cli.documents:upload", "Upload documents; each starts a run."),
             "show": ("docrail.cli.documents:show", "Show a document."),
             "extract": SHORTCUTS["extract"],
@@ -86,13 +85,13 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
     "review": (
         "Look at what waits for a person, and decide it.",
         {
-            "list": ("docrail.cli.reviews:list_reviews", "List what waits, most urgent first."),
+            "list": ("docrail.cli.reviews:list_reviews", "List review items, most urgent first."),
             "show": ("docrail.cli.reviews:show", "Show an item: its content, and what may be decided."),
             "next": ("docrail.cli.review_work:take_next", "Claim the most urgent item that is free."),
             "claim": ("docrail.cli.review_work:claim", "Claim an item, for 15 minutes."),
             "release": ("docrail.cli.review_work:release", "Give an item back to the queue."),
-            "assign": ("docrail.cli.review_work:assign", "Put an item before one person."),
-            "postpone": ("docrail.cli.review_work:postpone", "Hide an item until a time. Its SLA goes on."),
+            "assign": ("docrail.cli.review_work:assign", "Assign an item to one person."),
+            "postpone": ("docrail.cli.review_work:postpone", "Hide an item until a time. Its SLA clock keeps running."),
             "decide": ("docrail.cli.reviews:decide", "Decide what a human step asks."),
             "approve": ("docrail.cli.review_work:approve", "Approve a document as it is now."),
             "reject": ("docrail.cli.review_work:reject", "Reject a document."),
@@ -186,9 +185,12 @@ class Lazy(TyperCommand):
 
     def load(self) -> TyperCommand:
         """Return the command itself."""
+        from docrail.cli.printout import command_of, help_of
+
         module, _, function = self._place.partition(":")
+        leaf = getattr(importlib.import_module(module), function)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        app.command(self.name)(getattr(importlib.import_module(module), function))
+        app.command(self.name, help=help_of(leaf))(command_of(leaf))
         return cast("TyperCommand", typer.main.get_command(app))
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
@@ -206,14 +208,6 @@ class Group(TyperGroup):
         if self.default and args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the first word names. Raises: UsageError with the name that is probably meant."""
-        name = args[0]
-        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
-            meant = Suggestions().closest(name, self.commands)
-            ctx.fail(f"No such command {name!r}." + (f" Did you mean {meant!r}?" if meant else ""))
-        return super().resolve_command(ctx, args)
 
 
 class Root(Group):
@@ -288,10 +282,11 @@ def _options(
 def _warn() -> None:
     """Print which variables are no settings. Loading the settings takes a while, so only if there are any."""
     if any(name.upper().startswith("DOCRAIL_") for name in os.environ):
+        from docrail.cli.terminal import complain
         from docrail.settings import unread_variables
 
         for line in unread_variables(os.environ):
-            print(f"docrail: {line}", file=sys.stderr, flush=True)
+            complain(line)
 
 
 def _run() -> int:
@@ -301,16 +296,19 @@ def _run() -> int:
     except SystemExit as end:
         if not isinstance(end.code, str):
             return end.code or 0
-        message: str | None = end.code
+        message = end.code
     except Exception as error:
         from docrail.cli.errors import words_of
 
-        message = words_of(error)
-        if message is None:
+        words = words_of(error)
+        if words is None:
             raise
+        message = words
     else:
         return 0
-    print(f"docrail: {message}", file=sys.stderr, flush=True)
+    from docrail.cli.terminal import complain
+
+    complain(message)
     return 1
 
 

@@ -1,21 +1,21 @@
 """`docrail definition`: publish definitions, list them, and choose which version new runs get."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ask_all, ask_api
+from docrail.cli.client import HERE, Api, ask_all, ask_api, given
 from docrail.cli.definitions import load, read
-from docrail.cli.tables import ID, NUMBER, TEXT, print_table
-from docrail.cli.terminal import AsJson, Reason, moment, print_json
+from docrail.cli.listing import ID, NUMBER, TEXT, Listing
+from docrail.cli.printout import Printout, older
+from docrail.cli.terminal import AsJson, Reason, Source, expected_one_of, moment, print_json, say
 from docrail.dag.language.version_refs import CANARY, STABLE, Target, parse_ref
 from docrail.dag.validation.lint.nested import publishing_order
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Problem, render
-from docrail.dag.values.suggestions import Suggestions
 
 DEFINITIONS = "/v1/definitions"
 
@@ -23,7 +23,7 @@ Id = Annotated[str, typer.Argument(help="A definition's id.", metavar="ID")]
 
 
 def publish(
-    files: Annotated[list[Path], typer.Argument(help="Definitions, as YAML or JSON.", metavar="FILE...")],
+    files: Annotated[list[Path], typer.Argument(help="Definitions, as YAML or JSON.", metavar="FILE")],
     promote: Annotated[
         bool, typer.Option("--promote/--no-promote", help="Whether new runs get it at once: `stable` moves to it.")
     ] = True,
@@ -51,43 +51,36 @@ def publish(
     loaded = [load(file) for file in files]  # before anything is published: its problems then name the file
     for file in (files[place] for place in publishing_order(loaded)):
         order = {"definition": read(file).decode(), "promote": promote, "reason": reason}
-        params = {"run_tests": True} if run_tests else {}
-        published = ask_api(api, "POST", DEFINITIONS, json=order, params=params)
+        published = ask_api(api, "POST", DEFINITIONS, json=order, params={"run_tests": run_tests or None})
         found.append(published)
         if as_json:
             continue
         for warning in published["warnings"]:
-            print(render(Problem(**warning), str(file)), file=sys.stderr)
+            say(render(Problem(**warning), str(file)), sys.stderr)
         effect = _effect(published["version"], published["aliases"])
-        print(f"{published['definition_id']} version {published['version']}: {effect}", flush=True)
+        say(f"{published['definition_id']} version {published['version']}: {effect}")
     if as_json:
         print_json(found)
 
 
-def list_definitions(as_json: AsJson = False, api: Api = HERE) -> None:
+def list_definitions(api: Api = HERE) -> Printout:
     """List definitions with their versions and aliases.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail definition list
     """
     found = ask_all(api, DEFINITIONS, "definitions")
-    if as_json:
-        print_json(found)
-        return
     rows = [
         [line["definition_id"], str(line["version"]), _aliases(line["aliases"]), moment(line["created_at"])]
         for line in found
     ]
-    print_table({"definition": ID, "newest": NUMBER, "aliases": TEXT, "published": ID}, rows)
+    return Printout(found, [Listing({"definition": ID, "newest": NUMBER, "aliases": TEXT, "published": ID}, rows)])
 
 
 def show(
     ref: Annotated[str, typer.Argument(help="ID, ID@VERSION or ID@ALIAS; an id alone is ID@stable.", metavar="REF")],
-    source: Annotated[bool, typer.Option("--source", help="Print the author's text and nothing else.")] = False,
-    as_json: AsJson = False,
+    source: Source = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Show a version of a definition and list the others.
 
     Exit codes: 0 shown, 1 there is none, or the API is unavailable, 2 wrong usage.
@@ -95,23 +88,20 @@ def show(
     Example: docrail definition show invoice@canary --source
     """
     found = ask_api(api, "GET", f"{DEFINITIONS}/{ref}")
-    if source:
-        print(found["source"], end="" if found["source"].endswith("\n") else "\n")
-        return
-    if as_json:
-        print_json(found)
-        return
+    return Printout(found, _version_parts(api, found), source=found["source"] if source else None)
+
+
+def _version_parts(api: str, found: dict[str, Json]) -> Iterator[str | Listing]:
     page = ask_api(api, "GET", f"{DEFINITIONS}/{found['definition_id']}/versions")
     title = f": {found['body']['title']}" if found["body"].get("title") else ""
-    print(f"{found['definition_id']} version {found['version']}{title}\nsha256 {found['digest']}\n", flush=True)
+    yield f"{found['definition_id']} version {found['version']}{title}\nsha256 {found['digest']}\n"
     rows = []
     for line in page["versions"]:
         named = {alias: target for alias, target in page["aliases"].items() if target["version"] == line["version"]}
         names = ", ".join(f"{alias}{_share(target)}" for alias, target in named.items())
         rows.append([str(line["version"]), names, moment(line["created_at"]), f"{line['digest'][:12]}…"])
-    print_table({"version": ID, "aliases": TEXT, "published": ID, "sha256": ID}, rows)
-    if page["after"] is not None:
-        print("… and older ones")
+    yield Listing({"version": ID, "aliases": TEXT, "published": ID, "sha256": ID}, rows)
+    yield from older(page)
 
 
 def alias(
@@ -125,15 +115,12 @@ def alias(
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the alias instead; `stable` stays.")] = False,
     reason: Reason = "",
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Let an alias name a version, or remove it.
 
     `stable` is what new runs get; moving it ends a canary. `canary` gets a share of them, chosen by their key: the same
     document always gets the same version, and a larger share only adds to a smaller one. Open runs stay as they are.
-
-    Exit codes: 0 moved, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail definition alias invoice canary 4 --percent 10
     """
@@ -143,13 +130,12 @@ def alias(
     if version is None:
         found = ask_api(api, "DELETE", path, params={"reason": reason})
     else:
-        wanted = {"version": _number(api, definition_id, version), "reason": reason}
-        share = {} if percent is None else {"percent": percent}
-        found = ask_api(api, "PUT", path, json={**wanted, **share})
-    _print_aliases(found, as_json=as_json)
+        wanted = {"version": _number(api, definition_id, version), "reason": reason, **given(percent=percent)}
+        found = ask_api(api, "PUT", path, json=wanted)
+    return Printout(found, _alias_line(found))
 
 
-def rollback(definition_id: Id, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+def rollback(definition_id: Id, reason: Reason = "", api: Api = HERE) -> Printout:
     """Undo the last change of what new runs get.
 
     Ends the canary, if there is one; else `stable` names the version again that it named before. Undoing again goes
@@ -160,13 +146,11 @@ def rollback(definition_id: Id, reason: Reason = "", as_json: AsJson = False, ap
     Example: docrail definition rollback invoice --reason "totals are wrong since 9:30"
     """
     undone = ask_api(api, "POST", f"{DEFINITIONS}/{definition_id}/rollback", json={"reason": reason})
-    if not as_json:
-        for move in undone["moves"]:
-            print(f"{move['alias']}: {_target(move['before'])} → {_target(move['after'])}")
-    _print_aliases(undone, as_json=as_json)
+    moves = [f"{move['alias']}: {_target(move['before'])} → {_target(move['after'])}" for move in undone["moves"]]
+    return Printout(undone, [*moves, _alias_line(undone)])
 
 
-def history(definition_id: Id, as_json: AsJson = False, api: Api = HERE) -> None:
+def history(definition_id: Id, api: Api = HERE) -> Printout:
     """Show who moved a definition's aliases, when and why.
 
     Exit codes: 0 shown, 1 there is no such definition, or the API is unavailable, 2 wrong usage.
@@ -174,15 +158,12 @@ def history(definition_id: Id, as_json: AsJson = False, api: Api = HERE) -> None
     Example: docrail definition history invoice
     """
     found = ask_all(api, f"{DEFINITIONS}/{definition_id}/moves", "moves")
-    if as_json:
-        print_json(found)
-        return
     rows = []
     for move in found:
         why = f"{move['kind']}: {move['reason']}" if move["reason"] else move["kind"]
         ends = (_target(move["before"]), _target(move["after"]))
         rows.append([moment(move["moved_at"]), move["alias"], *ends, move["moved_by"], why])
-    print_table({"when": ID, "alias": ID, "from": ID, "to": ID, "by": ID, "why": TEXT}, rows)
+    return Printout(found, [Listing({"when": ID, "alias": ID, "from": ID, "to": ID, "by": ID, "why": TEXT}, rows)])
 
 
 def _number(api: str, definition_id: str, version: str) -> int:
@@ -192,18 +173,14 @@ def _number(api: str, definition_id: str, version: str) -> int:
         return ref.version
     aliases = ask_api(api, "GET", f"{DEFINITIONS}/{definition_id}/aliases")["aliases"]
     if version not in aliases:
-        near = Suggestions().closest(version, aliases)
-        expected = f"did you mean {near!r}?" if near else f"expected a number, or one of {', '.join(aliases)}"
-        raise typer.BadParameter(f"{version!r} is no version of {definition_id}: {expected}", param_hint="VERSION")
+        found = f"{version!r} is neither a version nor an alias of {definition_id}"
+        raise typer.BadParameter(f"{found}{expected_one_of(version, aliases)}", param_hint="VERSION")
     number: int = aliases[version]["version"]
     return number
 
 
-def _print_aliases(found: dict[str, Json], *, as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-    else:
-        print(f"{found['definition_id']}: {_aliases(found['aliases'])}")
+def _alias_line(found: dict[str, Json]) -> str:
+    return f"{found['definition_id']}: {_aliases(found['aliases'])}"
 
 
 def _effect(version: int, aliases: Mapping[str, Json]) -> str:

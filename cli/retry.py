@@ -1,13 +1,15 @@
 """`docrail run retry`: start an ended run again, with edits or under a newer version; show before what that means."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ask_api, run_path
+from docrail.cli.client import HERE, Api, ask_api, given, run_path
+from docrail.cli.listing import ID, TEXT, Listing
+from docrail.cli.printout import Printout
 from docrail.cli.runs import RunId
-from docrail.cli.tables import ID, TEXT, print_table
-from docrail.cli.terminal import AsJson, Reason, parse_json, print_json
+from docrail.cli.terminal import Reason, parse_json
 from docrail.dag.values.json_values import Json
 
 Item = Annotated[str | None, typer.Option(help="Only for this item of the step's list.", metavar="KEY")]
@@ -40,15 +42,14 @@ def retry(
     undo: _Undo = False,
     preview: Annotated[bool, typer.Option("--preview", help="Show what would be done, and do nothing.")] = False,
     reason: Reason = "",
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Start a failed or cancelled run again where it failed.
 
     Completed steps and items are kept, unless their definition, their config or a step before them changed. The run
-    keeps its id. A parked step is dealt with by `docrail failure`, for its run has not ended; --preview with --step
-    shows what that would lead to. --item, or --items for several, limits the edit to items of the step's list that
-    did not complete; the others run again as they were.
+    keeps its id. The run of a parked step has not ended: resolve the step with `docrail failure`; --preview with
+    --step shows what that would lead to. --item, or --items for several, limits the edit to items of the step's list
+    that did not complete; the others run again as they were.
 
     With --undo, a failed or aborted run only undoes the steps that it could not undo, and ends as it did.
 
@@ -60,29 +61,28 @@ def retry(
     if (step is None) is not (not edit) or len(edit) > 1:
         raise typer.BadParameter(f"expected --step ID and one of {_EDITS}", param_hint="--step")
     steps = {} if step is None else {step: of_item(item, edit)}
-    order: dict[str, Json] = {"steps": steps, "preview": preview, "reason": reason}
-    order |= ({"undo": True} if undo else {}) | ({} if version is None else {"version": version})
+    order = {"steps": steps, "preview": preview, "reason": reason, **given(undo=undo or None, version=version)}
     retried = ask_api(api, "POST", run_path(run, "retry"), json=order)
-    if as_json:
-        print_json(retried)
-    else:
-        _print(retried, preview=preview)
+    return Printout(retried, _parts(retried, preview=preview))
 
 
-def _print(retried: dict[str, Json], *, preview: bool) -> None:
+def _parts(retried: dict[str, Json], *, preview: bool) -> Iterator[str | Listing]:
     version, status = retried["version"], retried["status"]
     what = f"would go on with version {version}; it is {status}" if preview else f"goes on with version {version}"
-    print(f"{retried['run_id']} {what}\n", flush=True)
+    yield f"{retried['run_id']} {what}\n"
     rows = [[name, fate["fate"], fate["why"]] for name, fate in retried["steps"].items()]
-    print_table({"step": ID, "is": ID, "why": TEXT}, rows)
+    yield Listing({"step": ID, "is": ID, "why": TEXT}, rows)
     if retried["end"]:
-        print(f"\nthe run then {retried['end']}")
+        yield f"\nthe run then {retried['end']}"
 
 
 def _edit(config: str | None, output: str | None, items: str | None, *, skip: bool) -> dict[str, Json]:
-    given = {"config": config, "output": output, "items": items}
-    edit = {name: parse_json(f"--{name}", text) for name, text in given.items() if text is not None}
-    return edit | ({"skip": True} if skip else {})
+    return edit_of(config=config, output=output, items=items) | ({"skip": True} if skip else {})
+
+
+def edit_of(**texts: str | None) -> dict[str, Json]:
+    """Return the options that were given, each parsed as JSON."""
+    return {name: parse_json(f"--{name}", text) for name, text in given(**texts).items()}
 
 
 def of_item(item: str | None, edit: dict[str, Json]) -> dict[str, Json]:

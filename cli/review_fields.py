@@ -1,37 +1,35 @@
 """`docrail review`: a document's fields and their confidence, corrections, and who did what."""
 
 import math
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.listing import ID, NUMBER, TEXT, Listing
+from docrail.cli.printout import Printout
 from docrail.cli.review_work import claimed_for_one_act
 from docrail.cli.reviews import REVIEWS, Id, item_points
-from docrail.cli.tables import ID, NUMBER, TEXT, print_table
-from docrail.cli.terminal import AsJson, Reason, moment, print_json
+from docrail.cli.terminal import Reason, expected_one_of, moment
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.suggestions import Suggestions
 
 Field = Annotated[str, typer.Argument(help="A field's name.", metavar="FIELD")]
 
 
-def fields(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
+def fields(review: Id, api: Api = HERE) -> Printout:
     """Show a document's fields and their problems.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail review fields rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
-    _show(ask_api(api, "GET", f"{_document(api, review)}/fields"), as_json=as_json)
+    return _fields(ask_api(api, "GET", f"{_document(api, review)}/fields"))
 
 
 def explain(
     review: Id,
-    field: Annotated[str | None, typer.Argument(help="A field's name.", metavar="[FIELD]", show_default=False)] = None,
-    as_json: AsJson = False,
+    field: Annotated[str | None, typer.Argument(help="A field's name.", metavar="FIELD", show_default=False)] = None,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Explain a field's confidence, or the item's priority.
 
     A field's confidence is a sum of evidence. Without a field: the document's confidence, and its place in the queue.
@@ -42,45 +40,33 @@ def explain(
     """
     item = ask_api(api, "GET", f"{REVIEWS}/{review}")
     shown = ask_api(api, "GET", f"/v1/documents/{item['document_id']}/fields")
-    found = next((each for each in shown["fields"] if each["name"] == field), None)
-    if field is None and as_json:
-        print_json({name: shown[name] for name in ("confidence", "explanation", "priority")})
-    elif field is None:
-        _explain_document(item, shown)
-    elif found is None:
-        names = [each["name"] for each in shown["fields"]]
-        near = Suggestions().closest(field, names)
-        expected = f"did you mean {near!r}?" if near else f"expected one of {', '.join(names)}"
-        raise typer.BadParameter(f"there is no field {field!r}: {expected}", param_hint="FIELD")
-    elif as_json:
-        print_json(found)
-    else:
-        _explain_field(found)
+    if field is None:
+        data = {name: shown[name] for name in ("confidence", "explanation", "priority")}
+        return Printout(data, _document_lines(item, shown))
+    known = {each["name"]: each for each in shown["fields"]}
+    if field not in known:
+        raise typer.BadParameter(f"there is no field {field!r}{expected_one_of(field, known)}", param_hint="FIELD")
+    return Printout(known[field], _field_lines(known[field]))
 
 
-def _explain_field(found: dict[str, Json]) -> None:
+def _field_lines(found: dict[str, Json]) -> Iterator[str]:
     empty = found["value"] is None
-    print(
-        f"{found['name']} " + ("has no value" if empty else f"= {found['value']}, confidence {found['confidence']:.4f}")
-    )
-    for part in found["explanation"]:
-        print(f"  {part['weight']:+.2f}  {part['what']}")
+    value = "has no value" if empty else f"= {found['value']}, confidence {found['confidence']:.4f}"
+    yield f"{found['name']} {value}"
+    yield from (f"  {part['weight']:+.2f}  {part['what']}" for part in found["explanation"])
     if found["explanation"] and not empty:
         odds = math.fsum(part["weight"] for part in found["explanation"])
-        print(f"  {odds:+.2f}  in all, and 1 / (1 + e^{-odds:.2f}) = {found['confidence']:.4f}")
-    for candidate in found["candidates"]:
-        print(f"  {candidate['source']} says {candidate['value']}")
+        yield f"  {odds:+.2f}  in all, and 1 / (1 + e^{-odds:.2f}) = {found['confidence']:.4f}"
+    yield from (f"  {candidate['source']} says {candidate['value']}" for candidate in found["candidates"])
 
 
-def _explain_document(item: dict[str, Json], shown: dict[str, Json]) -> None:
-    print(f"confidence {shown['confidence']:.4f}: e to the sum of")
-    for part in shown["explanation"]:
-        print(f"  {part['weight']:+.4f}  {part['what']}")
+def _document_lines(item: dict[str, Json], shown: dict[str, Json]) -> Iterator[str]:
+    yield f"confidence {shown['confidence']:.4f}: e to the sum of"
+    yield from (f"  {part['weight']:+.4f}  {part['what']}" for part in shown["explanation"])
     sla = {"what": f"sla: {item['parts'].get('sla', 0):.0%} of its time is used", "weight": item_points(item, "sla")}
     points = [*shown["priority"], sla]
-    print(f"priority {math.fsum(part['weight'] for part in points):.1f}: the sum of")
-    for part in points:
-        print(f"  {part['weight']:+.1f}  {part['what']}")
+    yield f"priority {math.fsum(part['weight'] for part in points):.1f}: the sum of"
+    yield from (f"  {part['weight']:+.1f}  {part['what']}" for part in points)
 
 
 def correct(
@@ -92,9 +78,8 @@ def correct(
         ),
     ],
     reason: Reason = "",
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Lock fields to the right values.
 
     Then shows the problems that are left.
@@ -111,13 +96,11 @@ def correct(
         for name, _, value in changes:
             body = {"value": value or None, "token": claim["token"], "why": reason}
             shown = ask_api(api, "PUT", f"{path}/fields/{name}", json=body)
-    _show(shown, as_json=as_json)
+    return _fields(shown)
 
 
-def unlock(review: Id, field: Field, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+def unlock(review: Id, field: Field, reason: Reason = "", api: Api = HERE) -> Printout:
     """Unlock a field: it gets the value that was read.
-
-    Exit codes: 0 unlocked, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail review unlock rev_0f9c6c4b3a2d4e5f8a7b6c5d4e total
     """
@@ -125,10 +108,10 @@ def unlock(review: Id, field: Field, reason: Reason = "", as_json: AsJson = Fals
     with claimed_for_one_act(api, review) as claim:
         query = {"token": str(claim["token"]), "why": reason}
         shown = ask_api(api, "DELETE", f"{path}/fields/{field}", params=query)
-    _show(shown, as_json=as_json)
+    return _fields(shown)
 
 
-def undo(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
+def undo(review: Id, api: Api = HERE) -> Printout:
     """Take back your last change to a document's fields.
 
     Exit codes: 0 undone, 1 there is nothing of yours, the API refused or is unavailable; 2 wrong usage.
@@ -138,43 +121,38 @@ def undo(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
     path = _document(api, review)
     with claimed_for_one_act(api, review) as claim:
         shown = ask_api(api, "POST", f"{path}/undo", json={"token": claim["token"]})
-    _show(shown, as_json=as_json)
+    return _fields(shown)
 
 
-def read_again(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
+def read_again(review: Id, api: Api = HERE) -> Printout:
     """Read a document again with today's readers.
 
     Locked fields stay.
 
-    Exit codes: 0 started, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail review read-again rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
     started = ask_api(api, "POST", f"{_document(api, review)}/extract")
-    print_json(started) if as_json else print(f"started {started['run_id']}")
+    return Printout(started, f"started {started['run_id']}")
 
 
 def history(
     review: Id,
     after: Annotated[int, typer.Option(min=0, help="Only events after this number.", metavar="N")] = 0,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Show what people did to an item, oldest first.
 
     At most 500 events.
 
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail review history rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
-    events = ask_api(api, "GET", f"{REVIEWS}/{review}/audit", params={"limit": "500", "after": str(after)})["events"]
-    if as_json:
-        print_json(events)
-        return
-    for event in events:
-        detail = ", ".join(f"{name} {value}" for name, value in event["detail"].items() if value not in (None, "", []))
-        print(f"{moment(event['happened_at'])}  {event['actor']}  {event['act']}  {detail}".rstrip())
+    events = ask_api(api, "GET", f"{REVIEWS}/{review}/audit", params={"limit": 500, "after": after})["events"]
+    return Printout(events, [Listing({"when": ID, "by": ID, "what": ID, "details": TEXT}, map(_event_row, events))])
+
+
+def _event_row(event: dict[str, Json]) -> list[str]:
+    details = ", ".join(f"{name} {value}" for name, value in event["detail"].items() if value not in (None, "", []))
+    return [moment(event["happened_at"]), event["actor"], event["act"], details]
 
 
 def _document(api: str, review: str) -> str:
@@ -182,10 +160,7 @@ def _document(api: str, review: str) -> str:
     return f"/v1/documents/{ask_api(api, 'GET', f'{REVIEWS}/{review}')['document_id']}"
 
 
-def _show(shown: dict[str, Json], *, as_json: bool) -> None:
-    if as_json:
-        print_json(shown)
-        return
+def _fields(shown: dict[str, Json]) -> Printout:
     rows = []
     for field in shown["fields"]:
         confidence = f"{field['confidence']:.2f}" if field["value"] is not None else ""
@@ -194,11 +169,11 @@ def _show(shown: dict[str, Json], *, as_json: bool) -> None:
     for name, value in (("document_type", shown["document_type"]), ("line_items", str(len(shown["line_items"])))):
         if name in shown["locks"]:
             rows.append([name, value, "", "human", shown["locks"][name]["by"]])
-    print_table({"field": ID, "value": TEXT, "confidence": NUMBER, "source": ID, "set by": ID}, rows)
-    for field in shown["fields"]:
-        for proposal in field["proposals"]:
-            print(f"{field['name']}: {proposal['source']} says {proposal['value']}, against the locked value")
-    for problem in shown["problems"]:
-        print(f"{problem['severity']}: {problem['message']}")
-    if not shown["problems"]:
-        print("no problems")
+    listing = Listing({"field": ID, "value": TEXT, "confidence": NUMBER, "source": ID, "set by": ID}, rows)
+    proposals = [
+        f"{field['name']}: {proposal['source']} says {proposal['value']}, against the locked value"
+        for field in shown["fields"]
+        for proposal in field["proposals"]
+    ]
+    problems = [f"{problem['severity']}: {problem['message']}" for problem in shown["problems"]]
+    return Printout(shown, [listing, *proposals, *(problems or ["no problems"])])

@@ -11,8 +11,9 @@ import typer
 
 from docrail.cli.answer import Fields, Value, parse_answer
 from docrail.cli.client import HERE, Api, ask_api
-from docrail.cli.tables import ID, NUMBER, TEXT, print_table
-from docrail.cli.terminal import AsJson, complain_of_unmatched, moment, print_json
+from docrail.cli.listing import ID, NUMBER, TEXT, Listing
+from docrail.cli.printout import Printout
+from docrail.cli.terminal import complain_of_unmatched, moment
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.priority import WEIGHTS
 
@@ -20,65 +21,57 @@ REVIEWS = "/v1/reviews"
 
 Id = Annotated[str, typer.Argument(help="A review item's id.", metavar="ID")]
 
-SortBy = Annotated[str, typer.Option(help="First what has most of: priority, uncertainty, sla, value, complexity.")]
+SortBy = Annotated[
+    str, typer.Option(help="Highest first: priority, uncertainty, sla, value or complexity.", metavar="NAME")
+]
 
 
 def list_reviews(
     *,
-    queue: Annotated[str | None, typer.Option(help="Of this queue only.", metavar="NAME")] = None,
-    group: Annotated[str | None, typer.Option(help="For this group of people only.", metavar="NAME")] = None,
-    kind: Annotated[str | None, typer.Option(help="Of documents or of steps only: document, step.")] = None,
+    queue: Annotated[str | None, typer.Option(help="Only items of this queue.", metavar="NAME")] = None,
+    group: Annotated[str | None, typer.Option(help="Only items for this group of people.", metavar="NAME")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only items of this kind: document or step.", metavar="KIND")] = None,
     status: Annotated[
-        str, typer.Option(help="open, postponed, or how items ended: approved, rejected, decided, closed.")
+        str,
+        typer.Option(help="open, postponed, approved, rejected, decided or closed.", metavar="STATUS"),
     ] = "open",
-    claimed_by: Annotated[str | None, typer.Option(help="That this person works on.", metavar="NAME")] = None,
-    assigned_to: Annotated[str | None, typer.Option(help="That were put before this person.", metavar="NAME")] = None,
-    vendor: Annotated[str | None, typer.Option(help="A part of the vendor's name.", metavar="TEXT")] = None,
-    band: Annotated[int | None, typer.Option(min=0, max=2, help="2 overdue, 1 urgent, 0 other.", metavar="N")] = None,
-    due: Annotated[str | None, typer.Option(help="Due until then: 2026-11-30T12:00:00Z.", metavar="TIME")] = None,
+    claimed_by: Annotated[str | None, typer.Option(help="Only items that this person claimed.", metavar="NAME")] = None,
+    assigned_to: Annotated[str | None, typer.Option(help="Only items assigned to this person.", metavar="NAME")] = None,
+    vendor: Annotated[str | None, typer.Option(help="Only vendors with this in their name.", metavar="TEXT")] = None,
+    band: Annotated[
+        int | None, typer.Option(min=0, max=2, help="Only 2 overdue, 1 urgent, or 0 other items.", metavar="N")
+    ] = None,
+    due: Annotated[str | None, typer.Option(help="Only if due by then: 2026-11-30T12:00:00Z.", metavar="TIME")] = None,
     sort: SortBy = "priority",
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most items to show.", metavar="N")] = 50,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
-    """List what waits, most urgent first.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
+) -> Printout:
+    """List review items, most urgent first.
 
     Example: docrail review list --kind step
     """
-    wanted = {"queue": queue, "group": group, "kind": kind, "status": status, "limit": str(limit), "vendor": vendor}
-    wanted |= {"claimed_by": claimed_by, "assigned_to": assigned_to, "due": due, "sort": sort}
-    wanted["band"] = None if band is None else str(band)
-    page = ask_api(api, "GET", REVIEWS, params={name: text for name, text in wanted.items() if text is not None})
+    wanted: dict[str, Json] = {"queue": queue, "group": group, "kind": kind, "status": status, "vendor": vendor}
+    wanted |= {"claimed_by": claimed_by, "assigned_to": assigned_to, "due": due, "sort": sort, "band": band}
+    page = ask_api(api, "GET", REVIEWS, params={**wanted, "limit": limit})
     complain_of_unmatched(page, "review item")
-    if as_json:
-        print_json(page)
-        return
-    headings = {"review": ID, "queue": ID, "what": TEXT, "due": ID, "prio": NUMBER}
-    print_table(headings, [_row(item) for item in page["reviews"]])
-    if page["after"]:
-        print("\nthere are more: --limit shows more of them")
+    listing = Listing({"review": ID, "queue": ID, "what": TEXT, "due": ID, "prio": NUMBER}, map(_row, page["reviews"]))
+    more = ["… and more: --limit shows more of them"] if page["after"] else []
+    return Printout(page["reviews"], [listing, *more])
 
 
-def show(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
+def show(review: Id, api: Api = HERE) -> Printout:
     """Show an item: its content, and what may be decided.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail review show rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
     found = ask_api(api, "GET", f"{REVIEWS}/{review}")
-    if as_json:
-        print_json(found)
-    else:
-        print("\n".join(_lines(found)))
+    return Printout(found, _lines(found))
 
 
-def decide(review: Id, given: Fields = None, value: Value = None, as_json: AsJson = False, api: Api = HERE) -> None:
+def decide(review: Id, given: Fields = None, value: Value = None, api: Api = HERE) -> Printout:
     """Decide what a human step asks.
 
-    The first decision counts, or the first that enough people have made alike.
+    The first decision counts; of a step that needs several approvals, the first that enough people made alike.
 
     Exit codes: 0 decided, 1 the decision does not fit, someone was first, or the API is unavailable; 2 wrong usage.
 
@@ -87,12 +80,9 @@ def decide(review: Id, given: Fields = None, value: Value = None, as_json: AsJso
     path = f"{REVIEWS}/{review}"
     form = ask_api(api, "GET", path)["form"] if given else None
     decided = ask_api(api, "POST", f"{path}/decision", json={"decision": parse_answer(given or [], value, form)})
-    if as_json:
-        print_json(decided)
-    else:
-        missing = decided["approvals_missing"]
-        more = f"; {missing} more must decide alike" if missing else ""
-        print(f"decided {decided['step_id']}{more}; {decided['run_id']} is {decided['run_status']}")
+    missing = decided["approvals_missing"]
+    more = f"; {missing} more must decide alike" if missing else ""
+    return Printout(decided, f"decided {decided['step_id']}{more}; {decided['run_id']} is {decided['run_status']}")
 
 
 def _row(item: dict[str, Json]) -> list[str]:

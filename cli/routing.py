@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.client import HERE, Api, ask_api, given
 from docrail.cli.definitions import read
-from docrail.cli.tables import ID, TEXT, print_table
-from docrail.cli.terminal import AsJson, print_json
+from docrail.cli.listing import ID, TEXT, Listing
+from docrail.cli.printout import Printout
+from docrail.cli.terminal import Source
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Problem, render
 
@@ -17,30 +18,19 @@ ROUTING = "/v1/routing"
 File = Annotated[Path, typer.Argument(help="Routing rules, as YAML or JSON.", metavar="FILE")]
 
 
-def show(
-    source: Annotated[bool, typer.Option("--source", help="Print the author's text and nothing else.")] = False,
-    as_json: AsJson = False,
-    api: Api = HERE,
-) -> None:
+def show(source: Source = False, api: Api = HERE) -> Printout:
     """Show the rules in force.
 
     The first rule whose expression is true chooses the definition of a document whose upload names none. If no rule
     matches, the document takes the default.
 
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail routing show
     """
     found = ask_api(api, "GET", ROUTING)
-    if source:
-        print(found["source"], end="" if found["source"].endswith("\n") else "\n")
-    elif as_json:
-        print_json(found)
-    else:
-        _print_rules(found)
+    return Printout(found, [_rules(found)], source=found["source"] if source else None)
 
 
-def validate(file: File, as_json: AsJson = False, api: Api = HERE) -> None:
+def validate(file: File, api: Api = HERE) -> Printout:
     """Check a file of rules and print every problem in it.
 
     Only the API knows whether a definition exists, and whether a document can run it.
@@ -49,14 +39,9 @@ def validate(file: File, as_json: AsJson = False, api: Api = HERE) -> None:
 
     Example: docrail routing validate routing.yaml
     """
-    text = _text(file)
-    answer = ask_api(api, "POST", f"{ROUTING}/validate", json={"routing": text})
-    if as_json:
-        print_json(answer["problems"])
-    else:
-        print("\n".join([*_problems(answer, file), f"{file}: {'valid' if answer['valid'] else 'not valid'}"]))
-    if not answer["valid"]:
-        raise typer.Exit(1)
+    answer = ask_api(api, "POST", f"{ROUTING}/validate", json={"routing": _text(file)})
+    verdict = f"{file}: {'valid' if answer['valid'] else 'not valid'}"
+    return Printout(answer["problems"], [*_problems(answer, file), verdict], code=not answer["valid"])
 
 
 def put(
@@ -65,9 +50,8 @@ def put(
         int | None,
         typer.Option(help="The revision that you changed: refused if there is a newer one.", min=0, metavar="N"),
     ] = None,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Put a file of rules into force.
 
     They replace the rules before.
@@ -81,13 +65,8 @@ def put(
     problems = _problems(answer, file)
     if not answer["valid"]:
         raise SystemExit("\n".join([f"{file} is not valid", *problems]))
-    order = {"routing": text} | ({} if revision is None else {"revision": revision})
-    placed = ask_api(api, "PUT", ROUTING, json=order)
-    if as_json:
-        print_json(placed)
-        return
-    print("\n".join([*problems, f"revision {placed['revision']} is in force\n"]), flush=True)
-    _print_rules(placed)
+    placed = ask_api(api, "PUT", ROUTING, json={"routing": text, **given(revision=revision)})
+    return Printout(placed, [*problems, f"revision {placed['revision']} is in force\n", _rules(placed)])
 
 
 def attempt(
@@ -95,28 +74,22 @@ def attempt(
     size: Annotated[int | None, typer.Option(help="Its bytes.", min=0, metavar="N")] = None,
     source: Annotated[str | None, typer.Option(help="Where the uploader says that it comes from.")] = None,
     file_name: Annotated[str | None, typer.Option("--file-name", help="Its file's name.")] = None,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Show which definition a document would take.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail routing try --type application/xml --source email
     """
-    given = {"type": media_type, "size": size, "source": source, "file_name": file_name}
-    facts = {name: value for name, value in given.items() if value is not None}
+    facts = given(type=media_type, size=size, source=source, file_name=file_name)
     found = ask_api(api, "POST", f"{ROUTING}/try", json=facts)
-    if as_json:
-        print_json(found)
-        return
     why = "no rule holds" if found["rule"] is None else f"rule {found['rule']}"
-    print("\n".join([f"{found['definition']}  ({why})", *(f"rule {n}: {text}" for n, text in found["faults"].items())]))
+    faults = (f"rule {number}: {text}" for number, text in found["faults"].items())
+    return Printout(found, [f"{found['definition']}  ({why})", *faults])
 
 
 def _text(file: Path) -> str:
     try:
-        return read(file).decode()
+        return read(file, "routing rules, as YAML or JSON").decode()
     except UnicodeDecodeError:
         raise SystemExit(f"{file} is not UTF-8: expected a text with routing rules, as YAML or JSON") from None
 
@@ -125,11 +98,10 @@ def _problems(answer: dict[str, Json], file: Path) -> list[str]:
     return [render(Problem(**problem), str(file)) for problem in answer["problems"]]
 
 
-def _print_rules(found: dict[str, Json]) -> None:
+def _rules(found: dict[str, Json]) -> Listing:
     rows = [
         [str(number), rule.get("when", "always"), rule["definition"], rule.get("title", "")]
         for number, rule in enumerate(found["rules"])
     ]
-    print_table(
-        {"rule": ID, "when": TEXT, "definition": ID, "title": TEXT}, [*rows, ["", "else", found["default"], ""]]
-    )
+    rows.append(["", "else", found["default"], ""])
+    return Listing({"rule": ID, "when": TEXT, "definition": ID, "title": TEXT}, rows)

@@ -4,8 +4,8 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from docrail.cli.tables import ID, NUMBER, STATUS, TEXT, Kind, print_table
-from docrail.cli.terminal import coloured, columns, folded, time_of, visible
+from docrail.cli.listing import ID, NUMBER, STATUS, TEXT, Kind, Listing
+from docrail.cli.terminal import coloured, columns, folded, time_of
 from docrail.dag.engine.state import shown_status
 from docrail.dag.values.json_values import Json
 
@@ -32,18 +32,18 @@ def waited_for(waiting: dict[str, Json]) -> str:
     return f"{WAITS_FOR[waiting['waits_for']]}{queue}"
 
 
-def print_report(report: dict[str, Json]) -> None:
-    """Print a run's status, steps, outputs and the address of its history."""
+def report_parts(report: dict[str, Json]) -> Iterator[str | Listing]:
+    """Yield a run's status, steps, outputs and the address of its history."""
     why = f": {report['reason']}" if report["reason"] else ""
-    print(visible(f"{report['run_id']} {coloured(report['status'])}{why}\n"), flush=True)
+    yield f"{report['run_id']} {coloured(report['status'])}{why}\n"
     headings: dict[str, Kind] = {"step": ID, "status": STATUS, "items": ID, "why": TEXT, "attempts": NUMBER}
     rows = [[*_row(name, step)] for name, step in report["steps"].items()]
     headings["seconds"] = NUMBER
     if not any(row[2] for row in rows):
         del headings["items"]
         rows = [[*row[:2], *row[3:]] for row in rows]
-    print_table(headings, rows)
-    print(visible("\n".join(["", *_not_undone(report), *_outcome(report)])))
+    yield Listing(headings, rows)
+    yield "\n".join(["", *_not_undone(report), *_outcome(report)])
 
 
 def _row(name: str, step: dict[str, Json]) -> Iterator[str]:

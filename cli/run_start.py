@@ -18,27 +18,26 @@ from docrail.cli.client import (
     ApiError,
     NoAnswerError,
     ask,
-    ask_all,
     ask_api,
     connect,
     follow,
+    given,
 )
 from docrail.cli.definitions import load
 from docrail.cli.inputs import parse_inputs
+from docrail.cli.main import NOUNS
+from docrail.cli.printout import print_parts
 from docrail.cli.published import DEFINITIONS
-from docrail.cli.run_report import print_report, progress_lines
+from docrail.cli.run_report import progress_lines, report_parts
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
 from docrail.cli.terminal import complain, print_json
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.version_refs import Ref, Target, parse_ref, version_for
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.suggestions import Suggestions
+from docrail.dag.values.suggestions import closest
 
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 3, "cancelled": 4}
 """By the run's end. 2 is that of wrong usage."""
-
-VERBS = ("list", "show", "explain", "waits", "output", "history", "answer", "pause", "resume", "abort", "retry")
-"""Other commands of `docrail run`, which a misspelt definition may be."""
 
 _WHAT = "A definition's file, as YAML or JSON; or a published definition: ID, ID@VERSION or ID@ALIAS."
 What = Annotated[str, typer.Argument(help=_WHAT, metavar="FILE|ID")]
@@ -46,7 +45,7 @@ What = Annotated[str, typer.Argument(help=_WHAT, metavar="FILE|ID")]
 
 def start(
     what: What,
-    given: Annotated[
+    inputs: Annotated[
         list[str] | None,
         typer.Option("--input", "-i", help="An input, as NAME=VALUE; may be repeated.", metavar="NAME=VALUE"),
     ] = None,
@@ -81,12 +80,12 @@ def start(
 
     Example: docrail run start definitions/invoice.yaml -i document_id=doc_1 --wait
     """
-    order = _order(api, what, given or [], key) | ({} if priority is None else {"priority": priority})
+    order = {**_order(api, what, inputs or [], key), **given(priority=priority)}
     code = run_until_stopped(lambda: _run(api, order, wait=wait, as_json=as_json))
     raise typer.Exit(INTERRUPTED if code is None else code)
 
 
-def _order(api: str, what: str, given: Sequence[str], key: str | None) -> dict[str, Json]:
+def _order(api: str, what: str, inputs: Sequence[str], key: str | None) -> dict[str, Json]:
     """Return the body of `POST /v1/runs` for `what`: a file if there is one, else `ID`, `ID@VERSION` or `ID@ALIAS`.
 
     Raises: SystemExit with what is wrong with the file or the inputs, ApiError if there is no such definition.
@@ -96,40 +95,28 @@ def _order(api: str, what: str, given: Sequence[str], key: str | None) -> dict[s
     ref = None if Path(what).is_file() else parse_ref(what)
     if ref is None:
         definition = load(Path(what))
-        return {"definition": to_json(definition), "inputs": parse_inputs(definition, given), "key": key}
+        return {"definition": to_json(definition), "inputs": parse_inputs(definition, inputs), "key": key}
     definition = _published(api, ref, key)
-    return {"definition": str(ref), "inputs": parse_inputs(definition, given), "key": key}
+    return {"definition": str(ref), "inputs": parse_inputs(definition, inputs), "key": key}
 
 
 def _published(api: str, ref: Ref, key: str) -> Definition:
     """Return the definition that the run `key` of `ref` will follow: an id alone may mean the canary."""
     try:
-        chosen = ref
-        if ref.version is None and ref.alias is None:
-            named: dict[str, Json] = ask_api(api, "GET", f"{DEFINITIONS}/{ref}/versions")["aliases"]
-            aliases = {name: Target(target["version"], target["percent"]) for name, target in named.items()}
-            chosen = Ref(ref.definition_id, version_for(ref.definition_id, aliases, key))
-        return Definition.model_validate(ask_api(api, "GET", f"{DEFINITIONS}/{chosen}")["body"])
+        found = ask_api(api, "GET", f"{DEFINITIONS}/{ref}")
     except ApiError as error:
         if error.kind != "not-found":
             raise
-        raise ApiError(f"{error} (nor is there a file {str(ref)!r} here){_meant(api, ref)}") from error
-
-
-def _meant(api: str, ref: Ref) -> str:
-    """Return which definition, version or alias was probably meant, or which there are."""
-    known = [each["definition_id"] for each in ask_all(api, DEFINITIONS, "definitions")]
-    if ref.definition_id not in known:
-        near = Suggestions().closest(ref.definition_id, [*known, *VERBS])
-        if near is None:
-            return ": `docrail definition list` lists all"
-        return f": did you mean {near if near in known else f'docrail run {near}'!r}?"
-    found = ask_api(api, "GET", f"{DEFINITIONS}/{ref.definition_id}/versions")
-    near = Suggestions().closest(ref.alias or "", found["aliases"])
-    if near is not None:
-        return f": did you mean '{ref.definition_id}@{near}'?"
-    newest = found["versions"][0]["version"]
-    return f": its versions are 1 to {newest}, its aliases {', '.join(found['aliases'])}"
+        verb = closest(str(ref), NOUNS["run"][1])
+        hint = f"; did you mean `docrail run {verb}`?" if verb else ""
+        raise ApiError(f"{error} (nor is there a file {str(ref)!r} here){hint}") from error
+    if ref.version is None and ref.alias is None:
+        named: dict[str, Json] = ask_api(api, "GET", f"{DEFINITIONS}/{ref}/aliases")["aliases"]
+        aliases = {name: Target(target["version"], target["percent"]) for name, target in named.items()}
+        version = version_for(ref.definition_id, aliases, key)
+        if version != found["version"]:
+            found = ask_api(api, "GET", f"{DEFINITIONS}/{Ref(ref.definition_id, version)}")
+    return Definition.model_validate(found["body"])
 
 
 async def _run(api: str, order: dict[str, Json], *, wait: bool, as_json: bool) -> int:
@@ -137,7 +124,7 @@ async def _run(api: str, order: dict[str, Json], *, wait: bool, as_json: bool) -
         started = await _start(client, order)
         if wait:
             report = await _end(client, started["run_id"], quiet=as_json)
-            print_json(report) if as_json else print_report(report)
+            print_json(report) if as_json else print_parts(report_parts(report))
             return EXIT_CODES[report["status"]]
     if as_json:
         print_json(started)

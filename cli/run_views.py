@@ -7,34 +7,30 @@ from typing import Annotated
 import typer
 
 from docrail.cli.client import HERE, Api, ask_all, ask_api, run_path
-from docrail.cli.run_report import print_report, waited_for
+from docrail.cli.listing import ID, TEXT, Listing
+from docrail.cli.printout import Printout, print_parts
+from docrail.cli.run_report import report_parts, waited_for
 from docrail.cli.runs import RunId
-from docrail.cli.tables import ID, TEXT, print_table
-from docrail.cli.terminal import AsJson, coloured, complain, moment, print_json, say, time_of
+from docrail.cli.terminal import AlwaysJson, AsJson, coloured, complain, moment, print_json, say, time_of
 from docrail.dag.values.json_values import Json
 
 STEPS_A_PAGE = 5_000
-ACTIONS_A_PAGE = "500"
+ACTIONS_A_PAGE = 500
 """Most of each that the API gives at once."""
 
-StepId = Annotated[str | None, typer.Argument(help="One step of it.", metavar="[STEP]", show_default=False)]
+StepId = Annotated[str | None, typer.Argument(help="One step of it.", metavar="STEP", show_default=False)]
 
 
-def show(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
+def show(run: RunId, api: Api = HERE) -> Printout:
     """Show a run: its steps, its outputs and its history.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail run show invoice.order-4711
     """
     report = ask_api(api, "GET", run_path(run))
-    if as_json:
-        print_json(report)
-    else:
-        print_report(report)
+    return Printout(report, report_parts(report))
 
 
-def explain(run: RunId, step: StepId = None, as_json: AsJson = False, api: Api = HERE) -> None:
+def explain(run: RunId, step: StepId = None, api: Api = HERE) -> Printout:
     """Explain why a run and its steps are as they are.
 
     For each step: what decided, on which values, and what it waits for. Also after the run's end. Needs a worker, for
@@ -45,15 +41,12 @@ def explain(run: RunId, step: StepId = None, as_json: AsJson = False, api: Api =
     Example: docrail run explain invoice.order-4711 create_review
     """
     explanation = _explanation(api, run, step)
-    if as_json:
-        print_json(explanation)
-        return
-    print(f"{explanation['run_id']}: {coloured(explanation['status'])}")
+    lines = [f"{explanation['run_id']}: {coloured(explanation['status'])}"]
     if step is None:
-        print("\n".join(f"  {line}" for line in explanation["words"]))
+        lines += [f"  {line}" for line in explanation["words"]]
     for name, explained in explanation["steps"].items():
-        lines = [f"  {line}" for line in _lines(explained)]
-        print("\n".join(["", f"{name}: {coloured(explained['status'])}", *lines]))
+        lines += ["", f"{name}: {coloured(explained['status'])}", *(f"  {line}" for line in _lines(explained))]
+    return Printout(explanation, "\n".join(lines))
 
 
 def waits(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
@@ -72,9 +65,9 @@ def waits(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
         print_json(found)
     elif found:
         headings = {"run": ID, "step": ID, "item": TEXT, "waits for": TEXT, "until": ID, "question or title": TEXT}
-        print_table(headings, [_wait_row(each) for each in found])
+        print_parts([Listing(headings, map(_wait_row, found))])
     elif not others["paused"]:
-        print(f"{run} waits for nothing")
+        say(f"{run} waits for nothing")
     for paused in others["paused"]:
         line = f"{paused} is paused: it takes answers, but no step starts before `docrail run resume {paused}`"
         complain(line) if as_json else say(line)
@@ -85,7 +78,7 @@ def waits(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
 def output(
     run: RunId,
     step: StepId = None,
-    _as_json: Annotated[bool, typer.Option("--json", help="Print JSON; it is JSON in any case.")] = False,
+    as_json: AlwaysJson = True,  # noqa: ARG001
     api: Api = HERE,
 ) -> None:
     """Print a step's output, or a run's outputs, as JSON.
@@ -107,11 +100,10 @@ def history(
     run: RunId,
     step: Annotated[
         str | None,
-        typer.Argument(help="Only actions on this step, or on the whole run.", metavar="[STEP]", show_default=False),
+        typer.Argument(help="Only actions on this step, or on the whole run.", metavar="STEP", show_default=False),
     ] = None,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """Show what people did to a run, newest first.
 
     Pauses, resumptions, aborts and retries, and each failed step that was tried again, skipped, dismissed or given an
@@ -121,20 +113,15 @@ def history(
 
     Example: docrail run history invoice.order-4711
     """
-    wanted = {"limit": ACTIONS_A_PAGE} | ({} if step is None else {"step": step})
-    actions = ask_all(api, run_path(run, "actions"), "actions", **wanted)
-    if as_json:
-        print_json(actions)
-    elif not actions:
-        print("no one has paused, aborted or retried it, or dealt with a failed step of it")
-    else:
-        print("\n".join(line for action in actions for line in _action_lines(action)))
+    actions = ask_all(api, run_path(run, "actions"), "actions", limit=ACTIONS_A_PAGE, step=step)
+    lines = [line for action in actions for line in _action_lines(action)]
+    return Printout(actions, lines or "no one has paused, aborted or retried it, or resolved a failed step of it")
 
 
 def _explanation(api: str, run: str, step: str | None) -> dict[str, Json]:
     """Return the explanation of one step, or of all: all pages."""
     path = run_path(run, "explain")
-    wanted: dict[str, Json] = {"limit": STEPS_A_PAGE} if step is None else {"step": step}
+    wanted: dict[str, Json] = {"limit": STEPS_A_PAGE if step is None else None, "step": step}
     explanation: dict[str, Json] = ask_api(api, "GET", path, params=wanted)
     while explanation["after"] is not None:
         page = ask_api(api, "GET", path, params=wanted | {"after": explanation["after"]})
@@ -158,7 +145,7 @@ def _waits(api: str, run: str) -> tuple[list[dict[str, Json]], dict[str, list[st
     others: dict[str, list[str]] = {"paused": [], "unanswered": []}
     after: Json = None
     while True:
-        page = ask_api(api, "GET", run_path(run, "waits"), params={} if after is None else {"after": after})
+        page = ask_api(api, "GET", run_path(run, "waits"), params={"after": after})
         found += page["waits"]
         for name in others:
             others[name] += page[name]

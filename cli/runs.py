@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from docrail.cli.client import HERE, Api, ask_api, run_path
-from docrail.cli.tables import ID, NUMBER, STATUS, print_table
-from docrail.cli.terminal import AsJson, Reason, complain_of_unmatched, moment, print_json, say
+from docrail.cli.listing import ID, NUMBER, STATUS, Listing
+from docrail.cli.printout import Printout, older
+from docrail.cli.terminal import Reason, complain_of_unmatched, moment
 from docrail.dag.values.json_values import Json
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -27,31 +28,22 @@ def list_runs(
         typer.Option(help="running, waiting, paused, completed, failed, aborted or cancelled.", metavar="STATUS"),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """List runs, newest first.
 
     A run has one line, in its present state, also after it was retried.
 
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail run list --overdue
     """
-    asked: dict[str, Json] = {"definition": definition, "document": document, "status": status, "limit": limit}
-    wanted = {name: value for name, value in asked.items() if value is not None}
-    page = ask_api(api, "GET", "/v1/runs", params={**wanted, **({"overdue": True} if overdue else {})})
+    wanted = {"definition": definition, "document": document, "status": status, "overdue": overdue or None}
+    page = ask_api(api, "GET", "/v1/runs", params={**wanted, "limit": limit})
     complain_of_unmatched(page, "run")
-    if as_json:
-        print_json(page["runs"])
-        return
-    headings = {"run": ID, "v": NUMBER, "status": STATUS, "started": ID, "took": NUMBER}
-    print_table(headings, [_row(run) for run in page["runs"]])
-    if page["after"] is not None:
-        print("… and older ones")
+    headings = {"run": ID, "v": NUMBER, "status": STATUS, "attempts": NUMBER, "started": ID, "took": NUMBER}
+    return Printout(page["runs"], [Listing(headings, map(_row, page["runs"])), *older(page)])
 
 
-def pause(run: RunId, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+def pause(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
     """Start no more steps of a run.
 
     Running steps go on, and answers are taken. The runs inside it have ids of their own to pause them by; its deadline
@@ -62,15 +54,12 @@ def pause(run: RunId, reason: Reason = "", as_json: AsJson = False, api: Api = H
     Example: docrail run pause invoice.order-4711 --reason "the bank is closed"
     """
     changed = ask_api(api, "POST", run_path(run, "pause"), json={"reason": reason})
-    if as_json:
-        print_json(changed)
-    elif changed["status"] == "paused":
-        say(f"{run} is paused: running steps go on, and `docrail run resume {run}` starts the rest")
     if changed["status"] != "paused":
-        raise SystemExit(f"{run} is {changed['status']}, not paused: it came to its end in the same moment")
+        return Printout(changed, error=f"{run} is {changed['status']}, not paused: it ended in the same moment")
+    return Printout(changed, f"{run} is paused: running steps go on, and `docrail run resume {run}` starts the rest")
 
 
-def resume(run: RunId, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+def resume(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
     """Let a paused run go on.
 
     Exit codes: 0 it goes on, 1 it is not paused, or the API refused or is unavailable, 2 wrong usage.
@@ -78,11 +67,8 @@ def resume(run: RunId, reason: Reason = "", as_json: AsJson = False, api: Api = 
     Example: docrail run resume invoice.order-4711
     """
     changed = ask_api(api, "POST", run_path(run, "resume"), json={"reason": reason})
-    if as_json:
-        print_json(changed)
-        return
     waits = f": `docrail run waits {run}` shows for what" if changed["status"] == "waiting" else ""
-    say(f"{run} goes on, and is {changed['status']}{waits}")
+    return Printout(changed, f"{run} goes on, and is {changed['status']}{waits}")
 
 
 def abort(
@@ -92,9 +78,8 @@ def abort(
     force: Annotated[
         bool, typer.Option("--force", help="Ask no worker: for a run that none can carry on. Its steps go on.")
     ] = False,
-    as_json: AsJson = False,
     api: Api = HERE,
-) -> None:
+) -> Printout:
     """End a run early, as aborted.
 
     Its running steps are stopped and waited for, the runs inside it are cancelled, and steps that have not started are
@@ -107,18 +92,18 @@ def abort(
     Example: docrail run abort invoice.order-4711 --reason "wrong customer"
     """
     changed = ask_api(api, "POST", run_path(run, "abort"), json={"reason": reason, "force": force})
-    if as_json:
-        print_json(changed)
-    elif force:
-        say(f"{run} is {changed['status']}, ended by force: its steps were not stopped, and nothing is undone")
+    goes_on = "running steps are stopped, then those with a `compensate` are undone"
+    if force:
+        text = f"{run} is {changed['status']}, ended by force: its steps were not stopped, and nothing is undone"
     else:
-        goes_on = "running steps are stopped, then those with a `compensate` are undone"
-        say(f"{run} is {changed['status']}: {goes_on}; `docrail run explain {run}` shows how far that is")
+        text = f"{run} is {changed['status']}: {goes_on}; `docrail run explain {run}` shows how far that is"
+    return Printout(changed, text)
 
 
 def _row(run: dict[str, Json]) -> list[str]:
     status = f"{run['status']}{', overdue' if run['overdue'] else ''}"
-    return [run["run_id"], str(run["version"]), status, _utc(run["started_at"]), _took(run)]
+    attempts = str(run["attempts"]) if run["attempts"] > 1 else ""
+    return [run["run_id"], str(run["version"]), status, attempts, _utc(run["started_at"]), _took(run)]
 
 
 def _utc(text: str) -> str:

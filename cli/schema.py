@@ -1,17 +1,11 @@
 """`docrail definition schema`: the JSON Schema of a definition."""
 
-from typing import Annotated
-
-import typer
-
 from docrail.cli.catalogue import all_handlers
-from docrail.cli.terminal import print_json
+from docrail.cli.terminal import AlwaysJson, print_json
 from docrail.dag.validation.definition_schema import definition_schema
 
 
-def schema(
-    _as_json: Annotated[bool, typer.Option("--json", help="Print JSON; it is JSON in any case.")] = False,
-) -> None:
+def schema(as_json: AlwaysJson = True) -> None:  # noqa: ARG001
     """Print the JSON Schema of a definition, for editors.
 
     Editors complete and check with it while you type: in a YAML file, point `# yaml-language-server: $schema=` to it.

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from enum import Enum, auto
 from itertools import compress
 from typing import IO, Any, cast
 
@@ -12,26 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from docrail.cli.listing import Kind
 from docrail.cli.terminal import coloured, columns, folded, visible
 
 NARROWEST_TEXT = 12
-"""Columns that a text needs at least to be read when it is folded."""
-
-
-class Kind(Enum):
-    """How the cells of a column are printed."""
-
-    ID = auto()
-    """On one line, whatever it takes: an id, a time, a word."""
-    NUMBER = auto()
-    """To the right."""
-    STATUS = auto()
-    """In the colour of the status."""
-    TEXT = auto()
-    """Folded where it is too long."""
-
-
-ID, NUMBER, STATUS, TEXT = Kind
+"""Least columns of a text that is folded: fewer are hard to read."""
 
 Headings = Sequence[tuple[str, Kind]]
 Rows = Sequence[Sequence[str]]
@@ -78,19 +62,27 @@ def print_table(headings: Mapping[str, Kind], rows: Rows) -> None:
 
 def fits(headings: Headings, rows: Rows) -> bool:
     """Return whether a line has room for the columns, with texts folded."""
-    needed = GAP * (len(headings) - 1)
+    return sum(_least_widths(headings, rows)) + GAP * (len(headings) - 1) <= columns(sys.stdout)
+
+
+def _least_widths(headings: Headings, rows: Rows) -> list[int]:
+    """Return the least width of each column: that of its longest cell, or of a text's longest word."""
+    widths = []
     for (name, kind), *cells in zip(headings, *rows, strict=True):
         longest = max(map(cell_len, (name, *cells)))
-        needed += max(cell_len(name), min(longest, NARROWEST_TEXT)) if kind is Kind.TEXT else longest
-    return needed <= columns(sys.stdout)
+        if kind is Kind.TEXT:
+            words = (word for cell in (name, *cells) for word in cell.split())
+            longest = min(longest, max(NARROWEST_TEXT, *map(cell_len, words)))
+        widths.append(longest)
+    return widths
 
 
 def print_columns(headings: Headings, rows: Rows) -> None:
     """Print a table."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for name, kind in headings:
+    for (name, kind), least in zip(headings, _least_widths(headings, rows), strict=True):
         if kind is Kind.TEXT:
-            table.add_column(name, overflow="fold")
+            table.add_column(name, overflow="fold", min_width=least)
         else:
             table.add_column(name, no_wrap=True, justify="right" if kind is Kind.NUMBER else "left")
     for row in rows:

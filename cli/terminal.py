@@ -7,26 +7,29 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
 
 from docrail.dag.values.json_values import Json
+from docrail.dag.values.suggestions import closest
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AlwaysJson = Annotated[bool, typer.Option("--json", help="Print JSON; it is JSON in any case.")]
+Source = Annotated[bool, typer.Option("--source", help="Print the author's text and nothing else.")]
 Reason = Annotated[str, typer.Option(help="Why; recorded, with your name and the time.", metavar="TEXT")]
 
 PIPE_COLUMNS = 200
 """Width where there is no terminal to ask: wide enough for every table."""
 
 COLOURS = {
-    **dict.fromkeys(("completed", "approved", "drained", "ok"), typer.colors.GREEN),
+    **dict.fromkeys(("completed", "success", "approved", "drained", "ok"), typer.colors.GREEN),
     **dict.fromkeys(("failed", "aborted", "rejected", "completed, not undone"), typer.colors.RED),
     **dict.fromkeys(("waiting", "paused", "parked", "postponed", "cancelled"), typer.colors.YELLOW),
     **dict.fromkeys(("completed, being undone", "completed, undone"), typer.colors.YELLOW),
-    **dict.fromkeys(("running", "queued", "open"), typer.colors.CYAN),
+    **dict.fromkeys(("running", "started", "queued", "open"), typer.colors.CYAN),
 }
 """By status; one with an addition after a comma has the colour of what is before it unless it is listed itself."""
 
@@ -39,17 +42,19 @@ def visible(text: str) -> str:
     return _CONTROLS.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text)
 
 
-def say(line: str) -> None:
-    """Print a line of progress at once, also into a pipe."""
-    print(visible(line), flush=True)
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Print a text on stdout or `stream` at once, also into a pipe; on a terminal long lines are folded."""
+    stream = stream or sys.stdout
+    lines = visible(text).split("\n")
+    if stream and stream.isatty():  # None: closed by the caller
+        width = columns(stream)
+        lines = [part for line in lines for part in (folded(line, width) if len(line) > width else [line])]
+    print("\n".join(lines), file=stream, flush=True)
 
 
 def complain(message: str) -> None:
-    """Print a complaint to stderr, apart from results; folded on a terminal."""
-    lines = f"docrail: {visible(message)}".split("\n")
-    if sys.stderr.isatty():
-        lines = [part for line in lines for part in folded(line, columns(sys.stderr))]
-    print("\n".join(lines), file=sys.stderr, flush=True)
+    """Print a problem to stderr, apart from results."""
+    say(f"docrail: {message}", sys.stderr)
 
 
 def columns(stream: TextIO) -> int:
@@ -105,6 +110,12 @@ def shortened(text: str) -> str:
     """Return a value that was typed as a message repeats it."""
     longest = 60
     return repr(text if len(text) <= longest else f"{text[:longest]}…")
+
+
+def expected_one_of(word: str, known: Collection[str]) -> str:
+    """Return the end of a message about an unknown word: the known one that is probably meant, or all."""
+    near = closest(word, known)
+    return f": did you mean {near!r}?" if near else f": expected one of {', '.join(map(repr, known))}"
 
 
 def moment(text: str | None, *, seconds: bool = True) -> str:

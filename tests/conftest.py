@@ -4,7 +4,7 @@ import gc
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests.stack import embedded
 
@@ -20,6 +20,9 @@ DRAWN = 40
 settings.register_profile("quick", max_examples=20, deadline=None)  # make test
 settings.register_profile("thorough", max_examples=100, deadline=None)  # make test-all
 settings.register_profile("fuzz", max_examples=500, deadline=None)  # make fuzz
+settings.register_profile(  # make mutants: the same examples each time, and none is made smaller
+    "mutants", max_examples=100, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate)
+)
 settings.load_profile("thorough")
 
 

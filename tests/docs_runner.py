@@ -156,7 +156,7 @@ class Reader:
             printed = await self._run(exchange)
             if exchange.shown is None or fits(exchange.shown, printed) or time.monotonic() > deadline:
                 return printed
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # before the command runs again, until the deadline
 
     async def _run(self, exchange: Exchange) -> str:
         command = self._here(exchange.command)

@@ -79,7 +79,7 @@ def _publish(folder: Path, servers: Servers) -> None:
 async def _until_unused(folder: Path) -> None:
     with (folder / GATE).open("w") as gate, (folder / USE).open("w") as use:
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)  # waiting inside flock would block the loop
             if not _try_lock(gate):
                 continue
             if _try_lock(use):

@@ -1,5 +1,6 @@
 """The other commands: help that teaches, and errors in plain words."""
 
+import json
 import os
 import re
 import signal
@@ -10,8 +11,11 @@ from pathlib import Path
 from socket import socket
 
 import pytest
+import typer
 
+from docrail.cli.listing import ID, NUMBER, Listing
 from docrail.cli.main import NOUNS, leaves
+from docrail.cli.printout import Printout
 from tests.commands import Ended, run
 from tests.stack import Servers
 
@@ -30,7 +34,7 @@ def test_without_a_command_it_lists_them() -> None:
     assert all(f"\n  {command} " in shown.err for command in commands)
 
 
-def test_a_misspelt_variable_is_told_and_the_command_goes_on() -> None:
+def test_a_misspelt_variable_is_reported_and_the_command_goes_on() -> None:
     shown = docrail("validate", "definitions/invoice.yaml", DOCRAIL_API_PROT="8001")
     assert shown.code == 0
     assert shown.err == (
@@ -60,6 +64,23 @@ def test_the_help_of_a_command_has_an_example_that_names_it_and_its_exit_codes()
 
 def test_every_command_prints_json_if_it_is_asked_to() -> None:
     assert [words for words, command in leaves() if not any("--json" in param.opts for param in command.params)] == []
+
+
+def test_what_a_command_finds_is_printed_for_people_or_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Printout({"a": 1}, ["a line", Listing({"name": ID, "size": NUMBER}, [("a", "1")])])
+    found.print(as_json=False)
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[:2]] == [["a", "line"], ["name", "size"]]
+    found.print(as_json=True)
+    assert json.loads(capsys.readouterr().out) == {"a": 1}
+
+
+def test_a_command_that_did_not_succeed_prints_what_it_found_first(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="the chain is broken"):
+        Printout({"intact": False}, error="the chain is broken").print(as_json=True)
+    with pytest.raises(typer.Exit) as ended:
+        Printout([], "one was not approved", code=1).print(as_json=False)
+    assert ended.value.exit_code == 1
+    assert capsys.readouterr().out == '{\n  "intact": false\n}\none was not approved\n'
 
 
 def test_a_reason_is_given_by_the_same_option_everywhere() -> None:
@@ -119,7 +140,7 @@ def test_a_wrong_setting_is_named_without_a_traceback() -> None:
 
 
 @pytest.mark.parametrize("command", ["worker start", "server start", "server migrate"])
-def test_a_wrong_connection_is_told_without_a_traceback(command: str, embedded: Servers) -> None:
+def test_a_wrong_connection_is_reported_without_a_traceback(command: str, embedded: Servers) -> None:
     refused = docrail(
         *command.split(), DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing"
     )
@@ -161,7 +182,7 @@ def test_migrate_without_temporal_says_so_and_the_database_is_migrated(embedded:
 
 @pytest.mark.parametrize("command", ["worker start", "server start", "server migrate"])
 @pytest.mark.parametrize("url", ["foo", "mysql://h/d", "postgresql://u:secret@h:99999999/d"])
-def test_a_wrong_database_url_is_told_without_its_secrets(command: str, url: str) -> None:
+def test_a_wrong_database_url_is_reported_without_its_secrets(command: str, url: str) -> None:
     refused = docrail(*command.split(), DOCRAIL_DATABASE_URL=url)
     assert refused.code == 1
     assert "DOCRAIL_DATABASE_URL: " in refused.err
@@ -170,11 +191,11 @@ def test_a_wrong_database_url_is_told_without_its_secrets(command: str, url: str
     assert "secret" not in refused.err
 
 
-def test_a_database_that_lets_nobody_in_is_told(embedded: Servers) -> None:
-    refused = docrail("server", "migrate", DOCRAIL_DATABASE_URL=embedded.dsn.replace("/docrail?", "/nobodys?"))
+def test_a_missing_database_is_reported(embedded: Servers) -> None:
+    refused = docrail("server", "migrate", DOCRAIL_DATABASE_URL=embedded.dsn.replace("/docrail?", "/missing?"))
     assert (refused.code, refused.err) == (
         1,
-        'docrail: cannot reach the database of DOCRAIL_DATABASE_URL: database "nobodys" does not exist\n',
+        'docrail: cannot reach the database of DOCRAIL_DATABASE_URL: database "missing" does not exist\n',
     )
 
 
@@ -197,7 +218,7 @@ def test_a_port_that_is_asked_for_twice_is_named_with_both_options(tmp_path: Pat
     refused = docrail("up", "--data", str(tmp_path), "--port", "18100", "--temporal-port", "0", "--ui-port", "18100")
     assert (refused.code, refused.err) == (
         1,
-        "docrail: port 18100 is asked for by --port and --ui-port: give each a port of its own\n",
+        "docrail: --port and --ui-port ask for the same port, 18100: give each a port of its own\n",
     )
 
 
@@ -232,14 +253,14 @@ def test_no_line_of_a_list_of_commands_is_cut_off_on_a_usual_terminal(group: tup
 @pytest.mark.parametrize(
     "command", ["review export gold", "calibration list", "calibration set 1", "calibration fit --decisions"]
 )
-def test_a_database_that_is_away_is_told_with_what_to_do(command: str) -> None:
+def test_an_unavailable_database_is_reported_with_what_to_do(command: str) -> None:
     refused = docrail(*command.split(), DOCRAIL_DATABASE_URL="postgresql://docrail@127.0.0.1:1/docrail")
     assert refused.code == 1
     assert refused.err.startswith("docrail: cannot reach the database of DOCRAIL_DATABASE_URL: ")
     assert refused.err.endswith("; is it running? `docrail up` says where its own is\n")
 
 
-def test_a_temporal_that_is_away_is_told_in_one_line_with_what_to_do() -> None:
+def test_an_unavailable_temporal_is_reported_in_one_line_with_what_to_do() -> None:
     refused = docrail("lake", "compact", DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
     assert (refused.code, refused.err) == (
         1,
@@ -257,7 +278,7 @@ def test_a_temporal_that_is_away_is_told_in_one_line_with_what_to_do() -> None:
         (("server", "fake-gemini", "--port", "{port}"), "--port"),
     ],
 )
-def test_a_port_in_use_is_told_with_what_to_do(command: tuple[str, ...], option: str) -> None:
+def test_a_port_in_use_is_reported_with_what_to_do(command: tuple[str, ...], option: str) -> None:
     with socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -273,27 +294,27 @@ def test_a_port_in_use_is_told_with_what_to_do(command: tuple[str, ...], option:
     )
 
 
-def test_an_address_that_is_not_ours_is_not_told_as_a_taken_port(tmp_path: Path) -> None:
-    refused = docrail("up", "--data", str(tmp_path), DOCRAIL_API_HOST="192.0.2.1")  # RFC 5737: nobody's
+def test_an_address_of_another_machine_is_not_reported_as_a_taken_port(tmp_path: Path) -> None:
+    refused = docrail("up", "--data", str(tmp_path), DOCRAIL_API_HOST="192.0.2.1")  # RFC 5737: for documentation only
     assert refused.code == 1
     assert "cannot listen on 192.0.2.1:8000: Cannot assign requested address: choose another" in refused.err
 
 
-def test_a_file_where_the_data_folder_should_be_is_told(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_data_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "note").write_text("")
     refused = docrail("up", "--data", str(tmp_path / "note"))
     assert refused.code == 1
     assert f"{tmp_path / 'note'} cannot be the folder of the data: File exists; expected a folder" in refused.err
 
 
-def test_what_is_not_docrails_api_is_told_with_what_to_do(embedded: Servers) -> None:
+def test_a_server_that_is_not_docrails_api_is_reported_with_what_to_do(embedded: Servers) -> None:
     refused = docrail("run", "list", "--api", embedded.temporal_ui_url)
     assert refused.code == 1
     assert "is not Docrail's API: it answered 200 without a reason; --api says where the API is" in refused.err
 
 
 @pytest.mark.parametrize("command", ["run list", "review list", "definition diff x@1 x@2", "run invoice"])
-def test_an_api_that_is_away_is_told_with_what_to_do(command: str) -> None:
+def test_an_unavailable_api_is_reported_with_what_to_do(command: str) -> None:
     refused = docrail(*command.split(), DOCRAIL_API_URL="http://127.0.0.1:1")
     assert refused.code == 1
     assert refused.err.startswith("docrail: no answer from the API at http://127.0.0.1:1 (")

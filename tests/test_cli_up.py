@@ -35,7 +35,7 @@ ANOTHERS = {
     "DOCRAIL_BUILD_ID": "2026-11-21",
 }
 """Temporal's own variables, set up for another server: ours must not be looked for there, or by TLS. And a build, as a
-fleet's workers have: nobody would send ours any runs."""
+fleet's workers have: no one would send ours any runs."""
 
 
 class Up:

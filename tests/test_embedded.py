@@ -21,14 +21,13 @@ from temporalio.client import Client
 from docrail.embedded.claims import (
     FREE_PORTS,
     HOST,
-    DataInUseError,
-    EarlierDataFolderError,
-    PortTakenError,
+    DataFolderError,
+    PortError,
     claim_port,
     claim_ports,
     hold,
 )
-from docrail.embedded.postgres import ForeignFolderError, PostgresServer, start_postgres
+from docrail.embedded.postgres import PostgresServer, start_postgres
 from docrail.embedded.temporal import SEARCH_ATTRIBUTES, TemporalServer, start_temporal
 from docrail.workflows.contract import names as contract
 from tests.stack import Servers, eventually, survivors
@@ -171,10 +170,10 @@ async def test_under_root_postgres_runs_as_another_user_and_opens_no_folder(tmp_
         await server.process.stop()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
 async def test_a_folder_that_was_given_to_root_is_refused(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
-    with pytest.raises(ForeignFolderError, match=r"belongs to another user.*--data"):
+    with pytest.raises(DataFolderError, match=r"belongs to another user.*--data"):
         await start_postgres(tmp_path, report=print)
 
 
@@ -200,7 +199,7 @@ def test_a_taken_port_is_named_with_the_option_that_changes_it() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(PortTakenError, match=f"port {port} is taken by another program.*--temporal-port"):
+        with pytest.raises(PortError, match=f"port {port} is taken by another program.*--temporal-port"):
             claim_port(port, "--temporal-port")
 
 
@@ -213,7 +212,7 @@ def test_a_free_port_is_not_one_that_clients_are_given() -> None:
 def test_a_folder_has_one_stack_at_a_time(tmp_path: Path) -> None:
     with (
         hold(tmp_path),
-        pytest.raises(DataInUseError, match=rf"in use by another docrail \(pid {os.getpid()}\).*--data"),
+        pytest.raises(DataFolderError, match=rf"in use by another docrail \(pid {os.getpid()}\).*--data"),
         hold(tmp_path),
     ):
         pass
@@ -226,7 +225,7 @@ def test_a_folder_of_an_earlier_build_is_refused_and_left_as_it_is(tmp_path: Pat
     (tmp_path / server).mkdir()
     (tmp_path / "lock").write_text("4711")
     before = {path: path.stat() for path in (tmp_path, *tmp_path.iterdir())}
-    with pytest.raises(EarlierDataFolderError, match=r"made by an earlier build.*Nothing in it was changed: move it"):
+    with pytest.raises(DataFolderError, match=r"made by an earlier build.*Nothing in it was changed: move it"):
         hold(tmp_path).__enter__()
     assert {path: path.stat() for path in (tmp_path, *tmp_path.iterdir())} == before
 
@@ -236,5 +235,5 @@ def test_a_folder_of_this_build_is_opened_again_and_one_of_another_format_is_not
         with hold(tmp_path):
             (tmp_path / "postgres").mkdir(exist_ok=True)
     (tmp_path / "format").write_text("0\n")
-    with pytest.raises(EarlierDataFolderError), hold(tmp_path):
+    with pytest.raises(DataFolderError), hold(tmp_path):
         pass

@@ -5,7 +5,15 @@ import pytest
 
 from docrail.dag.values.json_values import Json
 from docrail.embedded.fake_gemini.replies import Reply
-from docrail.embedded.fake_gemini.scenarios import MEANINGS, Mix, Scenario, ScenarioError, Told, parse_mix, parse_script
+from docrail.embedded.fake_gemini.scenarios import (
+    MEANINGS,
+    Mix,
+    PlayedScenario,
+    Scenario,
+    ScenarioError,
+    parse_mix,
+    parse_script,
+)
 from tests.cli.process import docrail, running
 from tests.gemini import KEY, gemini, most_within
 
@@ -49,15 +57,15 @@ def test_a_mix_that_cannot_be_read_is_refused(text: str) -> None:
 
 
 def test_only_some_scenarios_wait() -> None:
-    told = [Told(Scenario.SLOW), Told(Scenario.SLOW, 0.5), Told(Scenario.TOO_MANY, 5)]
-    assert [each.delay_seconds for each in told] == [2.0, 0.5, 0.0]
-    assert isinstance(Mix([], seed=1).next(), Told)
+    printed = [PlayedScenario(Scenario.SLOW), PlayedScenario(Scenario.SLOW, 0.5), PlayedScenario(Scenario.TOO_MANY, 5)]
+    assert [each.delay_seconds for each in printed] == [2.0, 0.5, 0.0]
+    assert isinstance(Mix([], seed=1).next(), PlayedScenario)
 
 
 def test_an_answer_is_cut_only_where_less_is_allowed_than_it_needs() -> None:
-    told = Told(Scenario.MAX_TOKENS, 20_000)
-    assert isinstance(told.reply(allowed_tokens=19_999), Reply)
-    assert told.reply(allowed_tokens=20_000) is None
+    printed = PlayedScenario(Scenario.MAX_TOKENS, 20_000)
+    assert isinstance(printed.reply(allowed_tokens=19_999), Reply)
+    assert printed.reply(allowed_tokens=20_000) is None
 
 
 async def test_it_answers_a_question_and_remembers_it() -> None:
@@ -105,9 +113,9 @@ async def test_the_command_serves_until_it_is_stopped() -> None:
 
 
 async def test_the_command_teaches_its_scenarios_and_refuses_others() -> None:
-    told = await docrail("server", "fake-gemini", "--help")
-    assert all(scenario in told.out for scenario in Scenario)
-    assert "DOCRAIL_GEMINI_BASE_URL=http://127.0.0.1:9200" in told.out
+    printed = await docrail("server", "fake-gemini", "--help")
+    assert all(scenario in printed.out for scenario in Scenario)
+    assert "DOCRAIL_GEMINI_BASE_URL=http://127.0.0.1:9200" in printed.out
     refused = await docrail("server", "fake-gemini", "--scenario", "chaos")
     assert refused.code == 2
     assert "'chaos' is no scenario" in refused.err

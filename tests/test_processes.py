@@ -87,7 +87,7 @@ async def test_a_program_that_does_not_stop_is_killed_after_its_deadline(make: M
     assert reports == ["shell did not end within 0.2 s and is killed"]
 
 
-async def test_a_stopped_program_leaves_no_child_behind(make: Make, tmp_path: Path) -> None:
+async def test_a_stopped_program_leaves_no_child(make: Make, tmp_path: Path) -> None:
     process = make('sleep 60 & echo $! > "$SIGN"; wait')
     await process.start()
     child = {int((tmp_path / "sign").read_text())}

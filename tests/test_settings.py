@@ -21,10 +21,10 @@ def test_every_setting_says_what_it_is() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
-def test_the_heartbeat_setting_tells_when_a_worker_counts_as_gone() -> None:
-    told = Settings.model_fields["worker_heartbeat_seconds"].description
-    assert told is not None
-    assert f"after {LOST_HEARTBEATS} missed heartbeats" in told
+def test_the_heartbeat_setting_says_when_a_worker_counts_as_gone() -> None:
+    printed = Settings.model_fields["worker_heartbeat_seconds"].description
+    assert printed is not None
+    assert f"after {LOST_HEARTBEATS} missed heartbeats" in printed
 
 
 def test_a_setting_is_an_environment_variable_with_our_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,14 +52,14 @@ def test_the_resource_of_the_shipped_definitions_is_always_there(monkeypatch: py
 
 def test_wrong_limits_are_refused_with_what_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCRAIL_RESOURCE_LIMITS", "gemini_api=fast")
-    with pytest.raises(ValidationError, match="gemini_api: 'fast' is no rate: expected a number of uses a second"):
+    with pytest.raises(ValidationError, match="gemini_api: 'fast' is not a rate: expected a number of uses a second"):
         Settings()
 
 
 @pytest.mark.parametrize(
     ("written", "served"), [(None, ("gemini_api", "database")), ("database", ("database",)), ("", ())]
 )
-def test_a_worker_serves_all_resources_or_those_it_is_told(
+def test_a_worker_serves_all_resources_or_those_of_its_setting(
     monkeypatch: pytest.MonkeyPatch, written: str | None, served: tuple[str, ...]
 ) -> None:
     if written is not None:
@@ -121,7 +121,7 @@ def test_a_server_that_cannot_be_asked_is_refused_before_it_is_asked(monkeypatch
         Settings()
 
 
-def test_secrets_lie_in_the_data_unless_told_otherwise() -> None:
+def test_secrets_lie_in_the_data_folder_by_default() -> None:
     assert outside_of(Settings(data_dir=Path("data"))).secrets.folder == Path("data/secrets")
     assert outside_of(Settings(secrets_dir=Path("mounted"))).secrets.folder == Path("mounted")
 
@@ -176,7 +176,7 @@ def test_a_budget_may_be_none_or_nothing(monkeypatch: pytest.MonkeyPatch, writte
     assert (access.budget_per_day, access.budget_per_tenant) == (budget, budget)
 
 
-def test_a_variable_that_nothing_reads_is_told_with_the_one_that_is_meant() -> None:
+def test_an_unread_variable_is_reported_with_the_one_that_is_meant() -> None:
     names = ["DOCRAIL_API_PROT", "docrail_api_port", "DOCRAIL_AS", "DOCRAIL_COLOUR", "DOCRAILS", "HOME"]
     assert list(unread_variables(names)) == [
         "the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?",
@@ -195,7 +195,7 @@ def test_a_worker_warns_of_each_setting_that_steps_need_and_it_lacks(
         "DOCRAIL_CALLBACK_KEY",
         "DOCRAIL_GEMINI_API_KEY",
     ]
-    assert lines[2].endswith("steps that ask a model fail on this worker, and their retries may reach another one")
+    assert lines[2].endswith("this worker leaves steps that ask a model to others, and they fail if no worker has it")
 
 
 def test_every_variable_that_a_command_or_setting_reads_is_known() -> None:

@@ -102,6 +102,8 @@ class Driver:
         self._work: dict[Key, Work] = {}
         self._cancelled: set[Key] = set()
         """Work that was cancelled. Used for lookups only: a set's order is not deterministic."""
+        self._met_unfit: set[str] = set()
+        """Steps that met a worker that lacks what they need. Used for lookups only."""
         self._recording: list[asyncio.Task[None]] = []
         self._moving: list[asyncio.Task[None]] = []
         self._asked: dict[str, float] = {}
@@ -216,8 +218,10 @@ class Driver:
 
     def _turn(self, arrival: Event | Arrival) -> None:
         event = event_of(*arrival) if isinstance(arrival, tuple) else arrival
-        if isinstance(event, StepFailed) and isinstance(arrival, tuple) and may_pass(arrival[2].exception()):
-            self._passing.add(event.error)
+        if isinstance(event, StepFailed) and isinstance(arrival, tuple):
+            step, _, work, _ = arrival
+            if may_pass(step.definition, work.exception()):
+                self._passing.add(event.error)
         if isinstance(event, ChunkEnded):
             self._passing.update(ended.error for ended in event.ends if ended.error and ended.may_pass)
         if isinstance(event, Resolved):
@@ -230,7 +234,7 @@ class Driver:
     def _obey(self, command: Command) -> None:
         match command:
             case Start(step_id, config, part, cache_key):
-                step, losses = self.plan.step(step_id), Losses(workflow.time())
+                step, losses = self.plan.step(step_id), Losses(workflow.time(), step_id in self._met_unfit)
                 launch = partial(self._launch, step, config, part, cache_key)
                 self._follow(step, part, launch(losses), partial(self._ended, step, part, losses, launch))
             case StartChunk(step_id):
@@ -310,6 +314,8 @@ class Driver:
             self._cancelled.discard((step.id, part))
             self._inbox.append((step, part, work, losses))
             return
+        if after.met_unfit:
+            self._met_unfit.add(step.id)
         if isinstance(part, WholeStep):
             self.tell(WorkerLost(step.id, after.earlier, workflow.time()))
         self._follow(step, part, launch(after), partial(self._ended, step, part, after, launch))

@@ -64,8 +64,22 @@ def is_out_of_time(error: BaseException) -> bool:
     return is_total or error.retry_state is RetryState.TIMEOUT
 
 
-def may_pass(error: BaseException | None) -> bool:
+def is_unfit(step: Step, error: BaseException) -> bool:
+    """Return whether the last attempt's worker lacks the step's handler, or a setting that it needs.
+
+    If the definition names the error in `non_retryable`, the step fails instead.
+    """
+    match error:
+        case ActivityError(__cause__=ApplicationError(type=kind, details=[{"unfit": True}, *_])):
+            return kind not in step.retry_config.non_retryable
+        case _:
+            return False
+
+
+def may_pass(step: Step, error: BaseException | None) -> bool:
     """Return whether a step's failure was retryable, so that only its attempts or its time ran out."""
+    if error is not None and is_unfit(step, error):
+        return True
     if not isinstance(error, ActivityError) or error.retry_state is RetryState.NON_RETRYABLE_FAILURE:
         return False
     return not (isinstance(error.__cause__, ApplicationError) and error.__cause__.non_retryable)

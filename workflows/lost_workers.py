@@ -1,30 +1,51 @@
-"""Restart the activity of a step whose worker was stopped or lost, a bounded number of times.
+"""Restart the activity of a step whose worker was stopped, died, or lacks what the step needs, within bounds.
 
-Such an attempt does not count as failed. Temporal counts every attempt that does not complete, so both ends are errors
-that it does not retry, and the run starts another activity with the remaining attempts and time.
+Such an attempt does not count as failed. Temporal counts every attempt that does not complete, so all three ends are
+errors that it does not retry, and the run starts another activity with the remaining attempts and time.
 """
 
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from enum import Enum
 from typing import Any
 
 from temporalio import exceptions, workflow
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutType
 
-from docrail.dag.engine.state import MOST_EARLIER, WORKER_LOST, EarlierError, StepError
+from docrail.dag.engine.state import MOST_EARLIER, WORKER_LOST, WORKER_UNFIT, EarlierError, StepError
 from docrail.dag.language.definition import Step
 from docrail.workflows.contract.messages import WORKER_STOPPED
-from docrail.workflows.failures import attempts_of, earlier_of
+from docrail.workflows.failures import attempts_of, earlier_of, error_of, is_out_of_time, is_unfit
 
 NOT_RETRIED = (WORKER_STOPPED, "TemporalTimeout:Heartbeat")
-"""Both ends, as named in `non_retryable_error_types`."""
+"""The first two ends, as named in `non_retryable_error_types`; the third is marked by the worker."""
 
-MOST_LOST = 5
-"""Workers that one step or item may lose without notice: it may be the cause of their loss."""
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.1, 4.0
+"""Pauses after an unfit worker, doubled each time: about a minute in all, in which other workers may take the step."""
 
-MOST_STOPPED = 50
-"""Planned stops that one step or item may meet: enough for deployments, but not for an endless loop of them."""
+
+SHORTEST = timedelta(milliseconds=1)
+"""For an activity that starts when its time is already over, since the timer of a pause may end late."""
+
+
+class LossKind(Enum):
+    """How an attempt ended; the value is how often one step or item may meet it."""
+
+    STOPPED = 50
+    """Its worker was stopped: enough for deployments, but not for an endless loop of them."""
+    DIED = 5
+    """Its worker died: the step may be the cause."""
+    UNFIT = 20
+    """Its worker lacks the handler or a setting. If half of the workers do, one step in a million meets only those."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """An attempt that ended because of its worker. `error` is what is kept of it."""
+
+    kind: LossKind
+    error: StepError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +54,27 @@ class Losses:
 
     since: float
     """When its first activity was started, in seconds since the epoch."""
-    lost: int = 0
-    stopped: int = 0
+    met_unfit: bool = False
+    """Whether a worker lacked what the step needs, also for another item."""
+    kinds: tuple[LossKind, ...] = ()
     failed: int = 0
     """Attempts that failed."""
     earlier: tuple[EarlierError, ...] = ()
     is_cancelled: bool = False
     """Whether it was cancelled, so it is not started again."""
 
+    @property
+    def pause_seconds(self) -> float:
+        """How long to wait before the next activity starts."""
+        if not self.kinds or self.kinds[-1] is not LossKind.UNFIT:
+            return 0.0
+        return min(FIRST_PAUSE_SECONDS * 2.0 ** (self.kinds.count(LossKind.UNFIT) - 1), LONGEST_PAUSE_SECONDS)
+
     def left_of(self, total_timeout_seconds: float | None) -> timedelta | None:
-        """Return the time left for all attempts; None: there is no limit."""
+        """Return the time left for all attempts, never less than Temporal accepts; None: there is no limit."""
         if total_timeout_seconds is None:
             return None
-        return timedelta(seconds=self.since + total_timeout_seconds - workflow.time())
+        return max(timedelta(seconds=self.since + total_timeout_seconds - workflow.time()), SHORTEST)
 
 
 NO_LOSSES = Losses(0.0)
@@ -54,48 +83,51 @@ NO_LOSSES = Losses(0.0)
 
 def losses_after(step: Step, work: asyncio.Task[Any], before: Losses) -> Losses | None:
     """Return the losses with which ended work is started again; None if it is not."""
-    error = _error_of(work)
-    reason = None if error is None else loss_of(step, error)
-    if error is None or reason is None or before.is_cancelled:
+    error = None if work.cancelled() else work.exception()
+    loss = None if error is None else loss_of(step, error)
+    if error is None or loss is None or before.is_cancelled:
         return None
     attempt = attempts_of(step, error, before.failed)
-    latest = EarlierError(attempt, StepError(WORKER_LOST, reason))
-    is_stop = _is_stop(error)
+    latest = EarlierError(attempt, loss.error)
     after = replace(
         before,
-        lost=before.lost + (not is_stop),
-        stopped=before.stopped + is_stop,
+        met_unfit=before.met_unfit or loss.kind is LossKind.UNFIT,
+        kinds=(*before.kinds, loss.kind),
         failed=attempt - 1,
         earlier=(*before.earlier, *earlier_of(error), latest)[-MOST_EARLIER:],
     )
     left = after.left_of(step.total_timeout_seconds)
-    is_over = left is not None and left <= timedelta()
-    return None if is_over or after.lost > MOST_LOST or after.stopped > MOST_STOPPED else after
+    is_over = left is not None and left <= max(timedelta(seconds=after.pause_seconds), SHORTEST)
+    return None if is_over or after.kinds.count(loss.kind) > loss.kind.value else after
 
 
-def loss_of(step: Step, error: BaseException) -> str | None:
+def loss_of(step: Step, error: BaseException) -> Loss | None:
     """Return how the worker of a failed activity was lost, None if the activity failed otherwise."""
-    if _is_stop(error):
-        return "the worker was stopped"
-    if isinstance(error, ActivityError) and _is_silence(error.__cause__):
-        return f"the worker died or hung: no heartbeat for {step.heartbeat_seconds:g} s"
-    return None
+    if not isinstance(error, ActivityError):
+        return None
+    match error.__cause__:
+        case ApplicationError(type=kind) if kind == WORKER_STOPPED:
+            return Loss(LossKind.STOPPED, StepError(WORKER_LOST, "the worker was stopped"))
+        case exceptions.TimeoutError(type=TimeoutType.HEARTBEAT):
+            silence = f"the worker died or hung: no heartbeat for {step.heartbeat_seconds:g} s"
+            return Loss(LossKind.DIED, StepError(WORKER_LOST, silence))
+        case ApplicationError(message=lack) if is_unfit(step, error):
+            return Loss(LossKind.UNFIT, StepError(WORKER_UNFIT, f"{lack} (worker {error.identity})"))
+        case _:
+            return None
 
 
-def final_error(reason: str, before: Losses) -> StepError:
-    """Return the error of a step that is not started again although its worker was lost."""
-    lost = before.lost + before.stopped + 1
-    return StepError(WORKER_LOST, f"{reason}; the step has lost {lost} worker{'s' * (lost > 1)}, and may be the cause")
-
-
-def _error_of(work: asyncio.Task[Any]) -> BaseException | None:
-    return None if work.cancelled() else work.exception()
-
-
-def _is_stop(error: BaseException) -> bool:
-    cause = error.__cause__ if isinstance(error, ActivityError) else None
-    return isinstance(cause, ApplicationError) and cause.type == WORKER_STOPPED
-
-
-def _is_silence(cause: BaseException | None) -> bool:
-    return isinstance(cause, exceptions.TimeoutError) and cause.type is TimeoutType.HEARTBEAT
+def final_error(step: Step, error: BaseException, losses: Losses) -> StepError:
+    """Return the error of a step that is not started again, including that its workers were lost."""
+    loss, cause = loss_of(step, error), error.__cause__
+    if loss is None:
+        why = error_of(step, error)
+        is_late = is_out_of_time(error) and losses.kinds[-1:] == (LossKind.UNFIT,)
+        return StepError(why.type, f"{why.message}; {losses.earlier[-1].error.message}") if is_late else why
+    if loss.kind is LossKind.UNFIT and isinstance(cause, ApplicationError):
+        tried = losses.kinds.count(LossKind.UNFIT) + 1
+        where = f"no worker that has it took the step in {tried} tr{'ies' if tried > 1 else 'y'}"
+        return StepError(cause.type or WORKER_UNFIT, f"{loss.error.message}; {where}")
+    count = len(losses.kinds) + 1
+    workers = f"{count} worker{'s' * (count > 1)}"
+    return StepError(WORKER_LOST, f"{loss.error.message}; the step has lost {workers}, and may be the cause")

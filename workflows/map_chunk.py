@@ -11,7 +11,7 @@ from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
     from docrail.dag.engine.events import WHOLE_STEP, StepCompleted, StepFailed
-    from docrail.dag.engine.map_chunk import ChunkRun, Progress, with_short_errors
+    from docrail.dag.engine.map_chunk import ChunkRun, Progress, for_report
     from docrail.dag.engine.plan import plan_of
     from docrail.dag.engine.state import ItemEnd
     from docrail.dag.language.statuses import StepStatus
@@ -46,6 +46,7 @@ class Chunk:
         self._chunk = ChunkRun(len(request.items), request.width, request.stop_after)
         self._work: dict[int, Work] = {}
         self._cancelled: set[int] = set()
+        self._met_unfit = False
         self._ended: deque[tuple[int, Work, Losses]] = deque()
 
     @workflow.run
@@ -59,7 +60,7 @@ class Chunk:
             self._cancel(self._chunk.stop())
             await driving
         telling.cancel()
-        return ChunkReport(ends=with_short_errors(self._chunk.ends))
+        return ChunkReport(ends=for_report(self._chunk.ends))
 
     @workflow.signal(name=PAUSE, description="Begin no more items until resumed")
     def pause(self) -> None:
@@ -111,7 +112,7 @@ class Chunk:
                 self._cancel(self._chunk.end(number, self._end_of(work, losses)))
 
     def _begin(self, number: int, losses: Losses | None = None) -> None:
-        losses = losses or Losses(workflow.time())
+        losses = losses or Losses(workflow.time(), self._met_unfit)
         item, request = self._request.items[number], self._request.run
         piece = Piece(item.config, item.key, item.cache_key, self._request.inline_bytes)
         work: Work
@@ -125,6 +126,7 @@ class Chunk:
     def _arrive(self, number: int, losses: Losses, work: Work) -> None:
         losses = replace(losses, is_cancelled=number in self._cancelled)
         if after := losses_after(self._step.definition, work, losses):
+            self._met_unfit |= after.met_unfit
             self._begin(number, after)
             return
         del self._work[number]
@@ -138,10 +140,10 @@ class Chunk:
 
     def _end_of(self, work: Work, losses: Losses) -> ItemEnd:
         match event_of(self._step, WHOLE_STEP, work, losses):
-            case StepCompleted(output=output, attempts=attempts, cached=cached):
-                return ItemEnd(StepStatus.COMPLETED, output, None, attempts, cached)
-            case StepFailed(error=error, attempts=attempts, out_of_time=out_of_time):
-                passing = may_pass(work.exception())
-                return ItemEnd(StepStatus.FAILED, None, error, attempts, may_pass=passing, out_of_time=out_of_time)
+            case StepCompleted(output=output, attempts=attempts, cached=cached, earlier=earlier):
+                return ItemEnd(StepStatus.COMPLETED, output, None, attempts, cached, earlier=earlier)
+            case StepFailed(error=error, attempts=attempts, earlier=earlier, out_of_time=is_late):
+                passing = may_pass(self._step.definition, work.exception())
+                return ItemEnd(StepStatus.FAILED, None, error, attempts, False, passing, earlier, is_late)
             case _:
                 return ItemEnd(StepStatus.CANCELLED, attempts=1)

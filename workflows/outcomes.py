@@ -12,7 +12,7 @@ from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus
 from docrail.workflows.contract.messages import StepOutcome
 from docrail.workflows.contract.names import ChunkReport
-from docrail.workflows.failures import attempts_of, earlier_of, error_of, is_out_of_time
+from docrail.workflows.failures import attempts_of, earlier_of, is_out_of_time
 from docrail.workflows.lost_workers import NO_LOSSES, Losses, final_error, loss_of
 
 Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
@@ -30,7 +30,7 @@ def event_of(  # noqa: PLR0911 - a case a kind of end
         lost = loss_of(step.definition, error)
         if is_cancelled_exception(error) or (lost and losses.is_cancelled):
             return StepCancelled(step.id, at, part)
-        why = final_error(lost, losses) if lost else error_of(step.definition, error)
+        why = final_error(step.definition, error, losses)
         attempts = attempts_of(step.definition, error, losses.failed)
         earlier = (*losses.earlier, *earlier_of(error))[-MOST_EARLIER:]
         return StepFailed(step.id, why, attempts, at, part, earlier, is_out_of_time(error))

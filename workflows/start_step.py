@@ -36,7 +36,7 @@ from docrail.workflows.contract.names import (
 )
 from docrail.workflows.lost_workers import NOT_RETRIED, Losses
 
-Handle = workflow.ActivityHandle[StepOutcome]
+Handle = asyncio.Task[StepOutcome]
 
 
 NEVER_RETRIED = "PayloadsTooLarge"
@@ -98,6 +98,7 @@ def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: L
         config=piece.config,
         jitter=retry.jitter,
         failed_before=losses.failed,
+        elsewhere=losses.met_unfit,
         honor_retry_after=retry.honor_retry_after,
         secrets=step.secrets if step_id == step.id else step.compensation_secrets,
         callbacks=_asked_for(request, piece.config),
@@ -114,7 +115,18 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
 
 
 def _start(step: Step, handler: str, call: AttemptRequest, activity_id: str, losses: Losses) -> Handle:
-    """Start an activity with the step's limits."""
+    """Start an activity with the step's limits, after the pause that an unfit worker calls for."""
+    if losses.pause_seconds:
+        return asyncio.create_task(_start_later(step, handler, call, activity_id, losses))
+    return _activity(step, handler, call, activity_id, losses)
+
+
+async def _start_later(step: Step, handler: str, call: AttemptRequest, activity_id: str, losses: Losses) -> StepOutcome:
+    await workflow.sleep(losses.pause_seconds)
+    return await _activity(step, handler, call, activity_id, losses)
+
+
+def _activity(step: Step, handler: str, call: AttemptRequest, activity_id: str, losses: Losses) -> Handle:
     definition = step.definition
     tag = definition.resource_tag
     return workflow.start_activity(

@@ -16,20 +16,22 @@ from docrail.services.tools import Tools
 class Config(BaseModel, extra="forbid", frozen=True):
     """The document and the model."""
 
-    document_id: str = Field(description="the document to read; its upload must be stored")
+    document_id: str = Field(description="an uploaded document")
     model: str | None = Field(
         default=None,
         pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$",
-        description="the model's name; by default that of DOCRAIL_GEMINI_MODEL",
+        description="the model's name; default: DOCRAIL_GEMINI_MODEL",
     )
-    fresh: bool = Field(default=False, description="ask anew, once for this run, beside what was read before")
+    fresh: bool = Field(
+        default=False, description="ask again, once for this run; stored readings are kept, and not used"
+    )
     timeout_seconds: float = Field(
-        default=90.0, gt=0, le=600, allow_inf_nan=False, description="how long the model may take"
+        default=90.0, gt=0, le=600, allow_inf_nan=False, description="timeout of the request"
     )
     over_budget: Literal["read_locally", "wait"] = Field(
         default="read_locally",
-        description="once the day's budget is used up: let the local readers serve, or try again when the next one "
-        "begins, at midnight UTC, if the step has a retry and time left",
+        description="if the day's budget is used up: use the local readers, or wait for the next day, at midnight UTC, "
+        "if the step has a retry and time left",
     )
 
 

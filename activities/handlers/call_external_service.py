@@ -13,8 +13,8 @@ from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
 from docrail.services.tools import Tools
 
-TOLD_HEADERS = ("content-type", "date", "etag", "last-modified", "link", "location", "retry-after", "x-request-id")
-"""Headers of the answer that are passed on for decisions; the others would only fill histories."""
+PASSED_HEADERS = ("content-type", "date", "etag", "last-modified", "link", "location", "retry-after", "x-request-id")
+"""Headers of the answer that the output contains; the others would only fill histories."""
 
 Status = Annotated[int, Field(ge=100, le=599)]
 Value = str | int | float | bool
@@ -28,36 +28,38 @@ def _url(text: str) -> str:
 class Config(BaseModel, extra="forbid", frozen=True):
     """The request, and the answers that count as a success."""
 
-    url: Annotated[str, AfterValidator(_url)] = Field(max_length=8192, description="what to call: http:// or https://")
+    url: Annotated[str, AfterValidator(_url)] = Field(max_length=8192, description="http:// or https://")
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] | None = Field(
-        default=None, description="by default POST with a body, GET without one"
+        default=None, description="default: POST with a body, GET without one"
     )
     query: Annotated[dict[str, Value | list[Value]], AfterValidator(refuse_references)] = Field(
-        default_factory=dict, description="parameters added to the URL; a list repeats its name"
+        default_factory=dict, description="parameters added to the URL; a list repeats the parameter"
     )
     headers: dict[str, str] = Field(
-        default_factory=dict, description="more headers; `secret://name` in one stands for the secret's value"
+        default_factory=dict, description="additional headers; `secret://name` is replaced by the secret"
     )
     body: Annotated[Json, AfterValidator(refuse_references)] = Field(
         default=None,
         validation_alias=AliasChoices("body", "json", "payload"),
-        description="what to send, as JSON; null sends nothing; `json` and `payload` are other words for it",
+        description="JSON to send; null: no body; `json` and `payload` are aliases",
     )
     expected_statuses: list[Status] = Field(
-        default_factory=list, description="the statuses that are a success; by default all of 2xx"
+        default_factory=list, description="statuses that count as a success; default: 2xx"
     )
     timeout_seconds: float = Field(
-        default=60.0, gt=0, le=600, allow_inf_nan=False, description="how long the whole exchange may take"
+        default=60.0, gt=0, le=600, allow_inf_nan=False, description="timeout of the whole exchange"
     )
-    max_bytes: int = Field(default=MAX_BODY_BYTES, gt=0, le=MAX_BODY_BYTES, description="a longer answer is refused")
+    max_bytes: int = Field(
+        default=MAX_BODY_BYTES, gt=0, le=MAX_BODY_BYTES, description="largest accepted answer, in bytes"
+    )
 
 
 class Output(BaseModel):
     """The answer."""
 
     status: int = Field(description="the HTTP status")
-    headers: dict[str, str] = Field(description=f"of its headers those of {', '.join(TOLD_HEADERS)}")
-    result: Json = Field(description="the body: its JSON if it says that it is JSON, else its text; null if empty")
+    headers: dict[str, str] = Field(description=f"the answer's headers among {', '.join(PASSED_HEADERS)}")
+    result: Json = Field(description="the body, parsed if its content type is JSON, otherwise as text; null if empty")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:
@@ -98,7 +100,7 @@ def _headers(call: StepCall[Config], revealed: Revealed, *, has_body: bool) -> M
 def _output(answer: Answer, revealed: Revealed, config: Config) -> Output:
     if not answer.complete:
         raise AnswerUnusableError(f"{answer.request} answered more than {config.max_bytes} bytes (max_bytes)")
-    headers = {name: revealed.redact(answer.headers[name]) for name in TOLD_HEADERS if name in answer.headers}
+    headers = {name: revealed.redact(answer.headers[name]) for name in PASSED_HEADERS if name in answer.headers}
     result: Json = revealed.redact(answer.text()) or None
     if result is not None and answer.is_json:
         result = read_json(result, answer.request)

@@ -23,21 +23,24 @@ class StraightThroughConfig(BaseModel, extra="forbid", frozen=True):
     """When a document may pass without a person. It must satisfy every rule, whatever is set here."""
 
     mode: Literal["shadow", "on"] = Field(
-        default="shadow", description="`shadow`: a person decides all the same, and what would have passed is counted"
+        default="shadow",
+        description="`shadow`: every document is reviewed, and those that would have passed are counted",
     )
-    min_confidence: float = Field(default=0.95, ge=0.5, le=1, description="of every required field, at least")
+    min_confidence: float = Field(default=0.95, ge=0.5, le=1, description="minimum confidence of every required field")
     max_total: Decimal | None = Field(
         default=Decimal(1000), gt=0, description="largest total that passes; null for any"
     )
-    audit_share: float = Field(default=0.05, ge=0, le=1, description="share of documents that a person always sees")
+    audit_share: float = Field(
+        default=0.05, ge=0, le=1, description="share of documents that are always reviewed, as a sample"
+    )
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
     """The document and its deadline."""
 
-    document_id: str = Field(description="the document to decide on; its extraction must be stored")
+    document_id: str = Field(description="a document whose extraction is stored")
     sla_hours: float = Field(
-        gt=0, le=8784, allow_inf_nan=False, description="how long after its upload the document must be decided"
+        gt=0, le=8784, allow_inf_nan=False, description="hours from the upload to the deadline of the decision"
     )
     straight_through: StraightThroughConfig = Field(
         default=StraightThroughConfig(), description="when a document passes without a person"
@@ -47,13 +50,15 @@ class Config(BaseModel, extra="forbid", frozen=True):
 class Output(BaseModel):
     """The review item."""
 
-    review_id: str = Field(description="the document's one review item")
-    priority: float = Field(description="0 to 100, the most urgent first")
-    parts: dict[str, float] = Field(description="what the priority is made of, each 0 to 1")
-    status: str = Field(description="`open`, or how it was decided: `approved` or `rejected`")
-    needs_person: bool = Field(description="whether it was not approved: a person is to decide, or rejected it")
-    straight_through: bool = Field(description="whether it passed without a person, or in shadow mode would have")
-    held_because: list[str] = Field(description="what spoke against that, in words; empty if nothing did")
+    review_id: str = Field(description="the document's review item; it has only one")
+    priority: float = Field(description="0 to 100; the highest is the most urgent")
+    parts: dict[str, float] = Field(description="components of the priority, each 0 to 1")
+    status: str = Field(description="`open`, `approved` or `rejected`")
+    needs_person: bool = Field(
+        description="whether the document is not approved: it awaits a decision, or was rejected"
+    )
+    straight_through: bool = Field(description="whether it passed without review, or would have in shadow mode")
+    held_because: list[str] = Field(description="the reasons for a review, in words; empty if there are none")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:

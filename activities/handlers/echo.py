@@ -9,13 +9,13 @@ from docrail.handlers import Handler, StepCall, Tools
 class Config(BaseModel, extra="forbid", frozen=True):
     """The value to return."""
 
-    value: Json = Field(default=None, description="anything")
+    value: Json = Field(default=None, description="any JSON value")
 
 
 class Output(BaseModel):
-    """The value that was given."""
+    """The value."""
 
-    value: Json = Field(description="the value as it was given")
+    value: Json = Field(description="the unchanged value")
 
 
 async def run(call: StepCall[Config], _tools: Tools) -> Output:

@@ -14,8 +14,10 @@ from docrail.services.tools import Tools
 class Config(BaseModel, extra="forbid", frozen=True):
     """The document."""
 
-    document_id: str = Field(description="the document to read; its upload must be stored")
-    fresh: bool = Field(default=False, description="read it anew, once for this run, beside what was read before")
+    document_id: str = Field(description="an uploaded document")
+    fresh: bool = Field(
+        default=False, description="read it again, once for this run; stored readings are kept, and not used"
+    )
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Extraction:

@@ -19,10 +19,10 @@ ERRORS = MappingProxyType(
 class Config(BaseModel, extra="forbid", frozen=True):
     """How often to fail, and with which error."""
 
-    times: int = Field(ge=0, description="how many attempts fail before one succeeds")
+    times: int = Field(ge=0, description="number of attempts that fail before one succeeds")
     error: ErrorName = Field(
         default="RuntimeError",
-        description="the error's class; ValueError, TypeError and KeyError are never retried, the others are",
+        description="the error's class; ValueError, TypeError and KeyError are never retried, others are",
     )
     message: str = Field(default="failed as configured", description="the error's text")
     key: str | None = Field(default=None, description="with KeyError: the key that is missing")
@@ -31,7 +31,7 @@ class Config(BaseModel, extra="forbid", frozen=True):
 class Output(BaseModel):
     """The number of attempts."""
 
-    attempts: int = Field(description="how many attempts it took")
+    attempts: int = Field(description="number of attempts made")
 
 
 async def run(call: StepCall[Config], _tools: Tools) -> Output:

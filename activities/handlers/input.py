@@ -9,7 +9,7 @@ from docrail.handlers import Handler, StepCall, Tools
 class Config(RootModel[dict[str, Json]], frozen=True):
     """Any fields: `{customer: "{{ inputs.customer }}"}`. Without any, all inputs that the definition declares."""
 
-    root: dict[str, Json] = Field(description="what the step gives, by name; by default every declared input")
+    root: dict[str, Json] = Field(description="the output, by name; default: all declared inputs")
 
 
 class Output(RootModel[dict[str, Json]]):

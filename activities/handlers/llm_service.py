@@ -11,21 +11,21 @@ from docrail.services.usage.service import check_budget
 class Config(BaseModel, extra="forbid", frozen=True):
     """The prompt and the model's options."""
 
-    prompt: str = Field(min_length=1, max_length=200_000, description="the question, with everything it is about")
-    system: str | None = Field(default=None, max_length=50_000, description="instructions that stand above the prompt")
+    prompt: str = Field(min_length=1, max_length=200_000, description="the question, with its context")
+    system: str | None = Field(default=None, max_length=50_000, description="system instructions")
     model: str | None = Field(
         default=None,
         pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$",
-        description="the model's name; by default that of DOCRAIL_GEMINI_MODEL",
+        description="the model's name; default: DOCRAIL_GEMINI_MODEL",
     )
     temperature: float | None = Field(
-        default=None, ge=0, le=2, description="0 for the likeliest words, more for variety; by default the model's own"
+        default=None, ge=0, le=2, description="0 is the most deterministic; default: the model's"
     )
     max_output_tokens: int | None = Field(
-        default=None, ge=1, le=65_536, description="the longest answer, in tokens; by default the model's own"
+        default=None, ge=1, le=65_536, description="limit of the answer, in tokens; default: the model's"
     )
     timeout_seconds: float = Field(
-        default=120.0, gt=0, le=600, allow_inf_nan=False, description="how long the model may take"
+        default=120.0, gt=0, le=600, allow_inf_nan=False, description="timeout of the request"
     )
 
 
@@ -33,11 +33,11 @@ class Output(BaseModel):
     """The model's text, and the tokens used."""
 
     result: str = Field(description="the text")
-    cut: bool = Field(description="whether the text ends where `max_output_tokens` were used up")
+    cut: bool = Field(description="whether the text was cut off at `max_output_tokens`")
     model: str = Field(description="the model that answered")
     input_tokens: int = Field(description="tokens of the prompt")
     output_tokens: int = Field(description="tokens of the text")
-    thinking_tokens: int = Field(description="tokens of what the model thought before it wrote, which are paid for too")
+    thinking_tokens: int = Field(description="tokens of the model's reasoning, which are billed too")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:

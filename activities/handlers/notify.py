@@ -24,17 +24,17 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
     message: str = Field(min_length=1, max_length=4000, description="the text")
     title: str = Field(default="", max_length=200, description="a heading")
-    level: Level = Field(default="info", description="how bad it is")
-    details: dict[str, Json] = Field(default_factory=dict, description="values that programs read beside the text")
+    level: Level = Field(default="info", description="the severity")
+    details: dict[str, Json] = Field(default_factory=dict, description="further values, for programs")
 
 
 class Output(BaseModel):
     """Where the notification was sent."""
 
     sent_to: Literal["webhook", "log"] = Field(
-        description="`webhook`: that of DOCRAIL_NOTIFY_URL; `log`: none is set, so the worker's log"
+        description="`webhook`: DOCRAIL_NOTIFY_URL; `log`: the worker's log, if that is not set"
     )
-    notification_id: str = Field(description="its `webhook-id`, the same for every attempt")
+    notification_id: str = Field(description="the `webhook-id`, the same for every attempt")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:

@@ -9,9 +9,7 @@ from docrail.handlers import Handler, StepCall, Tools
 class Config(RootModel[dict[str, Json]], frozen=True):
     """Any fields: `{total: "{{ extract.total }}"}`."""
 
-    root: dict[str, Json] = Field(
-        description="what the step gives, by name; without fields the outputs of its parents, by their ids"
-    )
+    root: dict[str, Json] = Field(description="the output, by name; default: the outputs of the step's parents, by id")
 
 
 class Output(RootModel[dict[str, Json]]):

@@ -11,9 +11,9 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
     body: dict[str, Json] = Field(
         validation_alias=AliasChoices("body", "request"),
-        description="the request's body, as a wait for a webhook gives it; `request` is another word for it",
+        description="the request's body, as a `wait` step for a webhook outputs it; `request` is an alias",
     )
-    take_params: list[str] = Field(min_length=1, description="the fields to take; each must be there")
+    take_params: list[str] = Field(min_length=1, description="the fields to extract; all are required")
 
 
 class Output(RootModel[dict[str, Json]]):

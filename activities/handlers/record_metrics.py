@@ -18,13 +18,13 @@ class Config(BaseModel, extra="forbid", frozen=True):
     """The document, and the outcome of reading it."""
 
     document_id: str = Field(description="the document to count")
-    status: Literal["completed", "failed"] = Field(description="how reading it ended: `steps.extract.status`")
+    status: Literal["completed", "failed"] = Field(description="the status of the extraction: `steps.extract.status`")
 
 
 class Output(BaseModel):
     """Whether the document was counted."""
 
-    recorded: bool = Field(description="false if the document was counted before")
+    recorded: bool = Field(description="false if the document had been counted before")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:

@@ -25,24 +25,22 @@ def _reference(text: str) -> str:
 class Config(BaseModel, extra="forbid", frozen=True):
     """The message and its destination."""
 
-    url: Annotated[str, AfterValidator(_url)] = Field(
-        max_length=8192, description="where to post it: http:// or https://"
-    )
+    url: Annotated[str, AfterValidator(_url)] = Field(max_length=8192, description="http:// or https://")
     body: Annotated[Json, AfterValidator(refuse_references)] = Field(
         default_factory=dict,
         validation_alias=AliasChoices("body", "payload"),
-        description="the message, any JSON; `payload` is another word for it",
+        description="the message, any JSON; `payload` is an alias",
     )
     secret: Annotated[str, AfterValidator(_reference)] | None = Field(
         default=None,
-        description="the key that signs it, as `secret://name`; without it the tenant's secret `webhooks`, which "
-        "`docrail up` makes; if there is none, it goes unsigned",
+        description="the signing key, as `secret://name`; default: the tenant's secret `webhooks`, which `docrail up` "
+        "creates; without either the message is unsigned",
     )
     headers: dict[str, str] = Field(
-        default_factory=dict, description="more headers; `secret://name` in one stands for the secret's value"
+        default_factory=dict, description="additional headers; `secret://name` is replaced by the secret"
     )
     timeout_seconds: float = Field(
-        default=30.0, gt=0, le=300, allow_inf_nan=False, description="how long the receiver may take to answer"
+        default=30.0, gt=0, le=300, allow_inf_nan=False, description="timeout of the request"
     )
 
 
@@ -50,9 +48,9 @@ class Output(BaseModel):
     """The receiver's response."""
 
     webhook_id: str = Field(description="the message's `webhook-id`, the same for every attempt")
-    status: int = Field(description="the receiver's HTTP status, of 2xx")
-    signed: bool = Field(description="whether a key signed it")
-    result: Json = Field(description="what the receiver answered, JSON or text; null if nothing, or more than 16 KiB")
+    status: int = Field(description="the receiver's HTTP status, 2xx")
+    signed: bool = Field(description="whether the message was signed")
+    result: Json = Field(description="the receiver's answer, JSON or text; null if empty or larger than 16 KiB")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:

@@ -10,13 +10,13 @@ from docrail.handlers import Handler, StepCall, Tools
 class Config(BaseModel, extra="forbid", frozen=True):
     """The duration."""
 
-    seconds: float = Field(ge=0, le=3600, allow_inf_nan=False, description="how long to hold the slot")
+    seconds: float = Field(ge=0, le=3600, allow_inf_nan=False, description="how long to sleep")
 
 
 class Output(BaseModel):
     """The duration of the sleep."""
 
-    seconds: float = Field(description="how long it was told to take")
+    seconds: float = Field(description="the configured duration")
 
 
 async def run(call: StepCall[Config], _tools: Tools) -> Output:

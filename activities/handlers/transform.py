@@ -29,19 +29,19 @@ Operation = Literal[
 class Config(BaseModel, extra="allow", frozen=True):
     """Any fields: they are returned under their names. The fields below have a special meaning."""
 
-    operation: Operation | None = Field(default=None, description="what `result` is made with, out of `data`")
-    data: Json = Field(default=None, description="what `operation` works on; without one it is the `result`")
-    input: Json = Field(default=None, description="another word for `data`")
-    fields: list[str] = Field(default_factory=list, description="the fields that `pick` takes out of an object")
-    separator: str = Field(default=" ", description="what `join` puts between texts")
+    operation: Operation | None = Field(default=None, description="how `result` is derived from `data`")
+    data: Json = Field(default=None, description="the operand of `operation`; without an operation it becomes `result`")
+    input: Json = Field(default=None, description="alias of `data`")
+    fields: list[str] = Field(default_factory=list, description="the fields that `pick` selects")
+    separator: str = Field(default=" ", description="separator of `join`")
 
     @model_validator(mode="after")
     def _has_one_value(self) -> Self:
         given = self.model_fields_set & {"data", "input"}
         if len(given) > 1:
-            raise ValueError("'input' is another word for 'data'; give one of them")
+            raise ValueError("'input' is an alias of 'data': expected only one of them")
         if self.operation is not None and not given:
-            raise ValueError(f"the operation {self.operation!r} needs 'data' to work on")
+            raise ValueError(f"the operation {self.operation!r} needs 'data'")
         return self
 
 
@@ -49,8 +49,8 @@ class Output(RootModel[dict[str, Json]]):
     """The mapping, with `result` if there is `data`."""
 
     root: dict[str, Json] = Field(
-        description="the config's fields by their names; with `data`, also `result`; with `operation`, `result` in "
-        "place of the fields that say how it is made"
+        description="the config's fields by name; with `data`, also `result`; with `operation`, `result` replaces "
+        "the fields that describe it"
     )
 
 
@@ -71,20 +71,22 @@ def _apply(operation: str, value: Json, config: Config) -> Json:
     kinds, work = _OPERATIONS[operation]
     if not isinstance(value, kinds):
         wanted = " or ".join(_KINDS[kind] for kind in kinds)
-        raise TypeError(f"the operation {operation!r} needs {wanted} as data, found {describe(value)}")
+        raise TypeError(f"the operation {operation!r} expects {wanted} as data, found {describe(value)}")
     try:
         return work(value, config)
     except TypeError:
         if operation not in _NEEDS:
             raise
-        raise TypeError(f"the operation {operation!r} needs {_NEEDS[operation]} in its list, found others") from None
+        raise TypeError(
+            f"the operation {operation!r} expects a list of {_NEEDS[operation]}, found other items"
+        ) from None
 
 
 def _merge(objects: list[Json]) -> Json:
     merged: dict[str, Json] = {}
     for found in objects:
         if not isinstance(found, dict):
-            raise TypeError(f"the operation 'merge' needs a list of objects, found {describe(found)} in it")
+            raise TypeError(f"the operation 'merge' expects a list of objects, found {describe(found)} in it")
         merged.update(found)
     return merged
 
@@ -95,7 +97,7 @@ def _as_text(value: Json) -> str:
 
 _KINDS: Mapping[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
-_NEEDS: Mapping[str, str] = {"sum": "numbers", "sort": "only texts or only numbers"}
+_NEEDS: Mapping[str, str] = {"sum": "numbers", "sort": "either texts or numbers"}
 
 _OPERATIONS: Mapping[str, tuple[tuple[type, ...], Callable[[Any, Config], Json]]] = {
     "uppercase": ((str,), lambda text, _: text.upper()),

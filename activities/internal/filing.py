@@ -29,17 +29,16 @@ def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     """Return the activity. It is safe to repeat and to stop: the same state gives the same version and the same bytes.
 
     No batch starts after SWEEP_SECONDS: the next run continues. A document that cannot be written does not stop the
-    others:
-    the failure is raised at the end, as OSError (disk full, S3 unavailable).
+    others: the first failure is raised at the end.
     """
 
     @activity.defn(name="file_reviewed")
     async def file_reviewed() -> int:
-        filed, failed, last, until = 0, list[OSError](), None, time.monotonic() + SWEEP_SECONDS
+        filed, failed, last, until = 0, list[BaseException](), None, time.monotonic() + SWEEP_SECONDS
         while time.monotonic() < until and (some := await load_unfiled(tools.db, limit=AT_ONCE, after=last)):
             activity.heartbeat()
-            for outcome in await asyncio.gather(*(_file(tools, each) for each in some)):
-                if isinstance(outcome, OSError):
+            for outcome in await asyncio.gather(*(_file(tools, each) for each in some), return_exceptions=True):
+                if isinstance(outcome, BaseException):
                     failed.append(outcome)
                 else:
                     filed += outcome
@@ -51,8 +50,8 @@ def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     return file_reviewed
 
 
-async def _file(tools: Tools, unfiled: Unfiled) -> bool | OSError:
-    """Save the document's current state; return whether the lake contains the document, or the error of writing it."""
+async def _file(tools: Tools, unfiled: Unfiled) -> bool:
+    """Save the document's current state; return whether the lake contains the document."""
     tenant_id, document_id = unfiled.tenant_id, unfiled.document_id
     if not await is_to_be_filed(tools.db, unfiled):
         return False
@@ -60,9 +59,7 @@ async def _file(tools: Tools, unfiled: Unfiled) -> bool | OSError:
         invoice, version = await load_version(tools.db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
         await tools.lake.write_parquet(tenant_id, invoice, version)
         await tools.lake.write_json(tenant_id, invoice, version)
-    except OSError as error:
-        return error
     except (NotStored, ValueError) as error:  # not retried, as in a step that saves it
-        log.error("what was decided of %s (tenant %s) is not filed: %s", document_id, tenant_id, error)  # noqa: TRY400
+        log.error("the decided document %s (tenant %s) cannot be saved: %s", document_id, tenant_id, error)  # noqa: TRY400
     await mark_filed(tools.db, unfiled)
     return True

@@ -1,33 +1,24 @@
 """Activity that handles SLA events: record what is due once, also in the audit log, and notify people."""
 
-import html
 import logging
 from collections.abc import Awaitable, Callable
 
 from temporalio import activity
 
-from docrail.adapters.http.addresses import RefusedAddressError
-from docrail.adapters.http.errors import TryAgainLaterError
-from docrail.adapters.http.webhooks import Message, deliver
-from docrail.dag.values.json_values import Json, digest
+from docrail.activities.internal.notifications import MAY_PASS, Notification, send
+from docrail.dag.values.json_values import digest
 from docrail.services.reviews.items import load_review
-from docrail.services.reviews.models import Review, SlaEvent
+from docrail.services.reviews.models import SlaEvent
 from docrail.services.reviews.sla import load_unsent, mark_sent, record_due_sla
 from docrail.services.tools import Tools
 
-MOST_RECORDED, MOST_TOLD = 500, 100
+MOST_RECORDED, MOST_SENT = 500, 100
 """Limits per run of the activity. The rest is left to the next one."""
 
-
-TELL_WITHIN_SECONDS = 86_400.0
+SEND_WITHIN_SECONDS = 86_400.0
 """An event that could not be sent for a day is dropped; the item's next one is sent."""
 
-
-ONE_TRY_SECONDS = 10.0
-
-
 OVERDUE = 100
-
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +30,8 @@ def sla_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     async def notify_sla() -> int:
         events = await _record(tools)
         if tools.outside.notify_url is not None:
-            for event in await load_unsent(tools.db, within_seconds=TELL_WITHIN_SECONDS, limit=MOST_TOLD):
-                if not await _tell(tools, event, tools.outside.notify_url):
+            for event in await load_unsent(tools.db, within_seconds=SEND_WITHIN_SECONDS, limit=MOST_SENT):
+                if not await _notify(tools, event, tools.outside.notify_url):
                     break  # the receiver is unavailable: the next run tries again
         return len(events)
 
@@ -54,19 +45,13 @@ async def _record(tools: Tools) -> list[SlaEvent]:
     return events
 
 
-async def _tell(tools: Tools, event: SlaEvent, url: str) -> bool:
+async def _notify(tools: Tools, event: SlaEvent, url: str) -> bool:
     """Notify people; False if it may succeed later."""
-    review = await load_review(tools.db, event.tenant_id, event.review_id)
-    assert review is not None, "no item is ever deleted"
-    message_id = f"sla_{digest([event.tenant_id, event.review_id, event.due_at.isoformat(), event.percent])[:32]}"
-    message = Message(event.tenant_id, message_id, url, _body(event, review), timeout_seconds=ONE_TRY_SECONDS)
     try:
-        await deliver(message, tools.outside.http, tools.outside.secrets)
-    except (TryAgainLaterError, OSError) as error:
-        log.warning("nobody is notified yet that %s: %s", _message(event), error)
+        await send(tools, url, await _notification(tools, event))
+    except MAY_PASS as error:
+        log.warning("not sent yet: %s: %s", _message(event), error)
         return False
-    except (ValueError, RefusedAddressError) as error:
-        log.error("nobody can be notified that %s: %s", _message(event), error)  # noqa: TRY400  # said in full
     await mark_sent(tools.db, event)
     return True
 
@@ -78,17 +63,16 @@ def _message(event: SlaEvent) -> str:
     return f"the review item {event.review_id} has used {event.percent} % of its time: it is due {due}"
 
 
-def _body(event: SlaEvent, review: Review) -> dict[str, Json]:
-    """Return the notification in the format of the handler `notify`."""
-    level = "error" if event.percent >= OVERDUE else "warning"
-    message = f"{_message(event)} ({review.title})"
-    return {
-        # chats interpret markup: senders must not be able to write links
-        "text": f"[{level}] {html.escape(message, quote=False)}",
-        "title": "SLA",
-        "message": message,
-        "level": level,
-        "details": {
+async def _notification(tools: Tools, event: SlaEvent) -> Notification:
+    review = await load_review(tools.db, event.tenant_id, event.review_id)
+    assert review is not None, "no item is ever deleted"
+    return Notification(
+        tenant_id=event.tenant_id,
+        message_id=f"sla_{digest([event.tenant_id, event.review_id, event.due_at.isoformat(), event.percent])[:32]}",
+        title="SLA",
+        level="error" if event.percent >= OVERDUE else "warning",
+        message=f"{_message(event)} ({review.title})",
+        details={
             "review_id": event.review_id,
             "document_id": review.document_id,
             "percent": event.percent,
@@ -96,7 +80,5 @@ def _body(event: SlaEvent, review: Review) -> dict[str, Json]:
             "claimed_by": review.claimed_by,
             "summary": review.summary,
         },
-        "tenant_id": event.tenant_id,
-        "run_id": review.run_id,
-        "step_id": None,
-    }
+        run_id=review.run_id,
+    )

@@ -21,7 +21,7 @@ PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatu
 
 
 class WorkerNotConfiguredError(Exception):
-    """A setting that the step needs is missing on this worker. It is retried: another worker may have it."""
+    """The worker lacks a setting that the step needs. Not a failed attempt: the run leaves it to another worker."""
 
 
 class UnreachableError(ConnectionError):

@@ -48,13 +48,15 @@ def may_dispatch(plan: Plan, run: RunState) -> bool:
 
 def next_ready(plan: Plan, run: RunState) -> Step | None:
     """Return the first step in plan order that may begin, or begin one more item; None if there is none."""
-    heads = [run.counters.ready_free[0]] if run.counters.ready_free else []
-    if run.counters.ready and run.counters.slots_used < plan.max_concurrency:
-        heads.append(run.counters.ready[0])
-    if not heads:
+    counters = run.counters
+    ready = counters.ready if counters.slots_used < plan.max_concurrency else ()
+    if ready and counters.ready_free:
+        step = plan.steps[min(ready[0], counters.ready_free[0])]
+    elif ready or counters.ready_free:
+        step = plan.steps[(ready or counters.ready_free)[0]]
+    else:
         return None
-    step = plan.steps[min(heads)]
-    return step if plan.dispatch is Dispatch.READY or step.layer <= run.counters.open_layer else None
+    return step if plan.dispatch is Dispatch.READY or step.layer <= counters.open_layer else None
 
 
 def sent_bytes(plan: Plan, run: RunState, command: Command) -> int:
@@ -139,7 +141,10 @@ def excess(plan: Plan, run: RunState) -> str | None:
 
 def _ends(plan: Plan, run: RunState) -> int:
     """Return an upper bound for the steps to cancel, compensate or record if the run ends now."""
-    nested = (run.steps[step.index] for step in plan.lists if step.kind is StepKind.WORKFLOW)
-    items = sum(state.fan.running for state in nested if state.fan is not None and state.status is StepStatus.RUNNING)
     of = run.counters
-    return of.slots_used + of.running + of.waiting + of.parked + len(plan.compensated) + items
+    ends = of.slots_used + of.running + of.waiting + of.parked + len(plan.compensated)
+    for step in plan.lists:
+        state = run.steps[step.index]
+        if step.kind is StepKind.WORKFLOW and state.fan is not None and state.status is StepStatus.RUNNING:
+            ends += state.fan.running
+    return ends

@@ -5,23 +5,23 @@ A trigger rule is a function of how the step's parents ended.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.scope import Meter, RunScope
-from docrail.dag.engine.state import RunState, StepError
+from docrail.dag.engine.state import COMPLETED, FAILED, RunState, StepError
 from docrail.dag.engine.value_transfer import reads_of, wanted
 from docrail.dag.language.definition import TriggerRule
 from docrail.dag.language.expressions.expression import Expression, Scope
 from docrail.dag.language.expressions.expression_errors import show
 from docrail.dag.language.expressions.templates import Template
-from docrail.dag.language.statuses import SETTLED, SkipReason, StepStatus
+from docrail.dag.language.statuses import SETTLED, SkipReason
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json, size_of
 from docrail.dag.values.stored import Want
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
+class Outcomes(NamedTuple):
     """How a step's settled parents ended. `bad`: failed, or skipped because something upstream failed."""
 
     completed: int
@@ -126,7 +126,7 @@ def judge(plan: Plan, run: RunState, step: Step, meter: Meter) -> Eligibility:
     reason = RULES[rule](_outcomes(run, step))
     if reason is not None:
         return Skip(str(rule), reason)
-    if meter.spent >= MAX_TURN_WORK:
+    if meter.used >= MAX_TURN_WORK:
         return Defer(str(rule))
     if step.condition is None:
         return _with_reads(plan, run, step, _ADMITTED[rule])
@@ -198,7 +198,9 @@ def _outcomes(run: RunState, step: Step) -> Outcomes:
     completed = bad = 0
     for parent in step.parents:
         state = run.steps[parent]
-        branches = step.branches.get(parent)
-        completed += state.status is StepStatus.COMPLETED and (branches is None or state.branch in branches)
-        bad += state.status is StepStatus.FAILED or state.reason is SkipReason.UPSTREAM_FAILED
+        if state.status is COMPLETED:
+            branches = step.branches.get(parent)
+            completed += branches is None or state.branch in branches
+        else:
+            bad += state.status is FAILED or state.reason is SkipReason.UPSTREAM_FAILED
     return Outcomes(completed=completed, bad=bad, skipped=len(step.parents) - completed - bad)

@@ -93,7 +93,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLost:
-    """A running step lost its worker and was started again; `earlier`: how its attempts so far ended."""
+    """A running step lost its worker, or reached an unfit one, and starts again; `earlier`: how its attempts ended."""
 
     step: str
     earlier: tuple[EarlierError, ...]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from docrail.dag.engine.state import ItemEnd, StepError
+from docrail.dag.engine.state import MOST_EARLIER, ItemEnd, StepError
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import LONGEST_MESSAGE, shortened, size_of
 
@@ -97,12 +97,24 @@ class ChunkRun:
         return list(self._running)
 
 
-def with_short_errors(ends: Sequence[ItemEnd]) -> tuple[ItemEnd, ...]:
-    """Return `ends` with error messages shortened until all of them together fit one message."""
-    told, most = tuple(ends), LONGEST_MESSAGE
+def for_report(ends: Sequence[ItemEnd]) -> tuple[ItemEnd, ...]:
+    """Return `ends` with the last MOST_EARLIER errors of earlier attempts, which is all that a step keeps.
+
+    The error messages are shortened until all ends together fit one message.
+    """
+    told, most = _with_few_earlier(ends), LONGEST_MESSAGE
     while most > 1 and size_of(told) > MAX_ENDS_BYTES:
         told, most = tuple(_with_short_error(ended, most) for ended in ends), most // 2
     return told
+
+
+def _with_few_earlier(ends: Sequence[ItemEnd]) -> tuple[ItemEnd, ...]:
+    told, left = list(ends), MOST_EARLIER
+    for number in reversed(range(len(told))):
+        if earlier := told[number].earlier:
+            told[number] = replace(told[number], earlier=earlier[-left:] if left else ())
+            left = max(left - len(earlier), 0)
+    return tuple(told)
 
 
 def _with_short_error(ended: ItemEnd, most: int) -> ItemEnd:

@@ -4,6 +4,8 @@ Long lists run in chunks, each in a workflow of its own, because one run's histo
 gets a share of the step's window of concurrent items. Once all of its items have begun, it reports the slots that come
 free; they go to the next chunk, or to one with more left to do. A slow item therefore holds only its own slot, and the
 window slides over the list as it does without chunks.
+
+In one file because a list's window, failures and output depend on the same counts.
 """
 
 from collections import Counter
@@ -291,7 +293,12 @@ def without_losses(
         return ends
     lost = (StepStatus.CANCELLED, StepStatus.PENDING)
     error = StepError("Cancelled", "cancelled from outside the run")
-    return [replace(ended, status=StepStatus.FAILED, error=error) if ended.status in lost else ended for ended in ends]
+    return [
+        ItemEnd(StepStatus.FAILED, error=error, attempts=ended.attempts, earlier=ended.earlier)
+        if ended.status in lost
+        else ended
+        for ended in ends
+    ]
 
 
 def ending_of(run: RunState, step: Step, fan: FanState) -> Ending:

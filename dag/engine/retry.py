@@ -56,25 +56,6 @@ _REDO = frozenset({StepStatus.FAILED, StepStatus.CANCELLED})
 _REDO_REASONS = frozenset({SkipReason.UPSTREAM_FAILED, SkipReason.ABORTED})
 
 
-def rewind(plan: Plan, run: RunState) -> RunState:
-    """Return the state a retry starts from: finished work is kept, the rest is pending again.
-
-    The rest is every step that failed, was cancelled, was compensated, or was skipped because of that, and its
-    descendants.
-    """
-    redo = [is_to_redo(state) or left_failed(run, state) > 0 for state in run.steps]
-    steps: list[StepState] = []
-    for step, state in zip(plan.steps, run.steps, strict=True):
-        if is_stuck(state):
-            steps.append(stands(state))
-        elif any(redo[parent] for parent in step.parents):
-            redo[step.index] = True
-            steps.append(StepState())
-        else:
-            steps.append(again(state) if redo[step.index] else state)
-    return derive(plan, RunState(steps, run.inputs, run.context))
-
-
 def again(state: StepState) -> StepState:
     """Return a step to run again on the same inputs, keeping its finished items and an answer not used yet."""
     if is_undone(state):  # its items were compensated with it

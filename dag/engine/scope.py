@@ -16,10 +16,10 @@ from docrail.dag.values.stored import MAX_INLINE_BYTES, Path
 class Meter:
     """Work of the expressions evaluated so far, in units of dag/values/cost.py."""
 
-    spent: int = 0
+    used: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each step, and freezing doubles the time that takes
 class RunScope(Scope):
     """The scope of one run. Reads without copying, except where stored values were loaded. Work counts on `meter`."""
 
@@ -65,7 +65,7 @@ class RunScope(Scope):
 
     def charge(self, steps: int) -> None:
         """Count an evaluation's work."""
-        self.meter.spent += steps
+        self.meter.used += steps
 
     def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
         """Return `values` with the loaded parts that `paths` read filled in."""

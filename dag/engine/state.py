@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from docrail.dag.engine.plan import Step
 from docrail.dag.language.statuses import LONGEST_TYPE, SETTLED, RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json, shortened
 from docrail.dag.values.stored import Found, Loading, Path, Reader
+
+PENDING, QUEUED, RUNNING, WAITING, PARKED, COMPLETED, FAILED, SKIPPED, CANCELLED = StepStatus
+"""The statuses of steps by themselves: reading them as attributes of the enum would take a tenth of an event's time."""
 
 _UNDOING = {
     StepStatus.RUNNING: "being undone",
@@ -40,6 +44,9 @@ MOST_EARLIER, EARLIER_CHARACTERS = 5, 200
 
 WORKER_LOST = "WorkerLost"
 """Error type of an attempt whose worker was stopped or died. The attempt is repeated and does not count as failed."""
+
+WORKER_UNFIT = "WorkerNotConfigured"
+"""The same for an attempt whose worker lacks the step's handler, or a setting that it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,35 +207,33 @@ class Counters:
 
     def move(self, step: Step, was: StepStatus, to: StepStatus) -> Sequence[int]:
         """Count a change of a step's status; return its children that have no unsettled parents left because of it."""
-        if was is StepStatus.QUEUED:
+        if was is QUEUED:
             self.withdraw(step)
-        elif was is StepStatus.RUNNING:
+        elif was is RUNNING:
             self.running -= 1
             self.slots_used -= step.takes_slot and step.items is None
-        elif was is StepStatus.WAITING:
+        elif was is WAITING:
             self.waiting -= 1
-        elif was is StepStatus.PARKED:
+        elif was is PARKED:
             self.parked -= 1
-        if to in SETTLED:
-            return self._settle(step, to)
-        if to is StepStatus.QUEUED:
+        if to is QUEUED:
             self.offer(step)
-        elif to is StepStatus.RUNNING:
+        elif to is RUNNING:
             self.running += 1
             self.slots_used += step.takes_slot and step.items is None
-        elif to is StepStatus.WAITING:
+        elif to is WAITING:
             self.waiting += 1
-        elif to is StepStatus.PARKED:
+        elif to is PARKED:
             self.parked += 1
-        return ()
+        return self._settle(step, to) if to in SETTLED else ()
 
     def _settle(self, step: Step, to: StepStatus) -> Sequence[int]:
-        self.failures += to is StepStatus.FAILED and not step.definition.optional
+        self.failures += to is FAILED and not step.definition.optional
         self.unsettled -= 1
-        self.unsettled_in_layer[step.layer] -= 1
-        if step.layer == self.open_layer:
-            self.open_layer = first_open(self.unsettled_in_layer, step.layer)
-        unsettled_parents = self.unsettled_parents
+        in_layer, unsettled_parents = self.unsettled_in_layer, self.unsettled_parents
+        in_layer[step.layer] -= 1
+        if step.layer == self.open_layer and not in_layer[step.layer]:
+            self.open_layer = first_open(in_layer, step.layer)
         for child in step.children:
             unsettled_parents[child] -= 1
         return [child for child in step.children if not unsettled_parents[child]]
@@ -253,8 +258,10 @@ class Counters:
 
 def first_open(unsettled_in_layer: Sequence[int], start: int = 0) -> int:
     """Return the first layer from `start` that has an unsettled step; the number of layers if none has."""
-    layers = range(start, len(unsettled_in_layer))
-    return next((layer for layer in layers if unsettled_in_layer[layer]), len(unsettled_in_layer))
+    layer, count = start, len(unsettled_in_layer)
+    while layer < count and not unsettled_in_layer[layer]:
+        layer += 1
+    return layer
 
 
 @dataclass(slots=True)
@@ -356,8 +363,7 @@ BUDGET = "budget"
 """`decided_by` of steps in a run that was stopped because it carried too much data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """How a step or an item ended."""
 
     status: StepStatus

@@ -26,12 +26,12 @@ eligibility (does the step run?), dispatch (what may begin?), map_items (lists),
 Transitions return their commands at once instead of yielding them: a generator that no one consumes would change
 nothing, without an error.
 
-One file because a single writer keeps the state and its counters consistent.
+In one file because a single writer keeps the state and its counters consistent.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, assert_never, cast
+from typing import Any, assert_never
 
 from docrail.dag.engine.approvals import agreement, approvals_of, decide
 from docrail.dag.engine.compensation import has_undo_left, is_undoing, next_undo
@@ -91,7 +91,6 @@ from docrail.dag.engine.events import (
     StartChunk,
     StepCancelled,
     StepCompleted,
-    StepEvent,
     StepFailed,
     Store,
     Stored,
@@ -125,7 +124,16 @@ from docrail.dag.engine.park import with_items
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.scope import Meter, RunScope
 from docrail.dag.engine.state import (
+    CANCELLED,
+    COMPLETED,
+    FAILED,
     MOST_EARLIER,
+    PARKED,
+    PENDING,
+    QUEUED,
+    RUNNING,
+    SKIPPED,
+    WAITING,
     Answer,
     ChunkState,
     Ending,
@@ -167,6 +175,8 @@ class Moment:
     meter: Meter
 
 
+_ENDED = (StepCompleted, StepFailed, StepCancelled)
+
 Commands = Sequence[Command]
 """What a transition returns; most return none."""
 
@@ -186,10 +196,11 @@ def advance(plan: Plan, run: RunState, event: Event, history: HistorySize | None
         commands += begin_ready(now)
         commands += record_fallen(now)
         commands += finish(now)
+    if run.outcome is None:
         commands += begin_loading(now)
         commands += begin_storing(now)
         commands += go_on_later(now)
-    run.turn.spent = now.meter.spent
+    run.turn.spent = now.meter.used
     return commands
 
 
@@ -208,12 +219,12 @@ def apply(now: Moment, event: Event) -> Commands:
     """Apply the transition that a table has for the event."""
     if change_run := RUN.get(type(event)):
         return change_run(now, event)
-    event = cast("StepEvent", event)
-    index = now.plan.index.get(event.step)
+    step_event: Any = event
+    index = now.plan.index.get(step_event.step)
     if index is None:
         return ()
     step, state = now.plan.steps[index], now.run.steps[index]
-    if isinstance(event, StepCompleted | StepFailed | StepCancelled) and isinstance(event.part, Undo):
+    if isinstance(event, _ENDED) and isinstance(event.part, Undo):
         if ended := UNDO.get((state.compensation, type(event))):
             close_undo(now, step, ended, event.error if isinstance(event, StepFailed) else None)
         return ()
@@ -230,7 +241,7 @@ def begin_run(now: Moment, _: RunStarted) -> Commands:
     run = now.run
     run.started_at = now.at if run.started_at is None else run.started_at
     for step in now.plan.steps:
-        if run.steps[step.index].status is StepStatus.PENDING and not run.counters.unsettled_parents[step.index]:
+        if run.steps[step.index].status is PENDING and not run.counters.unsettled_parents[step.index]:
             admit(now, step)
     return ()
 
@@ -241,7 +252,7 @@ def go_on(now: Moment, _: WentOn) -> Commands:
     turn.is_going_on = False
     deferred, turn.deferred = turn.deferred, []
     for index in deferred:
-        if now.run.steps[index].status is StepStatus.PENDING:
+        if now.run.steps[index].status is PENDING:
             admit(now, now.plan.steps[index])
     return ()
 
@@ -283,7 +294,7 @@ def hand_over(now: Moment, event: AbortRequested) -> Commands:
         return ()
     run.outcome, run.stop_reason, run.ended_at = RunStatus.FAILED, shortened(event.reason), now.at
     run.stopped_by = event.by
-    waiting = (step for step in now.plan.steps if run.steps[step.index].status is StepStatus.WAITING)
+    waiting = (step for step in now.plan.steps if run.steps[step.index].status is WAITING)
     return [*(Cancel(step.id) for step in waiting), Finish(RunStatus.FAILED)]
 
 
@@ -309,18 +320,18 @@ def stop(now: Moment, status: RunStatus, reason: str, *, by: Step | None = None,
     run.counters.withdraw_all()
     for step in now.plan.steps:
         state = run.steps[step.index]
-        if state.status in (StepStatus.PENDING, StepStatus.QUEUED):
+        if state.status in (PENDING, QUEUED):
             state.reason, state.decided_by = SkipReason.ABORTED, stopped_by(run, status)
-            close(now, step, StepStatus.SKIPPED)
-        elif state.status is StepStatus.PARKED:
-            close(now, step, StepStatus.FAILED)
+            close(now, step, SKIPPED)
+        elif state.status is PARKED:
+            close(now, step, FAILED)
     commands: list[Command] = []
     for step in now.plan.steps:
         state = run.steps[step.index]
-        if state.fan is not None and state.status is StepStatus.RUNNING:
+        if state.fan is not None and state.status is RUNNING:
             commands += stop_items(step, state.fan)
             conclude(now, step)  # between two items, none may be running
-        elif state.status in (StepStatus.RUNNING, StepStatus.WAITING) and step is not by:
+        elif state.status in (RUNNING, WAITING) and step is not by:
             commands.append(Cancel(step.id))
     return commands
 
@@ -374,9 +385,9 @@ def record_fallen(now: Moment) -> Commands:
 def go_on_later(now: Moment) -> Commands:
     """Ask for a new turn if something is left for one. Work already begun may take weeks to cause one."""
     run, turn = now.run, now.run.turn
-    if run.outcome is not None or turn.is_going_on:
+    if turn.is_going_on:
         return ()
-    has_left = turn.deferred or now.meter.spent >= MAX_TURN_WORK
+    has_left = turn.deferred or now.meter.used >= MAX_TURN_WORK
     has_left = has_left or (run.transfers.to_store and not run.transfers.is_storing)
     if has_left or (turn.begun_bytes >= MAX_BEGUN_BYTES and may_dispatch(now.plan, run)):
         turn.is_going_on = True
@@ -411,14 +422,14 @@ def judged(now: Moment, step: Step) -> StepStatus | None:
     state.decided_by = fate.decided_by
     match fate:
         case Admit():
-            move(now, step, StepStatus.QUEUED)
+            move(now, step, QUEUED)
         case Skip(reason=reason):
             state.reason = reason
             state.error = DEPENDENCY_FAILED if reason is SkipReason.UPSTREAM_FAILED else None
-            return StepStatus.SKIPPED
+            return SKIPPED
         case Refuse(error=error):
             state.error = error
-            return StepStatus.FAILED
+            return FAILED
         case Defer():
             now.run.turn.deferred.append(step.index)
         case NeedsValues(wants=wants):
@@ -433,7 +444,7 @@ def settle(now: Moment, step: Step, status: StepStatus) -> None:
     settled = [(step, status)]
     while settled:
         for index in close(now, *settled.pop()):
-            if now.run.steps[index].status is StepStatus.PENDING:
+            if now.run.steps[index].status is PENDING:
                 child = now.plan.steps[index]
                 fate = judged(now, child)
                 if fate is not None:
@@ -446,10 +457,10 @@ def close(now: Moment, step: Step, status: StepStatus) -> Sequence[int]:
     Failures are recorded. Under `on_failure: park` they wait for a person instead of failing the run.
     """
     run = now.run
-    if status is StepStatus.FAILED:
+    if status is FAILED:
         run.fallen.append(step.index)
         if now.plan.on_failure is OnFailure.PARK and not step.definition.optional and run.stopping is None:
-            return move(now, step, StepStatus.PARKED)
+            return move(now, step, PARKED)
     run.steps[step.index].ended_at = now.at
     return move(now, step, status)
 
@@ -474,7 +485,7 @@ def begin_ready(now: Moment) -> Commands:
     plan, run, turn, traffic = now.plan, now.run, now.run.turn, now.run.traffic
     commands: list[Command] = []
     while not run.paused and not run.stopping:
-        if turn.begun_bytes >= MAX_BEGUN_BYTES or now.meter.spent >= MAX_TURN_WORK:
+        if turn.begun_bytes >= MAX_BEGUN_BYTES or now.meter.used >= MAX_TURN_WORK:
             break
         if (step := next_ready(plan, run)) is None:
             break
@@ -491,14 +502,14 @@ def begin_ready(now: Moment) -> Commands:
 def begin_next(now: Moment, step: Step) -> Commands:
     """Begin a ready step, or its next item. A step whose config cannot be computed fails."""
     state = now.run.steps[step.index]
-    if state.status is StepStatus.RUNNING:
+    if state.status is RUNNING:
         return begin_items(now, step)
     state.started_at = now.at
     try:
         return begin_list(now, step) if step.items is not None else begin_step(now, step)
     except ExpressionError as error:
         state.error = StepError("TemplateError", error.message)
-        settle(now, step, StepStatus.FAILED)
+        settle(now, step, FAILED)
         return ()
 
 
@@ -508,21 +519,21 @@ def begin_step(now: Moment, step: Step) -> Commands:
     if step.kind is StepKind.SWITCH:
         state.branch = choose(plan, run, step, now.meter)
         state.output = {"branch": state.branch}
-        settle(now, step, StepStatus.COMPLETED)
+        settle(now, step, COMPLETED)
         return ()
     scope = RunScope(plan, run, now.meter, by_reference=step.kind is StepKind.HANDLER)
     config = resolve(step.config, scope) if state.edited is None else state.edited
     cache_key = cache_key_of(step, scope, config, state.edited)
     match step.kind:
         case StepKind.HANDLER | StepKind.WORKFLOW:
-            move(now, step, StepStatus.RUNNING)
+            move(now, step, RUNNING)
             return (Start(step.id, config, cache_key=cache_key),)
         case StepKind.WAIT | StepKind.HUMAN:
             return begin_waiting(now, step, config)
         case StepKind.ABORT:
-            move(now, step, StepStatus.RUNNING)
+            move(now, step, RUNNING)
             commands = stop(now, RunStatus.ABORTED, str(config["reason"]), by=step)
-            leave(now, step, Ending(StepStatus.COMPLETED))
+            leave(now, step, Ending(COMPLETED))
             return commands
         case _:
             assert_never(step.kind)
@@ -535,25 +546,23 @@ def begin_waiting(now: Moment, step: Step, config: Json) -> Commands:
         raise ExpressionError(
             f"`seconds` is {show(seconds)}, expected a number from {SHORTEST_SECONDS}, at most {LONGEST_WAIT_SECONDS}"
         )
-    move(now, step, StepStatus.WAITING)
+    move(now, step, WAITING)
     if state.answer is None:
         return (Start(step.id, config),)
-    leave(now, step, Ending(StepStatus.COMPLETED, state.answer.value))
+    leave(now, step, Ending(COMPLETED, state.answer.value))
     return ()
 
 
 def complete(now: Moment, step: Step, event: StepCompleted) -> Commands:
     """Close a running part that completed."""
-    ending = Ending(
-        StepStatus.COMPLETED, event.output, attempts=event.attempts, cached=event.cached, earlier=event.earlier
-    )
+    ending = Ending(COMPLETED, event.output, attempts=event.attempts, cached=event.cached, earlier=event.earlier)
     return end(now, step, event.part, ending)
 
 
 def fail(now: Moment, step: Step, event: StepFailed) -> Commands:
     """Close a running part that failed."""
     ending = Ending(
-        StepStatus.FAILED,
+        FAILED,
         error=event.error,
         attempts=event.attempts,
         earlier=event.earlier,
@@ -566,12 +575,12 @@ def cancelled(now: Moment, step: Step, event: StepCancelled) -> Commands:
     """Close a cancelled part: as FAILED if the run did not ask for the cancellation."""
     run, fan, attempts = now.run, now.run.steps[step.index].fan, int(step.takes_slot)
     if run.stopping:
-        ending = Ending(StepStatus.CANCELLED, attempts=attempts, decided_by=stopped_by(run, run.stopping))
+        ending = Ending(CANCELLED, attempts=attempts, decided_by=stopped_by(run, run.stopping))
     elif fan is not None and fan.stopping:
-        ending = Ending(StepStatus.CANCELLED, attempts=attempts)
+        ending = Ending(CANCELLED, attempts=attempts)
     else:
         error = StepError("Cancelled", "cancelled from outside the run")
-        ending = Ending(StepStatus.FAILED, error=error, attempts=attempts)
+        ending = Ending(FAILED, error=error, attempts=attempts)
     return end(now, step, event.part, ending)
 
 
@@ -586,7 +595,7 @@ def end(now: Moment, step: Step, part: Part, ending: Ending) -> Commands:
             return ()
         case Item(place):
             fan = state.fan
-            is_running = fan is not None and not fan.window and fan.items[place].status is StepStatus.RUNNING
+            is_running = fan is not None and not fan.window and fan.items[place].status is RUNNING
             return end_items(now, step, place, (ending,)) if is_running else ()
         case Chunk(first):
             chunk = state.fan.chunks.get(first) if state.fan is not None else None
@@ -619,7 +628,7 @@ def answer(now: Moment, step: Step, event: Answered) -> Commands:
     if given is not None:
         state.answer = given
         commands.append(Cancel(step.id))
-        leave(now, step, Ending(StepStatus.COMPLETED, given.value))
+        leave(now, step, Ending(COMPLETED, given.value))
     return commands
 
 
@@ -641,19 +650,20 @@ def time_out(now: Moment, step: Step, _: TimedOut) -> Commands:
     waiting = step.definition.wait or step.definition.human
     assert waiting is not None, "only waits and human steps are WAITING"
     if step.is_timer:
-        leave(now, step, Ending(StepStatus.COMPLETED, {}))
+        leave(now, step, Ending(COMPLETED, {}))
         return ()
-    rule, commands = waiting.on_timeout, cast("Commands", ())
+    rule = waiting.on_timeout
+    commands: Commands = ()
     error = StepError("Timeout", f"nobody answered within {waiting.timeout_seconds:g} s")
     if rule and rule.branch:
         now.run.steps[step.index].branch = rule.branch
     if rule and (rule.branch or rule.then is Then.CONTINUE):
-        ending = Ending(StepStatus.COMPLETED, {"timed_out": True}, decided_by="timeout")
+        ending = Ending(COMPLETED, {"timed_out": True}, decided_by="timeout")
     elif rule and rule.then is Then.ABORT:
         commands = stop(now, RunStatus.ABORTED, f"{step.id}: {error.message}", by=step)
-        ending = Ending(StepStatus.CANCELLED, error=error, decided_by="timeout")
+        ending = Ending(CANCELLED, error=error, decided_by="timeout")
     else:
-        ending = Ending(StepStatus.FAILED, error=error, decided_by="timeout")
+        ending = Ending(FAILED, error=error, decided_by="timeout")
     leave(now, step, ending)
     return commands
 
@@ -673,11 +683,11 @@ def resolve_parked(now: Moment, step: Step, event: Resolved) -> Commands:
             retry_parked(now, step, with_items(again, resolution.value or {}))
         case ResolutionKind.SKIP:
             state.resolved_by, state.decided_by, state.reason = resolution.by, "operator", SkipReason.OPERATOR
-            settle(now, step, StepStatus.SKIPPED)
+            settle(now, step, SKIPPED)
         case ResolutionKind.OUTPUT:
             state.resolved_by, state.decided_by, state.error = resolution.by, "operator", None
             set_output(run, state, resolution.value)
-            settle(now, step, StepStatus.COMPLETED)
+            settle(now, step, COMPLETED)
         case _:
             assert_never(resolution.kind)
     return ()
@@ -685,7 +695,7 @@ def resolve_parked(now: Moment, step: Step, event: Resolved) -> Commands:
 
 def retry_parked(now: Moment, step: Step, again: StepState) -> None:
     """Let a parked step begin again, with nothing of its former state but what `again` has."""
-    move(now, step, StepStatus.PENDING)
+    move(now, step, PENDING)
     now.run.steps[step.index] = again
     admit(now, step)
 
@@ -706,9 +716,9 @@ def begin_list(now: Moment, step: Step) -> Commands:
     state, for_each = now.run.steps[step.index], step.definition.for_each
     assert for_each is not None, "only a step with for_each has items"
     fan = state.fan or open_fan(now.plan, now.run, step, now.meter)  # a retry keeps the completed items
-    pending = sum(item.status is StepStatus.PENDING for item in fan.items)
+    pending = sum(item.status is PENDING for item in fan.items)
     state.fan, fan.window = fan, window_of(now.plan, step, for_each, pending)
-    move(now, step, StepStatus.RUNNING)
+    move(now, step, RUNNING)
     if fan.next < len(fan.items):
         now.run.counters.offer(step)
     conclude(now, step)
@@ -745,10 +755,10 @@ def open_item(now: Moment, step: Step, fan: FanState) -> tuple[Json, str | None]
     try:
         work = item_work(now.plan, now.run, step, place, now.meter)
     except ExpressionError as error:
-        item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
+        item.status, item.error = FAILED, StepError("TemplateError", error.message)
         fan.failed += 1
         return None
-    item.status = StepStatus.RUNNING
+    item.status = RUNNING
     return work
 
 
@@ -772,7 +782,7 @@ def use_slots(now: Moment, step: Step) -> Commands:
 def begin_chunk_items(now: Moment, step: Step, length: int) -> tuple[ChunkItem, ...]:
     """Begin the next items, up to `length`, as many as the turn and a message have room for."""
     (fan, _), items, size, most = list_of(now.run, step), list[ChunkItem](), 0, most_chunk_bytes(now.run)
-    while length and size < most and now.meter.spent < MAX_TURN_WORK and fan.next < len(fan.items):
+    while length and size < most and now.meter.used < MAX_TURN_WORK and fan.next < len(fan.items):
         place, length = fan.next, length - 1
         if work := open_item(now, step, fan):
             size += size_of(work[0])
@@ -814,7 +824,7 @@ def end_items(now: Moment, step: Step, first: int, ends: Sequence[Ending | ItemE
     for place, ending in zip(chunk.places, ends, strict=True):
         close_item(now.run.steps[step.index], fan.items[place], ending)
     fan.running -= len(ends)
-    fan.failed += sum(ending.status is StepStatus.FAILED for ending in ends)
+    fan.failed += sum(ending.status is FAILED for ending in ends)
     now.run.counters.slots_used -= step.takes_slot * chunk.width
     commands = reoffer(now, step, was_offered=was_offered)
     conclude(now, step)
@@ -887,9 +897,9 @@ def begin_undo(now: Moment) -> Commands:
         try:
             config = resolve(step.compensation, RunScope(plan, run, now.meter, by_reference=True))
         except ExpressionError as error:
-            close_undo(now, step, StepStatus.FAILED, StepError("TemplateError", error.message))
+            close_undo(now, step, FAILED, StepError("TemplateError", error.message))
             continue
-        run.steps[step.index].compensation = StepStatus.RUNNING
+        run.steps[step.index].compensation = RUNNING
         return (Start(step.id, config, Undo()),)
     return ()
 
@@ -898,7 +908,7 @@ def close_undo(now: Moment, step: Step, status: StepStatus, error: StepError | N
     """Record how a compensation ended. Unless it completed, the failure is recorded: the step's effects remain."""
     state = now.run.steps[step.index]
     state.compensation, state.compensation_error = status, error
-    if status is not StepStatus.COMPLETED:
+    if status is not COMPLETED:
         now.run.fallen.append(step.index)
 
 
@@ -951,16 +961,16 @@ def continue_reader(now: Moment, reader: Reader, error: StepError | None) -> Non
         case ForStep(step_id):
             step = now.plan.step(step_id)
             state = now.run.steps[step.index]
-            if state.status is not StepStatus.PENDING:
+            if state.status is not PENDING:
                 return
             if error is None:
                 admit(now, step)
             else:
                 state.error = error
-                settle(now, step, StepStatus.FAILED)
+                settle(now, step, FAILED)
         case ForUndo(step_id):
             if error is not None:
-                close_undo(now, now.plan.step(step_id), StepStatus.FAILED, error)
+                close_undo(now, now.plan.step(step_id), FAILED, error)
         case ForOutputs():
             if error is not None:
                 fail_outputs(now.run, error.message)
@@ -994,11 +1004,11 @@ def end_storing(now: Moment, step: Step, event: Stored | NotStored) -> Commands:
     fan, _ = list_of(run, step)
     transfers.is_storing = fan.is_storing = False
     transfers.to_store.pop(0)
-    ending = replace(ending_of(run, step, fan), output=event.mark if isinstance(event, Stored) else None)
-    if isinstance(event, NotStored) and ending.status is StepStatus.COMPLETED:
-        ending = replace(ending, status=StepStatus.FAILED, error=event.error)
+    ending = ending_of(run, step, fan)._replace(output=event.mark if isinstance(event, Stored) else None)
+    if isinstance(event, NotStored) and ending.status is COMPLETED:
+        ending = ending._replace(status=FAILED, error=event.error)
     leave(now, step, ending)
-    if ending.status is StepStatus.COMPLETED and not fan.failed:
+    if ending.status is COMPLETED and not fan.failed:
         for item in fan.items:  # completed items never run again, and the state need not hold what is stored
             item.value = item.output = None
     return ()
@@ -1010,29 +1020,29 @@ StepTransition = Callable[[Moment, Step, Any], Commands]
 RunTransition = Callable[[Moment, Any], Commands]
 
 STEP: Mapping[tuple[StepStatus, type], StepTransition] = {
-    (StepStatus.PENDING, Answered): keep_answer,
-    (StepStatus.QUEUED, Answered): keep_answer,
-    (StepStatus.WAITING, Answered): answer,
-    (StepStatus.WAITING, TimedOut): time_out,
-    (StepStatus.WAITING, StepCompleted): complete,
-    (StepStatus.WAITING, StepFailed): fail,
-    (StepStatus.WAITING, StepCancelled): cancelled,
-    (StepStatus.RUNNING, StepCompleted): complete,
-    (StepStatus.RUNNING, StepFailed): fail,
-    (StepStatus.RUNNING, StepCancelled): cancelled,
-    (StepStatus.RUNNING, WorkerLost): note_losses,
-    (StepStatus.RUNNING, ChunkEnded): end_chunk,
-    (StepStatus.RUNNING, ChunkThinned): thin_chunk,
-    (StepStatus.RUNNING, Stored): end_storing,
-    (StepStatus.RUNNING, NotStored): end_storing,
-    (StepStatus.PARKED, Resolved): resolve_parked,
+    (PENDING, Answered): keep_answer,
+    (QUEUED, Answered): keep_answer,
+    (WAITING, Answered): answer,
+    (WAITING, TimedOut): time_out,
+    (WAITING, StepCompleted): complete,
+    (WAITING, StepFailed): fail,
+    (WAITING, StepCancelled): cancelled,
+    (RUNNING, StepCompleted): complete,
+    (RUNNING, StepFailed): fail,
+    (RUNNING, StepCancelled): cancelled,
+    (RUNNING, WorkerLost): note_losses,
+    (RUNNING, ChunkEnded): end_chunk,
+    (RUNNING, ChunkThinned): thin_chunk,
+    (RUNNING, Stored): end_storing,
+    (RUNNING, NotStored): end_storing,
+    (PARKED, Resolved): resolve_parked,
 }
 """What an event does to a step with that status. A pair that is not here is late or repeated, and changes nothing."""
 
 UNDO: Mapping[tuple[StepStatus | None, type], StepStatus] = {
-    (StepStatus.RUNNING, StepCompleted): StepStatus.COMPLETED,
-    (StepStatus.RUNNING, StepFailed): StepStatus.FAILED,
-    (StepStatus.RUNNING, StepCancelled): StepStatus.CANCELLED,
+    (RUNNING, StepCompleted): COMPLETED,
+    (RUNNING, StepFailed): FAILED,
+    (RUNNING, StepCancelled): CANCELLED,
 }
 """How a step's compensation ends, by its status and the event. A failed one does not prevent the others."""
 

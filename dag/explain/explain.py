@@ -1,6 +1,7 @@
-"""Explain a run: which rule decided about each step, with the values it read. Never changes the run.
+"""Explain a run with facts: which rule decided about each step, with the values it read. Never changes the run.
 
-The outputs of settled steps never change, so the values that a condition read are read again on request.
+The outputs of settled steps never change, so the values that a condition read are read again on request. `words.py`
+turns facts into sentences: in the process that answers a person, except for those that a run's report keeps.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,16 +20,17 @@ from docrail.dag.explain.facts import (
     ItemsPart,
     ParentPart,
     ParentsPart,
+    ProgressPart,
     RulePart,
     RunExplanation,
     Standing,
     StepExplanation,
+    StepsPart,
     Verdict,
     WaitPart,
 )
-from docrail.dag.explain.holds import MOST_NAMED, hold_of
-from docrail.dag.explain.words import RULE_WORDS, run_words, step_words
-from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
+from docrail.dag.explain.holds import MOST_NAMED, hold_of, ids
+from docrail.dag.language.statuses import SETTLED, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import OnTimeout
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import shortened
@@ -37,7 +39,7 @@ MAX_PAGE_BYTES = 1_500_000
 """Limit for the steps of one page, in bytes of JSON: Temporal accepts 2 MiB as a query's answer. One step is far
 smaller."""
 
-MOST_TOLD = 200
+MOST_REPORTED = 200
 """Steps that a run's report explains: as many as a turn has time for, and the report room."""
 
 MOST_REPORT_WORK = MAX_TURN_WORK // 4
@@ -49,33 +51,22 @@ _INTEREST = (
 )
 """Statuses by how informative they are about the state of the run, the most informative first."""
 
+_UNFINISHED = (StepStatus.FAILED, StepStatus.PARKED, StepStatus.WAITING, StepStatus.RUNNING)
+"""Statuses of steps that a run's explanation names, in the order in which it names them."""
+
+_NOT_UNDONE = (StepStatus.FAILED, StepStatus.CANCELLED)
+"""Statuses of a compensation that did not undo its step."""
+
 _RULE_REFUSED = frozenset({SkipReason.RULE_NOT_MET, SkipReason.UPSTREAM_FAILED, SkipReason.UPSTREAM_SKIPPED})
-
-
-def explain_run(
-    plan: Plan, run: RunState, run_id: str, *, step_id: str | None = None, after: str | None = None, limit: int = 100
-) -> RunExplanation:
-    """Explain one step, or a page of at most `limit` steps in plan order after the step `after`, including words.
-
-    An unknown `step_id` gives an empty page; an unknown `after` gives the first page.
-    """
-    return in_words(facts_of_run(plan, run, run_id, step_id=step_id, after=after, limit=limit))
-
-
-def in_words(explanation: RunExplanation) -> RunExplanation:
-    """Return the explanation with its steps' sentences."""
-    steps = {step_id: _in_words(step, explanation.stopping) for step_id, step in explanation.steps.items()}
-    return explanation.model_copy(update={"steps": steps})
-
-
-def _in_words(step: StepExplanation, stopping: RunStatus | None) -> StepExplanation:
-    return step.model_copy(update={"words": tuple(step_words(step, stopping))})
 
 
 def facts_of_run(
     plan: Plan, run: RunState, run_id: str, *, step_id: str | None = None, after: str | None = None, limit: int = 100
 ) -> RunExplanation:
-    """Return the same page without the steps' sentences, which any process can add."""
+    """Return the facts of one step, or of a page of at most `limit` steps in plan order after the step `after`.
+
+    An unknown `step_id` gives an empty page; an unknown `after` gives the first page.
+    """
     if step_id is None:
         first = 0 if after is None or after not in plan.index else plan.index[after] + 1
         wanted: Sequence[Step] = plan.steps[first : first + limit]
@@ -90,22 +81,46 @@ def facts_of_run(
         steps[step.id] = explained
     last = next(reversed(steps), None)
     more = step_id is None and last is not None and plan.index[last] + 1 < len(plan.steps)
+    facts = _facts_without_steps(plan, run, run_id)
+    return facts.model_copy(update={"steps": steps, "after": last if more else None})
+
+
+def facts_of_report(plan: Plan, run: RunState, run_id: str) -> RunExplanation:
+    """Return the facts of a run and of its steps; in a large run only of its MOST_REPORTED most informative steps."""
+    by_interest = sorted(plan.steps, key=lambda step: _INTEREST.index(run.steps[step.index].status))
+    explained = _explained(plan, run, by_interest[:MOST_REPORTED], most_work=MOST_REPORT_WORK)
+    steps = {step.id: facts for step, facts in explained}
+    return _facts_without_steps(plan, run, run_id).model_copy(update={"steps": steps})
+
+
+def _facts_without_steps(plan: Plan, run: RunState, run_id: str) -> RunExplanation:
     return RunExplanation(
-        run_id=run_id,
-        status=run.status,
-        stopping=run.stopping,
-        overdue=run.overdue,
-        words=tuple(run_words(plan, run)),
-        steps=steps,
-        after=last if more else None,
+        run_id=run_id, status=run.status, stopping=run.stopping, overdue=run.overdue, progress=_progress(plan, run)
     )
 
 
-def words_of_steps(plan: Plan, run: RunState) -> dict[str, tuple[str, ...]]:
-    """Return the words of each step by its id; in a large run only those of the MOST_TOLD most informative steps."""
-    by_interest = sorted(plan.steps, key=lambda step: _INTEREST.index(run.steps[step.index].status))
-    told = _explained(plan, run, by_interest[:MOST_TOLD], most_work=MOST_REPORT_WORK)
-    return {step.id: tuple(step_words(explained, run.stopping)) for step, explained in told}
+def _progress(plan: Plan, run: RunState) -> ProgressPart:
+    indices: dict[StepStatus, list[int]] = {status: [] for status in _UNFINISHED}
+    for index, state in enumerate(run.steps):
+        if state.status in indices:
+            indices[state.status].append(index)
+    not_undone = [step.index for step in plan.compensated if run.steps[step.index].compensation in _NOT_UNDONE]
+    return ProgressPart(
+        steps=len(run.steps),
+        settled=len(run.steps) - run.counters.unsettled,
+        has_ended=run.outcome is not None,
+        ending=run.ending,
+        stop_reason=run.stop_reason,
+        stopped_by=run.stopped_by,
+        stopped_by_step=run.stopped_by_step,
+        deadline_seconds=plan.deadline_seconds,
+        not_undone=_steps_part(plan, not_undone) if not_undone else None,
+        by_status={status: _steps_part(plan, found) for status, found in indices.items() if found},
+    )
+
+
+def _steps_part(plan: Plan, indices: Sequence[int]) -> StepsPart:
+    return StepsPart(total=len(indices), named=ids(plan, indices))
 
 
 def _explained(
@@ -115,7 +130,7 @@ def _explained(
     scope = RunScope(plan, run)
     for step in steps:
         yield step, _explain_step(scope, step)
-        if scope.meter.spent >= most_work:
+        if scope.meter.used >= most_work:
             break
 
 
@@ -132,7 +147,7 @@ def _explain_step(scope: RunScope, step: Step) -> StepExplanation:
         status=state.status,
         decided_by=state.decided_by,
         reason=state.reason,
-        rule=RulePart(name=definition.trigger_rule, says=RULE_WORDS[definition.trigger_rule], verdict=rule),
+        rule=RulePart(name=definition.trigger_rule, verdict=rule),
         parents=_parents(plan, run, step),
         condition=explain_condition(scope, step, rule),
         cases=tuple(explain_cases(scope, step)),
@@ -163,16 +178,16 @@ def _rule_verdict(state: StepState) -> Verdict:
 def _parents(plan: Plan, run: RunState, step: Step) -> ParentsPart:
     """Return the parents; if there are too many to name, those that did not simply complete come first."""
     standings = [_standing(run.steps[parent], step.branches.get(parent, ())) for parent in step.parents]
-    told = list(zip(step.parents, standings, strict=True))
-    if len(told) > MOST_NAMED:
-        told.sort(key=lambda parent: parent[1] is Standing.COMPLETED)
+    parents = list(zip(step.parents, standings, strict=True))
+    if len(parents) > MOST_NAMED:
+        parents.sort(key=lambda parent: parent[1] is Standing.COMPLETED)
     return ParentsPart(
         total=len(standings),
         completed=standings.count(Standing.COMPLETED),
         failed=standings.count(Standing.FAILED),
         skipped=standings.count(Standing.SKIPPED),
         unsettled=standings.count(Standing.UNSETTLED),
-        named=tuple(_parent(plan, run, step, parent, standing) for parent, standing in told[:MOST_NAMED]),
+        named=tuple(_parent(plan, run, step, parent, standing) for parent, standing in parents[:MOST_NAMED]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Define the content of an explanation: why each step is in its state, in words and as data."""
+"""Define the content of an explanation: the facts of why each step is in its state, and the sentences added later."""
 
 from enum import StrEnum
 
@@ -71,10 +71,9 @@ class ParentsPart(Part):
 
 
 class RulePart(Part):
-    """The step's trigger rule, its meaning in words, and its result."""
+    """The step's trigger rule and its result."""
 
     name: TriggerRule
-    says: str
     verdict: Verdict
 
 
@@ -190,11 +189,14 @@ class AttemptsPart(Part):
 
 
 class HoldPart(Part):
-    """Why something has not begun: the cause, in words, and the steps involved."""
+    """Why something has not begun: the cause, and the steps involved."""
 
     by: HoldKind
-    says: str
     steps: tuple[str, ...] = ()
+    running: int | None = None
+    """Items that run, for WINDOW."""
+    most: int | None = None
+    """The limit that is reached: `for_each.max_concurrency` for WINDOW, `limits.max_concurrency` for SLOTS."""
 
 
 class StepExplanation(Part):
@@ -239,15 +241,44 @@ class StepExplanation(Part):
     ended_at: float | None = None
 
 
+class StepsPart(Part):
+    """Some steps of a run: how many, and the first of them in plan order."""
+
+    total: int
+    named: tuple[str, ...]
+
+
+class ProgressPart(Part):
+    """How far a run is, what stops or ended it, and the steps that it waits for."""
+
+    steps: int
+    settled: int
+    has_ended: bool = False
+    ending: RunStatus | None = None
+    """The status with which it ends, or ended, after what it did was undone."""
+    stop_reason: str = ""
+    stopped_by: str = ""
+    """The principal who stopped it; empty if no one did, or unknown."""
+    stopped_by_step: str | None = None
+    deadline_seconds: float | None = None
+    """The definition's `deadline_seconds`."""
+    not_undone: StepsPart | None = None
+    """The steps that could not be undone."""
+    by_status: dict[StepStatus, StepsPart] = Field(default_factory=dict)
+    """The failed, parked, waiting and running steps."""
+
+
 class RunExplanation(Part):
-    """Why a run is in its state: the run in a few words, and a page of its steps in plan order."""
+    """Why a run is in its state: its progress, and a page of its steps in plan order."""
 
     run_id: str
     status: RunStatus
     stopping: RunStatus | None = None
     """The status with which the run is being, or was, stopped early."""
     overdue: bool = False
-    words: tuple[str, ...]
+    progress: ProgressPart
+    words: tuple[str, ...] = ()
+    """The run's state and what it waits for, one sentence per line."""
     steps: dict[str, StepExplanation] = Field(default_factory=dict)
     after: str | None = None
     """The last step of this page, to request the next one with; None at the end."""

@@ -1,4 +1,4 @@
-"""Explain why a step, or its next item, has not begun: what prevents it, and which steps are involved."""
+"""Find why a step, or its next item, has not begun: what prevents it, and which steps are involved."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -21,45 +21,36 @@ def hold_of(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
     if run.outcome is not None or run.stopping is not None:
         return None
     if state.status is StepStatus.PENDING:
-        return _loading() if ForStep(step.id) in run.transfers.loading else _parents(plan, run, step)
+        is_loading = ForStep(step.id) in run.transfers.loading
+        return HoldPart(by=HoldKind.VALUES) if is_loading else _parents(plan, run, step)
     fan, for_each = state.fan, step.definition.for_each
     if state.status is StepStatus.RUNNING and fan is not None and for_each is not None:
         if fan.stopping or fan.next >= len(fan.items):
             return None
         if not has_work(fan, for_each) and not run.paused:
-            many = f"{fan.width if fan.window else fan.running} items"
-            says = f"{many} run, as many as for_each.max_concurrency ({for_each.max_concurrency}) lets"
-            return HoldPart(by=HoldKind.WINDOW, says=says)
+            running = fan.width if fan.window else fan.running
+            return HoldPart(by=HoldKind.WINDOW, running=running, most=for_each.max_concurrency)
         return _held_by_run(plan, run, step)
     return _held_by_run(plan, run, step) if state.status is StepStatus.QUEUED else None
 
 
-def _loading() -> HoldPart:
-    return HoldPart(by=HoldKind.VALUES, says="stored values that it reads are being loaded")
-
-
 def _parents(plan: Plan, run: RunState, step: Step) -> HoldPart:
     unsettled = [parent for parent in step.parents if run.steps[parent].status not in SETTLED]
-    left = len(unsettled)
-    if not left:  # the run has not begun, or its last turn reached its limit
-        return HoldPart(by=HoldKind.TURN, says="the run has not come to it yet")
-    names = _ids(plan, unsettled)
-    many = f"{left} of its {len(step.parents)} parents are" if len(step.parents) > 1 else f"its parent {names[0]} is"
-    return HoldPart(by=HoldKind.PARENTS, says=f"{many} not settled yet", steps=names)
+    if not unsettled:  # the run has not begun, or its last turn reached its limit
+        return HoldPart(by=HoldKind.TURN)
+    return HoldPart(by=HoldKind.PARENTS, steps=ids(plan, unsettled))
 
 
 def _held_by_run(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
     """Return which limit of the run holds a step that could begin, in the order in which dispatch checks them."""
     if run.paused:
-        return HoldPart(by=HoldKind.PAUSE, says="the run is paused: nothing begins until it is resumed")
+        return HoldPart(by=HoldKind.PAUSE)
     if plan.dispatch is Dispatch.LAYERS:
-        behind = next((layer for layer in plan.layers[: step.layer] if _unsettled(run, layer)), None)
-        if behind is not None:
-            says = "limits.dispatch is layers: an earlier layer has steps that are not settled yet"
-            return HoldPart(by=HoldKind.LAYER, says=says, steps=_ids(plan, _unsettled(run, behind)))
+        earlier = next((left for layer in plan.layers[: step.layer] if (left := _unsettled(run, layer))), None)
+        if earlier is not None:
+            return HoldPart(by=HoldKind.LAYER, steps=ids(plan, earlier))
     if step.takes_slot and run.counters.slots_used >= plan.max_concurrency:
-        says = f"all slots are taken: limits.max_concurrency is {plan.max_concurrency}"
-        return HoldPart(by=HoldKind.SLOTS, says=says, steps=_ids(plan, _slot_takers(plan, run)))
+        return HoldPart(by=HoldKind.SLOTS, steps=ids(plan, _slot_takers(plan, run)), most=plan.max_concurrency)
     return None
 
 
@@ -71,5 +62,6 @@ def _slot_takers(plan: Plan, run: RunState) -> Iterator[int]:
     return (step.index for step in plan.steps if step.takes_slot and run.steps[step.index].status is StepStatus.RUNNING)
 
 
-def _ids(plan: Plan, indices: Iterable[int]) -> tuple[str, ...]:
+def ids(plan: Plan, indices: Iterable[int]) -> tuple[str, ...]:
+    """Return the ids of the first of some steps."""
     return tuple(plan.steps[index].id for index in islice(indices, MOST_NAMED))

@@ -10,8 +10,8 @@ from docrail.dag.engine.approvals import approvals_of, missing_of
 from docrail.dag.engine.map_items import ItemCounts, counts_of
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import RunState, StepError, StepState, shown_status
-from docrail.dag.explain.explain import words_of_steps
-from docrail.dag.explain.words import run_words
+from docrail.dag.explain.explain import facts_of_report
+from docrail.dag.explain.words import in_words
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, shortened
@@ -104,7 +104,8 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
     Reduced by `_least`, it is always small enough: a step takes less room in it than in its definition.
     """
     counts = Counter(state.status for state in run.steps)
-    words = words_of_steps(plan, run)
+    explanation = in_words(facts_of_report(plan, run, run_id))
+    words = {step_id: step.words for step_id, step in explanation.steps.items()}
     report = RunReport(
         run_id=run_id,
         tenant_id=tenant_id,
@@ -115,7 +116,7 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         reason=_reason(plan, run),
         stopped_by=run.stopped_by,
         stopped_by_step=run.stopped_by_step,
-        why=tuple(run_words(plan, run)),
+        why=explanation.words,
         stopping=run.stopping if run.outcome is None else None,
         steps={step.id: _step_report(step, run.steps[step.index], words.get(step.id, ())) for step in plan.steps},
         completed=counts[StepStatus.COMPLETED],
@@ -143,8 +144,8 @@ def _fitted(report: RunReport, most_bytes: int, *lighter: Callable[[StepReport],
         if len(to_json(report)) <= most_bytes:
             break
         steps = {step_id: lighten(step) for step_id, step in report.steps.items()}
-        told = {"unexplained": len(steps)} if lighten is _without_why else {"step_outputs_omitted": True}
-        report = report.model_copy(update={"steps": steps, **told})
+        omitted = {"unexplained": len(steps)} if lighten is _without_why else {"step_outputs_omitted": True}
+        report = report.model_copy(update={"steps": steps, **omitted})
     return report
 
 

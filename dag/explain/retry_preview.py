@@ -90,12 +90,13 @@ def _sure_skips(plan: Plan, retry: Retry, at: float) -> Iterator[tuple[str, Skip
 
 def _with_sure_skips(plan: Plan, run: RunState) -> RunState:
     """Return the run with the reason of each step that is sure to be skipped."""
-    ahead = replace(run, steps=[*run.steps])
+    steps = [*run.steps]
+    ahead = replace(run, steps=steps)
     for step in plan.steps:
-        state = ahead.steps[step.index]
+        state = steps[step.index]
         if state.status is StepStatus.PENDING:
             best, worst = skip_if(ahead, step, well=True), skip_if(ahead, step, well=False)
             if best and worst:
                 status = StepStatus.SKIPPED if best is worst else state.status
-                ahead.steps[step.index] = replace(state, reason=best, status=status)
+                steps[step.index] = replace(state, reason=best, status=status)
     return ahead

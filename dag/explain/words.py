@@ -1,16 +1,23 @@
-"""Write the sentences of an explanation: what decided, based on what, and what is waited for, one per line."""
+"""Write the sentences of an explanation from its facts: what decided, on which values, what is missing; one per line.
+
+The only sentences that a run makes itself are those that its report keeps (report.py); services make all others.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from docrail.dag.engine.plan import Plan
-from docrail.dag.engine.state import WORKER_LOST, EarlierError, RunState, StepError
+from docrail.dag.engine.state import WORKER_LOST, WORKER_UNFIT, EarlierError, StepError
 from docrail.dag.explain.facts import (
     AttemptsPart,
+    HoldKind,
+    HoldPart,
     ParentPart,
     ParentsPart,
+    ProgressPart,
     ReadPart,
+    RunExplanation,
     Standing,
     StepExplanation,
+    StepsPart,
     TestPart,
     Verdict,
     WaitPart,
@@ -37,36 +44,63 @@ SAID_CHARACTERS = 300
 _ON_TIMEOUT = {"abort": "the run is aborted", "fail": "the step fails", "continue": "the run goes on"}
 _CAUSES = {"abort": "the run was aborted", "cancel": "the run was cancelled", "fail_fast": "another step had failed"}
 """What stopped a step, by `decided_by` (STOPPED_BY in dag/engine/state.py)."""
-_NOT_UNDONE = (StepStatus.FAILED, StepStatus.CANCELLED)
+_NOT_FAILED = {WORKER_LOST: "lost its worker", WORKER_UNFIT: "reached a worker that lacks what it needs"}
+"""Ends of attempts that do not count as failed, by error type."""
 _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunStatus.FAILED: "stopped by a failure"}
 
 
-def run_words(plan: Plan, run: RunState) -> Iterator[str]:
+_HOLDS: Mapping[HoldKind, str] = {
+    HoldKind.PARENTS: "{parents.unsettled} of its {parents.total} parents are not settled yet",
+    HoldKind.PAUSE: "the run is paused: nothing begins until it is resumed",
+    HoldKind.LAYER: "limits.dispatch is layers: an earlier layer has steps that are not settled yet",
+    HoldKind.SLOTS: "all slots are taken: limits.max_concurrency is {hold.most}",
+    HoldKind.WINDOW: "{hold.running} items run, as many as for_each.max_concurrency ({hold.most}) allows",
+    HoldKind.VALUES: "stored values that it reads are being loaded",
+    HoldKind.TURN: "the run has not come to it yet",
+}
+_UNFINISHED = {
+    StepStatus.FAILED: "failed",
+    StepStatus.PARKED: "failed, and waiting for a person to retry, skip or complete it",
+    StepStatus.WAITING: "waiting for an answer or a time",
+    StepStatus.RUNNING: "running",
+}
+
+
+def in_words(explanation: RunExplanation) -> RunExplanation:
+    """Return the explanation with the sentences of the run and of its steps."""
+    stopping = explanation.stopping
+    steps = {
+        step_id: step.model_copy(update={"words": tuple(step_words(step, stopping))})
+        for step_id, step in explanation.steps.items()
+    }
+    return explanation.model_copy(update={"words": tuple(run_words(explanation)), "steps": steps})
+
+
+def run_words(of: RunExplanation) -> Iterator[str]:
     """Describe the state of the whole run, and what it waits for."""
-    yield f"{len(run.steps) - run.counters.unsettled} of {len(run.steps)} steps are settled, the run is {run.status}"
-    if run.stopping is not None:
-        yield f"it was {_STOPPED[run.stopping]}{_stopper_words(run)}: {run.stop_reason}"
-    elif run.outcome is RunStatus.FAILED and run.stop_reason:
+    run = of.progress
+    yield f"{run.settled} of {run.steps} steps are settled, the run is {of.status}"
+    if of.stopping is not None:
+        yield f"it was {_STOPPED[of.stopping]}{_stopper_words(run)}: {run.stop_reason}"
+    elif run.has_ended and of.status is RunStatus.FAILED and run.stop_reason:
         yield f"it was ended{_stopper_words(run)}: {run.stop_reason}" if run.stopped_by else run.stop_reason
-    if run.overdue:
-        told = "it is overdue, and goes on: it" if run.outcome is None else "it was overdue: it"
-        yield f"{told} had not ended {plan.deadline_seconds:g} s after its start"
-    if run.ending is not None and run.outcome is None:
+    if of.overdue:
+        state = "it was overdue" if run.has_ended else "it is overdue, and goes on"
+        yield f"{state}: it had not ended {run.deadline_seconds:g} s after its start"
+    if run.ending is not None and not run.has_ended:
         yield f"what it did is being undone; then it ends as {run.ending}"
-    if stuck := [step.id for step in plan.compensated if run.steps[step.index].compensation in _NOT_UNDONE]:
-        yield f"could not be undone, so that what it did stands: {named(stuck, SAID_KEYS)}"
-    for status, does in (
-        (StepStatus.FAILED, "failed"),
-        (StepStatus.PARKED, "failed, and waiting for a person to say what becomes of it"),
-        (StepStatus.WAITING, "waiting for an answer or a time"),
-        (StepStatus.RUNNING, "running"),
-    ):
-        ids = [step.id for step in plan.steps if run.steps[step.index].status is status]
-        if ids:
-            yield f"{does}: {named(ids, SAID_KEYS)}"
+    if run.not_undone is not None:
+        yield f"could not be undone, so that what it did stands: {_steps_words(run.not_undone)}"
+    for status, words in _UNFINISHED.items():
+        if status in run.by_status:
+            yield f"{words}: {_steps_words(run.by_status[status])}"
 
 
-def _stopper_words(run: RunState) -> str:
+def _steps_words(steps: StepsPart) -> str:
+    return named(steps.named, SAID_KEYS, of=steps.total)
+
+
+def _stopper_words(run: ProgressPart) -> str:
     """Name what stopped the run: a person, or one of its steps."""
     if run.stopped_by_step is not None:
         return f" by its step {run.stopped_by_step}"
@@ -82,7 +116,7 @@ def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]
             yield _case_words(case)
     if of.hold is not None:
         subject = "its next item has" if of.status is StepStatus.RUNNING else "it has"
-        yield f"{subject} not begun: {of.hold.says}{_by(of.hold.steps)}"
+        yield f"{subject} not begun: {_hold_words(of.hold, of.parents)}{_by(of.hold.steps)}"
     if of.waiting is not None:
         yield wait_words(of.waiting)
         yield from _approval_words(of.waiting)
@@ -93,18 +127,25 @@ def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]
     yield from _end_words(of)
 
 
+def _hold_words(hold: HoldPart, parents: ParentsPart) -> str:
+    if hold.by is HoldKind.PARENTS and parents.total == 1:
+        return f"its parent {hold.steps[0]} is not settled yet"
+    return _HOLDS[hold.by].format(hold=hold, parents=parents)
+
+
 def _rule_words(of: StepExplanation) -> Iterator[str]:
     rule, parents = of.rule, of.parents
+    meaning = RULE_WORDS[rule.name]
     if of.reason is SkipReason.ABORTED:
         yield "the run was stopped before the step began"
     elif rule.verdict is Verdict.NO:
-        yield f"{rule.name} did not let it run: it {rule.says}; {_parents_words(parents)}"
+        yield f"{rule.name} did not let it run: it {meaning}; {_parents_words(parents)}"
     elif rule.verdict is Verdict.YES and parents.total:
-        yield f"{rule.name} let it run: it {rule.says}; {_parents_words(parents)}"
+        yield f"{rule.name} let it run: it {meaning}; {_parents_words(parents)}"
     elif rule.verdict is Verdict.YES:
         yield "it has no parents, so it may begin with the run"
     else:
-        yield f"{rule.name} decides once every parent is settled: it {rule.says}; {_parents_words(parents)}"
+        yield f"{rule.name} decides once every parent is settled: it {meaning}; {_parents_words(parents)}"
 
 
 def _parents_words(parents: ParentsPart) -> str:
@@ -224,7 +265,7 @@ def _resolution_words(of: StepExplanation) -> str:
 
 def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
     yield from earlier_words(of.earlier)
-    untold = of.made - 1 - sum(each.error.type != WORKER_LOST for each in of.earlier)
+    untold = of.made - 1 - sum(each.error.type not in _NOT_FAILED for each in of.earlier)
     if untold > 0 and not is_list:
         yield f"how {untold} earlier attempt{'s' * (untold > 1)} failed was not kept"
     over = f"the {of.over_seconds:g} s for all attempts left no time for another" if of.over_seconds is not None else ""
@@ -239,8 +280,9 @@ def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
     """Describe how earlier attempts failed."""
     for each in earlier:
         attempt = f"attempt {each.attempt}{f' at item {each.item}' if each.item else ''}"
-        if each.error.type == WORKER_LOST:
-            yield f"{attempt} lost its worker and was made again, which is no failed attempt: {each.error.message}"
+        if each.error.type in _NOT_FAILED:
+            met = _NOT_FAILED[each.error.type]
+            yield f"{attempt} {met} and was made again, which is no failed attempt: {each.error.message}"
         else:
             yield f"{attempt} failed: {_error_words(each.error)}"
 

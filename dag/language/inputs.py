@@ -11,7 +11,7 @@ from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json, size_of
 from docrail.dag.values.stored import has_parts, parts_in
 from docrail.dag.values.suggestions import closest
 
-STANDS_FOR = "stands for a stored value, which only what steps give may"
+STANDS_FOR = "is a reference to a stored value, which only outputs of steps may contain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _too_large(given: Mapping[str, Json]) -> Iterator[InputProblem]:
     total = sum(sizes.values())
     if total > MAX_VALUE_BYTES:
         name = max(sizes, key=sizes.__getitem__)
-        limit = f"all inputs together may take {MAX_VALUE_BYTES} and take {total}: pass a reference instead"
+        limit = f"all inputs together take {total} bytes, more than {MAX_VALUE_BYTES}: pass a reference instead"
         yield InputProblem(f"inputs.{name}", f"takes {sizes[name]} bytes as JSON; {limit}")
 
 
@@ -102,6 +102,4 @@ def _check(path: str, schema: Mapping[str, Json], value: Json) -> Iterator[Input
         for misfit in misfits(dict(schema), value):
             yield InputProblem(".".join([path, *map(str, misfit.path)]), misfit.message)
     except TooMuchWorkError:
-        yield InputProblem(
-            path, "is too much work to check against its schema: give less at once, or simplify the schema"
-        )
+        yield InputProblem(path, "takes too much work to check against its schema: shorten it, or simplify the schema")

@@ -30,7 +30,7 @@ def parse_rate(value: Json) -> float:
     else:
         rate = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     if not 0 <= rate <= HIGHEST_RATE:
-        raise ValueError(f"{value!r} is no rate: {_EXPECTED}")
+        raise ValueError(f"{value!r} is not a rate: {_EXPECTED}")
     return rate
 
 
@@ -50,7 +50,7 @@ def parse_limits(value: Json) -> dict[str, float]:
     limits: dict[str, float] = {}
     for tag, rate in _pairs(value):
         if not re.fullmatch(ID_PATTERN, tag):
-            raise ValueError(f"{tag!r} is no resource tag: expected letters, digits and _, beginning with a letter")
+            raise ValueError(f"{tag!r} is not a resource tag: expected letters, digits and _, beginning with a letter")
         if tag in limits:
             raise ValueError(f"the resource tag {tag!r} has two rates: expected one")
         try:

@@ -22,7 +22,9 @@ _ALIAS = re.compile(r"(?!v[0-9]+\Z)[a-z][a-z0-9_-]{0,31}")
 """Excludes names that look like a version: `invoice@v4` and `invoice@4` are versions."""
 _VERSION = re.compile(r"v?([1-9][0-9]{0,9})")
 
-ALIAS_RULE = "must be a lowercase letter followed by at most 31 of a-z, 0-9, _ and -, and no version, such as v4"
+ALIAS_RULE = (
+    "must be a lowercase letter, then at most 31 of a-z, 0-9, _ and -, and must not look like a version, as v4 does"
+)
 
 
 @dataclass(frozen=True, slots=True)

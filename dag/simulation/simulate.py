@@ -187,7 +187,7 @@ class Simulation:
         cue = end_of_work(self._trial, step, config, item_key, self._catalogue)
         if cue is None:
             whose = f"its item {item_key!r}" if item_key is not None else "it"
-            self._lacks(step, f"what {whose} gives: add an `output` or a `failure`")
+            self._lacks(step, f"result for {whose}: add an `output` or a `failure`")
         return cue
 
     def _start_chunk(self, chunk: StartChunk) -> None:
@@ -234,11 +234,11 @@ class Simulation:
         elif self._trial.expect.status == "waiting":
             self._time_stands = True  # so that unanswered steps do not time out
         else:
-            self._lacks(step, "what is answered: add an `answer`, or `times_out: true`,")
+            self._lacks(step, "answer for it: add an `answer`, or `times_out: true`,")
 
     def _lacks(self, step: Step, what: str) -> None:
         """Record what the test must define; nothing is guessed, and the step does not continue."""
-        self._unsaid[step.id] = f"step '{step.id}' runs, and the test does not say {what} under `steps.{step.id}`"
+        self._unsaid[step.id] = f"step '{step.id}' runs, and the test has no {what} under `steps.{step.id}`"
         self._time_stands = True
 
     def _put(self, key: _Key, cue: Cue, *, after: float = 0.0, at_once: bool = False) -> None:

@@ -72,7 +72,7 @@ _TEMPLATE: dict[str, Json] = {
             "type": "object",
             "properties": {
                 PATH_KEY: {
-                    "description": "The way to a value: a step or `inputs`, then the keys below it.",
+                    "description": "The path to a value: a step or `inputs`, then the keys below it.",
                     "type": "array",
                     "items": {"type": "string"},
                     "minItems": 1,
@@ -113,7 +113,7 @@ def definition_schema(catalogue: Catalogue) -> Schema:
     _finish_step(step)
     _finish_input(parts[Input.__name__])
     whole["properties"]["defaults"] = {
-        "description": "What every step has that does not say otherwise.",
+        "description": "Defaults of every step that does not set them.",
         "type": "object",
         "properties": {name: step["properties"][name] for name in DEFAULTABLE},
         "additionalProperties": False,
@@ -196,7 +196,7 @@ def _finish_step(step: Schema) -> None:
     fields: Schema = step["properties"]
     fields["id"] = {**fields["id"], "not": {"enum": sorted(RESERVED_WORDS)}}
     for word, name in STEP_ALIASES.items():
-        fields[word] = {**fields[name], "description": f"Another word for `{name}`."}
+        fields[word] = {**fields[name], "description": f"An alias of `{name}`."}
     del step["required"]
     of_handlers = [word for name in sorted(HANDLER_FIELDS | {"priority"}) for word in _words_for(name)]
     step["allOf"] = [

@@ -61,7 +61,7 @@ def _read(value: Json, findings: Findings) -> Routing | None:
     if not check_json(value, findings):
         return None
     if not isinstance(value, dict):
-        findings.error("wrong-type", (), f"routing rules are an object with a list 'rules', found {describe(value)}")
+        findings.error("wrong-type", (), f"expected an object with a list 'rules', found {describe(value)}")
         return None
     try:
         return Routing.model_validate(value)
@@ -77,7 +77,7 @@ def _check_rule(path: Path, rule: dict[str, Json], faults: Mapping[str, Fault], 
     if not isinstance(definition, str):
         return
     if parse_ref(definition) is None:
-        message = f"'{quote(definition)}' names no definition: {NOT_A_REFERENCE}"
+        message = f"'{quote(definition)}' is not a reference to a definition: {NOT_A_REFERENCE}"
         findings.error("bad-reference", (*path, "definition"), message)
     elif fault := faults.get(definition):
         findings.error(fault.code, (*path, "definition"), fault.message, fault.suggestion)
@@ -107,5 +107,5 @@ def _check_reach(rules: list[Json], findings: Findings) -> None:
     always = (number for number, rule in enumerate(rules) if isinstance(rule, dict) and rule.keys() <= UNCONDITIONAL)
     number = next(always, None)
     if number is not None and number + 1 < len(rules):
-        message = f"no document gets here: rules[{number}] has no 'when', so it always holds"
+        message = f"no document reaches this rule: rules[{number}] has no 'when', so it always holds"
         findings.warning("unreachable-rule", ("rules", number + 1), message)

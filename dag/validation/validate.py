@@ -75,7 +75,7 @@ def _read(
     if is_bare:
         value = name_list(value, findings)
     if not isinstance(value, dict):
-        findings.error("wrong-type", (), f"a definition is an object with 'id' and 'steps', found {describe(value)}")
+        findings.error("wrong-type", (), f"expected an object with 'id' and 'steps', found {describe(value)}")
         return None
     document = normalise(value, findings, is_bare=is_bare)
     definition = check_fields(document, findings)

@@ -43,7 +43,7 @@ class Work:
         """Charge work that is about to be done. Raises: ExpressionError."""
         self._steps -= steps
         if self._steps < 0:
-            raise ExpressionError("takes too much work: give it less at once, or let a handler do it")
+            raise ExpressionError("takes too much work: give it less data, or let a handler do it")
 
     def spend_bytes(self, size: int) -> None:
         """Charge `size` bytes that are about to be compared or produced. Raises: ExpressionError."""

@@ -1,7 +1,10 @@
 """Collect the problems that checks report, with their positions and in text order."""
 
+from collections.abc import Iterable
+
 from docrail.dag.values.problems import Path, Place, Places, Problem, Severity, path_text
 from docrail.dag.values.suggestions import Suggestions
+from docrail.dag.values.wording import known_names
 
 MAX_PROBLEMS = 100
 """Problems reported at once; a text with more is not the one its author meant to send."""
@@ -13,15 +16,16 @@ class Findings:
     """Collects problems.
 
     `renames` maps a field to the author's spelling, an alias or a typo. `wrapped` is the path of the author's text in
-    the document: `steps`, if it is a bare list of steps. `told` has handlers of steps that became another kind, whose
-    problems are reported there. `commands` has the seeds' command names by step number, to name steps without an id.
+    the document: `steps`, if it is a bare list of steps. `reported` has handlers of steps that became another kind,
+    whose problems are reported there. `commands` has the seeds' command names by step number, to name steps without
+    an id.
     """
 
     def __init__(self, places: Places | None = None) -> None:
         self.suggestions = Suggestions()
         self.renames: dict[Path, str] = {}
         self.wrapped: Path = ()
-        self.told: set[Path] = set()
+        self.reported: set[Path] = set()
         self.commands: dict[int, str] = {}
         self._places = places or Places()
         self._found: dict[tuple[str, Path], tuple[Place, Problem]] = {}
@@ -34,6 +38,27 @@ class Findings:
         """Report a mistake. `at_key` places it at the field's name instead of its value."""
         self._errors += 1
         self._add(code, path, message, suggestion, at_key=at_key, severity="error")
+
+    def unknown(
+        self,
+        code: str,
+        path: Path,
+        message: str,
+        name: str,
+        known: Iterable[str],
+        *,
+        at_key: bool = False,
+        if_none: str = "",
+    ) -> str | None:
+        """Report an unknown name with the known one that was probably meant, and return it; if none, list them all.
+
+        `if_none` ends the message if there are no known names.
+        """
+        names = frozenset(known)
+        meant = self.suggestions.closest(name, names)
+        listed = "" if meant else known_names(names) or (if_none if not names else "")
+        self.error(code, path, message + listed, meant, at_key=at_key)
+        return meant
 
     def warning(
         self, code: str, path: Path, message: str, suggestion: str | None = None, *, at_key: bool = False
@@ -81,11 +106,11 @@ class Findings:
     def _add(
         self, code: str, path: Path, message: str, suggestion: str | None, *, at_key: bool, severity: Severity
     ) -> None:
-        told = self.author_path(path)
-        place = self._places.find(told, at_key=at_key)
+        written = self.author_path(path)
+        place = self._places.find(written, at_key=at_key)
         line, column = place or (None, None)
-        problem = Problem(code, message, path_text(told), line, column, suggestion, severity)
-        self._found.setdefault((code, told), (place or _UNPLACED, problem))
+        problem = Problem(code, message, path_text(written), line, column, suggestion, severity)
+        self._found.setdefault((code, written), (place or _UNPLACED, problem))
 
 
 def _order(path: Path) -> tuple[tuple[int, str], ...]:

@@ -55,9 +55,9 @@ def _fault(value: Json) -> str | None:
 
 def _text_fault(text: str) -> str | None:
     if "\0" in text:
-        return "holds the character NUL, which PostgreSQL cannot store"
+        return "contains the character NUL, which PostgreSQL cannot store"
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        return "holds half of a surrogate pair, which is not a character"
+        return "contains half of a surrogate pair, which is not a character"
     return None
 
 

@@ -22,6 +22,7 @@ _KINDS: Mapping[str, str] = {
     "mapping": "an object",
     "model": "an object",
     "model_attributes": "an object",
+    "dataclass": "an object",
     "list": "a list",
     "tuple": "a list",
     "set": "a list",

@@ -11,7 +11,7 @@ from typing import Protocol
 from docrail.embedded.fake_gemini.replies import Reply, blocked, not_json, refused, wrote
 
 MOST_REPEATED = 100_000
-_TOLD = re.compile(r"(?P<name>[a-z0-9-]+)(?::(?P<value>\d+(?:\.\d+)?))?(?:\*(?P<times>\d{1,6}))?")
+_ANSWER = re.compile(r"(?P<name>[a-z0-9-]+)(?::(?P<value>\d+(?:\.\d+)?))?(?:\*(?P<times>\d{1,6}))?")
 
 
 class Scenario(StrEnum):
@@ -67,7 +67,7 @@ class ScenarioError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlayedScenario:
     """A scenario with its number."""
 
     scenario: Scenario
@@ -92,17 +92,17 @@ class Told:
 class Chooser(Protocol):
     """Chooses the answer to the next request."""
 
-    def next(self) -> Told | Reply:
+    def next(self) -> PlayedScenario | Reply:
         """Return the next answer."""
 
 
 class Script:
     """Answers in sequence; the last one repeats."""
 
-    def __init__(self, answers: Sequence[Told | Reply]) -> None:
+    def __init__(self, answers: Sequence[PlayedScenario | Reply]) -> None:
         self._answers = chain(answers, repeat(answers[-1]))
 
-    def next(self) -> Told | Reply:
+    def next(self) -> PlayedScenario | Reply:
         """Return the next answer."""
         return next(self._answers)
 
@@ -110,22 +110,22 @@ class Script:
 class Mix:
     """Random answers, the same for the same seed; the remaining share is ok."""
 
-    def __init__(self, shares: Sequence[tuple[Told, float]], seed: int) -> None:
+    def __init__(self, shares: Sequence[tuple[PlayedScenario, float]], seed: int) -> None:
         self._shares, self._random = shares, random.Random(seed)  # noqa: S311 - a fake's chance is no secret
 
-    def next(self) -> Told:
+    def next(self) -> PlayedScenario:
         """Return the next answer."""
         drawn = self._random.random()
-        for told, share in self._shares:
+        for played, share in self._shares:
             drawn -= share
             if drawn < 0:
-                return told
-        return Told(Scenario.OK)
+                return played
+        return PlayedScenario(Scenario.OK)
 
 
 def parse_script(text: str) -> Script:
     """Parse a script such as `429:2*20,503,ok`: twenty 429s, a 503, and ok from then on. Raises: ScenarioError."""
-    return Script([told for part in text.split(",") for told in _parse(part)])
+    return Script([played for part in text.split(",") for played in _parse(part)])
 
 
 def parse_mix(text: str, seed: int) -> Mix:
@@ -142,11 +142,11 @@ def parse_mix(text: str, seed: int) -> Mix:
     return Mix(shares, seed)
 
 
-def _parse(text: str) -> list[Told]:
-    match = _TOLD.fullmatch(text.strip())
+def _parse(text: str) -> list[PlayedScenario]:
+    match = _ANSWER.fullmatch(text.strip())
     times = int((match and match["times"]) or 1)
     if match is None or match["name"] not in set(Scenario) or not 0 < times <= MOST_REPEATED:
         raise ScenarioError(
             f"{text!r} is no scenario: expected NAME, NAME:NUMBER or NAME*TIMES, of {', '.join(Scenario)}"
         )
-    return [Told(Scenario(match["name"]), float(match["value"]) if match["value"] else None)] * times
+    return [PlayedScenario(Scenario(match["name"]), float(match["value"]) if match["value"] else None)] * times

@@ -114,12 +114,12 @@ class FakeGemini:
             return refused(404, f"the fake knows no {asked.target}: only models/MODEL:generateContent")
         if not asked.headers.get(KEY_HEADER):
             return refused(403, "Method doesn't allow unregistered callers: any key is good enough for the fake")
-        told = self.chooser.next()
-        shown = told.status if isinstance(told, Reply) else told
+        played = self.chooser.next()
+        shown = played.status if isinstance(played, Reply) else played
         self.report(f"{len(self.asked)}  {asked.model}  {len(asked.body)} bytes  {shown}")
-        if isinstance(told, Reply):
-            return told
-        return told.reply(allowed_tokens=asked.allowed_tokens) or await self._answered(asked, told.delay_seconds)
+        if isinstance(played, Reply):
+            return played
+        return played.reply(allowed_tokens=asked.allowed_tokens) or await self._answered(asked, played.delay_seconds)
 
     async def _answered(self, asked: Asked, delay_seconds: float) -> Reply:
         document = asked.document

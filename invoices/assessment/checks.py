@@ -8,7 +8,7 @@ from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
 from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, InvoiceData, Problem
 from docrail.invoices.values.currencies import CURRENCIES, THOUSANDTHS, tolerance, total_agrees
 
-TOLD = (Source.HUMAN, Source.XML, Source.QR)
+EXACT = (Source.HUMAN, Source.XML, Source.QR)
 """Sources that supply amounts as data, so the printed decimal format does not matter."""
 MAX_AHEAD = dt.timedelta(days=30)
 MAX_AGE = dt.timedelta(days=2 * 365)
@@ -114,7 +114,7 @@ def _sign(invoice: InvoiceData) -> Iterator[Problem]:
 def _decimals(invoice: InvoiceData) -> Iterator[Problem]:
     """Flag a total such as `1.250` in a currency with three decimals, where it may mean one and a quarter."""
     total, currency = invoice.total, invoice.currency.value
-    if currency not in THOUSANDTHS or total.value is None or total.source in TOLD:
+    if currency not in THOUSANDTHS or total.value is None or total.source in EXACT:
         return
     if abs(total.value) >= 1000 and total.value.as_tuple().exponent == 0:  # noqa: PLR2004  # the smallest number with a thousands group
         message = f"{currency} is written with three decimals, so {total.value} may be a thousand times too much."

@@ -61,10 +61,10 @@ def reconcile(readings: Sequence[InvoiceData]) -> InvoiceData:
 
 def _field(name: str, values: Sequence[FieldValue[Any]]) -> FieldValue[Any]:
     """Return the most confident value with evidence and candidates; none if an exact source says there is none."""
-    told_none = next((field for field in values if field.value is None and field.source in EXACT), None)
+    stated_none = next((field for field in values if field.value is None and field.source in EXACT), None)
     own = [_without_joint_evidence(field) for field in values if field.value is not None]
-    if told_none or not own:
-        return told_none or values[0]
+    if stated_none or not own:
+        return stated_none or values[0]
     ranked = sorted(own, key=_sureness, reverse=True)  # stable: earlier readings stay first among equals
     best = _in_place(name, ranked)
     candidates = _candidates([best, *ranked[1:]])

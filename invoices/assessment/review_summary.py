@@ -11,7 +11,7 @@ from docrail.invoices.facts import Severity, Source
 from docrail.invoices.model import FIELD_NAMES, FIELDS, REQUIRED_FIELDS, InvoiceData, Problem
 
 IBAN_CHANGED = "iban_changed"
-LONGEST_TOLD = 80
+LONGEST_SHOWN = 80
 """Characters of each part of a document's title."""
 
 
@@ -48,13 +48,13 @@ def summary(invoice: InvoiceData) -> dict[str, str | float | None]:
     }
 
 
-def document_title(told: Mapping[str, object], document_id: str | None) -> str:
+def document_title(row: Mapping[str, object], document_id: str | None) -> str:
     """Return a one-line title from a `summary`: `Muster AG, RE-17, 119.00 EUR`; the id if the summary is empty.
 
     Documents are untrusted input: characters that are not printable, or that change the text direction, become spaces.
     """
-    amount = _line(told.get("total"), told.get("currency")) if told.get("total") else ""
-    parts = _line(told.get("vendor")), _line(told.get("number")), amount
+    amount = _line(row.get("total"), row.get("currency")) if row.get("total") else ""
+    parts = _line(row.get("vendor")), _line(row.get("number")), amount
     return ", ".join(filter(None, parts)) or document_id or ""
 
 
@@ -62,7 +62,7 @@ def _line(*values: object) -> str:
     text = " ".join(str(value) for value in values if value is not None)
     words = "".join(character if character.isprintable() else " " for character in text).split()
     line = " ".join(words)
-    return line if len(line) <= LONGEST_TOLD else f"{line[: LONGEST_TOLD - 1]}…"
+    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
 
 
 def why_two_approvals(invoice: InvoiceData, above: Decimal | None) -> list[str]:
@@ -79,13 +79,13 @@ def _large(invoice: InvoiceData, above: Decimal | None) -> Iterator[str]:
 def _account(invoice: InvoiceData) -> Iterator[str]:
     """Yield reasons to have the account checked by a second person: a person entering one could enter their own."""
     if any(problem.code == IBAN_CHANGED for problem in invoice.problems):
-        yield "the IBAN is not the one that this vendor was paid to so far"
+        yield "the IBAN differs from the one that this vendor was paid to so far"
     elif vendor_is_known(invoice) and account_is_new(invoice):
-        yield "nobody has approved this account of this vendor yet"
+        yield "this account of the vendor has not been approved yet"
     iban = invoice.iban
     read = {each.value for each in iban.candidates if each.source not in (Source.HUMAN, Source.VENDOR)}
     if iban.lock is not None and iban.value is not None and iban.value not in read:
-        yield f"no reader found the IBAN {iban.value}: {iban.lock.by} wrote it"
+        yield f"no reader found the IBAN {iban.value}: {iban.lock.by} entered it"
 
 
 def _unsure(invoice: InvoiceData) -> Iterator[Problem]:

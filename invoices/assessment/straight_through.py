@@ -75,11 +75,11 @@ def _reasons(judged: InvoiceData, policy: Policy) -> Iterator[str]:
         if field.confidence < policy.min_confidence:
             yield f"The {spec.label} has confidence {field.confidence:.2f}; {policy.min_confidence:.2f} is needed."
         if spec.required and field.source not in policy.sources:
-            yield f"The {spec.label} was not told exactly by an e-invoice."
+            yield f"The {spec.label} has the source {field.source.value}, which may not pass without a person."
     if policy.known_vendor and not vendor_is_known(judged):
-        yield "Nobody has approved a document of this vendor yet."
+        yield "No document of this vendor has been approved yet."
     elif policy.known_vendor and account_is_new(judged):
-        yield "Nobody has approved this account of this vendor yet."
+        yield "This account of the vendor has not been approved yet."
     total = judged.total.value
     if policy.max_total is not None and total is not None and abs(total) > policy.max_total:
         yield f"The total {total} is above the limit of {policy.max_total}."

@@ -47,7 +47,7 @@ def with_findings(invoice: InvoiceData, checked: InvoiceData) -> InvoiceData:
 
 def not_examined(invoice: InvoiceData, why: UnreadableDocument | OSError) -> InvoiceData:
     """Return Gemini's reading with an error problem: it could not be compared with the pages, so a person must."""
-    message = f"What Gemini read could not be looked up on the pages: {why} Please compare it with the document."
+    message = f"The values from Gemini could not be checked against the pages: {why} Compare them with the document."
     problem = Problem(code=NOT_EXAMINED, severity=Severity.ERROR, message=message)
     return invoice.model_copy(update={"problems": (*invoice.problems, problem)})
 

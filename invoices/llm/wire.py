@@ -91,25 +91,25 @@ def read_answer(answer: WireInvoice, *, model: str) -> InvoiceData:
     )
 
 
-def _field(told: WireField, kind: Kind[T]) -> FieldValue[T]:
-    value = kind.from_model(told.value)
+def _field(read: WireField, kind: Kind[T]) -> FieldValue[T]:
+    value = kind.from_model(read.value)
     if value is None:
         return FieldValue[T]()
     return FieldValue[T](
         value=value,
         source=Source.GEMINI,
-        page=_page(told.page),
-        word_score=_own_word(told.confidence),
+        page=_page(read.page),
+        word_score=_own_word(read.confidence),
         evidence=kind.evidence(value),
     )
 
 
-def _own_word(told: float | None) -> float | None:
-    return None if told is None or math.isnan(told) else min(max(told, 0.0), OWN_WORD_MOST)
+def _own_word(confidence: float | None) -> float | None:
+    return None if confidence is None or math.isnan(confidence) else min(max(confidence, 0.0), OWN_WORD_MOST)
 
 
-def _page(told: int | None) -> int | None:
-    return told if told is not None and 0 < told <= MOST_PAGES else None
+def _page(number: int | None) -> int | None:
+    return number if number is not None and 0 < number <= MOST_PAGES else None
 
 
 def _country(words: str | None) -> str | None:
@@ -117,19 +117,19 @@ def _country(words: str | None) -> str | None:
     return code if _COUNTRY.fullmatch(code) else None
 
 
-def _line(told: WireLine) -> LineItem:
+def _line(line: WireLine) -> LineItem:
     return LineItem(
-        description=text_of_model(told.description) or "",
-        quantity=amount_of(told.quantity),
-        unit_price=amount_of(told.unit_price),
-        amount=amount_of(told.amount),
-        tax_rate=amount_of(told.tax_rate),
-        page=_page(told.page),
+        description=text_of_model(line.description) or "",
+        quantity=amount_of(line.quantity),
+        unit_price=amount_of(line.unit_price),
+        amount=amount_of(line.amount),
+        tax_rate=amount_of(line.tax_rate),
+        page=_page(line.page),
     )
 
 
-def _tax_parts(told: Iterable[WireTax]) -> Iterable[TaxPart]:
-    for row in told:
+def _tax_parts(rows: Iterable[WireTax]) -> Iterable[TaxPart]:
+    for row in rows:
         tax = amount_of(row.tax)
         if tax is not None:
             yield TaxPart(rate=amount_of(row.rate), base=amount_of(row.base), tax=tax)
@@ -138,5 +138,5 @@ def _tax_parts(told: Iterable[WireTax]) -> Iterable[TaxPart]:
 def quotes_of(answer: WireInvoice) -> dict[str, str]:
     """Return the text that the model says it copied from the page, by field."""
     fields: dict[str, Any] = {name: getattr(answer, name) for name in WireInvoice.model_fields}
-    told = {name: field.source_text for name, field in fields.items() if isinstance(field, WireField)}
-    return {name: text for name, text in told.items() if text}
+    quotes = {name: field.source_text for name, field in fields.items() if isinstance(field, WireField)}
+    return {name: text for name, text in quotes.items() if text}

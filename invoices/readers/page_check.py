@@ -14,7 +14,7 @@ MUST_AGREE = ("total", "iban", "invoice_number")
 """Fields where a contradiction could send money to the wrong account."""
 LABELLED = frozenset({Source.TEXT_LABEL, Source.OCR_LABEL})
 """Only values found at a label can contradict: a guess is worth less than data."""
-TELLERS = {"cii": "embedded e-invoice", "ubl": "embedded e-invoice", "qr": "payment code"}
+NAMES = {"cii": "embedded e-invoice", "ubl": "embedded e-invoice", "qr": "payment code"}
 
 
 def check_code_against_einvoice(code: InvoiceData, einvoice: InvoiceData) -> InvoiceData:
@@ -22,12 +22,12 @@ def check_code_against_einvoice(code: InvoiceData, einvoice: InvoiceData) -> Inv
 
     Its amount may differ: it is the amount left to pay.
     """
-    iban, told = code.iban.value, einvoice.iban
-    accounts = {told.value, *(candidate.value for candidate in told.candidates)}
-    if iban is None or told.value is None or iban in accounts:
+    iban, stated = code.iban.value, einvoice.iban
+    accounts = {stated.value, *(candidate.value for candidate in stated.candidates)}
+    if iban is None or stated.value is None or iban in accounts:
         return code
     message = (
-        f"The IBAN in the payment code is {iban}, but the embedded e-invoice says {told.value}. "
+        f"The IBAN in the payment code is {iban}, but the embedded e-invoice states {stated.value}. "
         "Ask the sender which one is right before paying."
     )
     problem = Problem(code=PAGE_MISMATCH, severity=Severity.ERROR, field="iban", message=message)
@@ -42,22 +42,22 @@ def without_part_payment(code: InvoiceData, totals: Sequence[Decimal], places: P
     return code.model_copy(update={"total": FieldValue[Decimal]()})
 
 
-def check_against_page(told: InvoiceData, printed: InvoiceData, places: Places) -> InvoiceData:
-    """Return `told` with the page's evidence for or against each field, and with each field's place on the page."""
+def check_against_page(stated: InvoiceData, printed: InvoiceData, places: Places) -> InvoiceData:
+    """Return `stated` with the page's evidence for or against each field, and with each field's place on the page."""
     fields: dict[str, FieldValue[Any]] = {}
     problems: list[Problem] = []
     for name in FIELD_NAMES:
-        field, other = getattr(told, name), getattr(printed, name)
+        field, other = getattr(stated, name), getattr(printed, name)
         if field.value is None:
             continue
         if places.mention(field.value):
             fields[name] = _placed(name, field, other, places)
         elif name in MUST_AGREE and _contradicts(name, field.value, other):
             fields[name] = _with(field, Evidence.PAGE_CONTRADICTS)
-            problems.append(_mismatch(name, field.value, other.value, TELLERS[told.reader]))
+            problems.append(_mismatch(name, field.value, other.value, NAMES[stated.reader]))
         elif name in MUST_AGREE and not places.doubtful:
             fields[name] = _with(field, Evidence.NOT_ON_PAGE)
-    return told.model_copy(update={**fields, "problems": (*told.problems, *problems)})
+    return stated.model_copy(update={**fields, "problems": (*stated.problems, *problems)})
 
 
 def _contradicts(name: str, value: object, other: FieldValue[Any]) -> bool:
@@ -80,11 +80,11 @@ def _with(field: FieldValue[Any], fact: Evidence) -> FieldValue[Any]:
     return field.model_copy(update={"evidence": (*field.evidence, fact)})
 
 
-def _mismatch(name: str, told: object, printed: object, what: str) -> Problem:
+def _mismatch(name: str, stated: object, printed: object, what: str) -> Problem:
     return Problem(
         code=PAGE_MISMATCH,
         severity=Severity.ERROR,
         field=name,
-        message=f"The {FIELDS[name].label} in the {what} is {told}, but the page shows {printed}. "
+        message=f"The {FIELDS[name].label} in the {what} is {stated}, but the page shows {printed}. "
         "Ask the sender which one is right before paying.",
     )

@@ -27,7 +27,7 @@ MAX_PAGES = 50
 NO_TEXT = Problem(
     code="no_text_layer",
     severity=Severity.WARNING,
-    message="Nothing is printed here as text: the page is blank, or it is a picture of one. Please type it in.",
+    message="The document has no text: its pages are blank, or pictures that were not read. Enter the values yourself.",
 )
 BROKEN_EINVOICE = "einvoice_unreadable"
 
@@ -91,15 +91,15 @@ def _reconciled(
     if embedded and code:
         code = check_code_against_einvoice(code, embedded)
     if not any(page.words for page in pages):
-        told = [reading for reading in (embedded, code) if reading]
-        return reconcile(told or [InvoiceData(reader=reader, problems=(NO_TEXT,))])
+        stated = [reading for reading in (embedded, code) if reading]
+        return reconcile(stated or [InvoiceData(reader=reader, problems=(NO_TEXT,))])
     layout = lay_out(pages)
     printed, places = read_layout(layout), Places(layout)
     if code:
         totals = [reading.total.value for reading in (embedded, printed) if reading and reading.total.value is not None]
         code = without_part_payment(code, totals, places)
-    told = [check_against_page(reading, printed, places) for reading in (embedded, code) if reading]
-    return reconcile([*told, printed])
+    stated = [check_against_page(reading, printed, places) for reading in (embedded, code) if reading]
+    return reconcile([*stated, printed])
 
 
 def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
@@ -110,7 +110,7 @@ def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[Problem,
         try:
             found = read_einvoice_xml(attachment) if is_einvoice(parse_xml(attachment)) else None
         except UnreadableDocument as error:
-            message = f"An XML file inside the PDF cannot be read, so the page alone was. {error.message}"
+            message = f"An XML file in the PDF cannot be read, so only its pages were read. {error.message}"
             broken.append(Problem(code=BROKEN_EINVOICE, severity=Severity.WARNING, message=message))
             continue
         if found and read and _is_another(found, read):
@@ -129,6 +129,6 @@ def _several(read: InvoiceData, other: InvoiceData) -> Problem:
     return Problem(
         code="several_einvoices",
         severity=Severity.ERROR,
-        message=f"The PDF holds e-invoices of several invoices. Read was the first ({one}), not the other ({another}). "
-        "Please have them sent as one document each.",
+        message=f"The PDF contains several e-invoices. The first was read ({one}), not the other ({another}). "
+        "Ask the sender for one document each.",
     )

@@ -28,6 +28,7 @@ CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD
 _CURRENCY = "|".join(
     [*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES, *sorted(THOUSANDTHS), _RINGGIT]
 )
+_SIGNS = frozenset([*PREFIXED_DOLLARS, *SYMBOLS, *WORDS, *CODES.split("|"), *THOUSANDTHS, RINGGIT])
 _DIGITS = (
     r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3}(?!(?<=[.,]\d\d) ))*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?"
     r"|\d+(?:[.,]\d{1,4})?|\.\d\d(?!\d)"
@@ -71,7 +72,7 @@ def _amounts(text: str) -> Iterator[Amount]:
         value = parse_number(match["digits"], thousandths=_before_thousandths(currency))
         if value is None or _is_day(match):
             continue
-        negative = bool(match["inner"] or match["trailing"] == "-" or _opens_negative(match))
+        negative = bool(match["inner"]) or match["trailing"] == "-" or _follows_minus(match) or _is_bracketed(match)
         exact = bool(sign or match["dash"] or re.search(r"[.,]\d\d$", match["digits"]))
         amount = -value if negative else value
         yield Amount(amount, currency, exact, match.start(), match.end())
@@ -121,12 +122,17 @@ def _split_decimals(plain: str, *, thousandths: str) -> tuple[str, str, str]:
     return (plain, "", "") if grouped and separator not in thousandths else (plain[:last], separator, decimals)
 
 
-def _opens_negative(match: re.Match[str]) -> bool:
-    """Return whether a leading minus makes the amount negative; an opening bracket does not."""
-    opening = (match["minus"] or "").strip()
-    if opening == "(":
-        return False
-    if not opening:
-        return False
+def _follows_minus(match: re.Match[str]) -> bool:
+    """Return whether a minus before the amount belongs to it, and is not a dash between words and the amount."""
     before = match.string[: match.start()]
-    return not before.strip() or before.endswith((" ", "(", ":"))
+    minus = (match["minus"] or "(").strip() != "("
+    return minus and (not before.strip() or before.endswith((" ", "(", ":")))
+
+
+def _is_bracketed(match: re.Match[str]) -> bool:
+    """Return whether the whole text is an amount in brackets, as accountants write a negative one: `$ (1,234.00)`.
+
+    Next to words, brackets hold a remark: `2 % Skonto (288,52 EUR)`. One bracket alone says nothing.
+    """
+    outside = (match.string[: match.start()] + match.string[match.end() :]).strip()
+    return match.group().startswith("(") and match["trailing"] == ")" and (not outside or outside in _SIGNS)

@@ -32,6 +32,10 @@ ANONYMOUS = Principal(DEFAULT_TENANT, "anonymous", frozenset(Scope))
 NAME_YOURSELF = "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are"
 
 
+NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$"
+"""Names that a caller may choose."""
+
+
 def person(name: str) -> str:
     """Return a name in canonical form: `Ann  Lee` and `ann lee` are one person."""
     return " ".join(name.split()).casefold()

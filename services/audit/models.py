@@ -4,9 +4,11 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, computed_field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from docrail.dag.values.json_values import Json
+from docrail.services.model_config import SHOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,23 @@ class AuditEvent:
     document_id: str | None
     detail: dict[str, Json]
     hash: str
+
+
+@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
+class ChainCheck:
+    """The result of verifying the chain."""
+
+    events: int
+    """Number of valid events."""
+    head: str
+    """Hash of the last event: kept elsewhere, it proves later that nothing was rewritten."""
+    broken_at: int | None = None
+    """The first event that does not fit; null also if only the `head` of an earlier check is missing."""
+    problem: str = ""
+    """Empty if the chain is intact."""
+
+    @computed_field(description="Whether the chain of hashes is unbroken.")  # type: ignore[prop-decorator]
+    @property
+    def intact(self) -> bool:
+        """Return whether there is no problem."""
+        return not self.problem

@@ -6,11 +6,10 @@ last, to hold the lock briefly.
 
 import datetime as dt
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import digest
-from docrail.services.audit.models import Act, AuditEvent
+from docrail.services.audit.models import Act, AuditEvent, ChainCheck
 
 GENESIS = "0" * 64
 """The hash before the first event."""
@@ -47,22 +46,6 @@ SELECT sequence, happened_at, actor, act, review_id, document_id, detail, hash F
  LIMIT $5"""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The result of checking a chain.
-
-    `problem` is empty if it is intact; `broken_at` is the first event that does not fit.
-
-    If all events fit but the chain never had the head kept from an earlier check, the first altered event is unknown:
-    None.
-    """
-
-    events: int
-    head: str
-    broken_at: int | None = None
-    problem: str = ""
-
-
 async def append_event(db: Database, tenant_id: str, act: Act) -> int:
     """Append an event to the tenant's chain, inside the caller's transaction, and return its number."""
     await db.execute(OPEN_HEAD, tenant_id, GENESIS)
@@ -90,7 +73,7 @@ async def list_events(
     return [AuditEvent(**row) for row in await db.fetch(LIST, tenant_id, review_id, document_id, after, limit)]
 
 
-async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = None) -> Verdict:
+async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = None) -> ChainCheck:
     """Check the tenant's chain for events that were changed, removed, inserted or cut off at the end.
 
     `kept_head`: the head of an earlier check, which the chain must contain. The owner of the database can rewrite the
@@ -107,21 +90,21 @@ async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = 
             count += 1
             if event.sequence != count:
                 problem = f"event {count} is missing: the next one is {event.sequence}"
-                return Verdict(count - 1, expected, count, problem)
+                return ChainCheck(count - 1, expected, count, problem)
             if not _fits(tenant_id, previous, event):
                 problem = f"event {count} is not as it was written, or not in its place"
-                return Verdict(count - 1, expected, count, problem)
+                return ChainCheck(count - 1, expected, count, problem)
             previous = event.hash
             is_met = is_met or previous == kept_head
     except (ValueError, OverflowError, RecursionError) as error:  # raised only by events that Docrail did not write
-        return Verdict(count, expected, count + 1, f"an event from {count + 1} on cannot be read: {error}")
+        return ChainCheck(count, expected, count + 1, f"an event from {count + 1} on cannot be read: {error}")
     if (count, previous) != (length, expected):
         problem = f"the chain ends with event {count}, expected {length}: events were cut off at its end"
-        return Verdict(count, expected, count + 1, problem)
+        return ChainCheck(count, expected, count + 1, problem)
     if not is_met:
         problem = f"no event has the head {kept_head}: the chain was written anew, or cut off and gone on with"
-        return Verdict(count, expected, None, problem)
-    return Verdict(count, expected)
+        return ChainCheck(count, expected, None, problem)
+    return ChainCheck(count, expected)
 
 
 def _fits(tenant_id: str, previous: str, event: AuditEvent) -> bool:

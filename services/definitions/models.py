@@ -10,10 +10,10 @@ from pydantic import ConfigDict, Field
 from docrail.adapters.postgres.pool import StorageError
 from docrail.dag.language.difference import Change, StepDiff
 from docrail.dag.language.routing import NAMES
-from docrail.dag.language.version_refs import Aliases, Move, MoveKind
+from docrail.dag.language.version_refs import MAX_VERSION, Aliases, Move, MoveKind
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.problems import ALL_REQUIRED, Problem
-from docrail.services.fields import Hidden
+from docrail.services.model_config import Hidden
 
 DefinitionBody = str | dict[str, Json]
 """A whole definition: the author's YAML or JSON text, or a JSON object."""
@@ -31,6 +31,8 @@ AliasTargets = Annotated[
         examples=[{"stable": {"version": 3}, "canary": {"version": 4, "percent": 10}}],
     ),
 ]
+
+VersionNumber = Annotated[int, Field(strict=True, ge=1, le=MAX_VERSION)]
 
 
 @dataclass(frozen=True, slots=True)

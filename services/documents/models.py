@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from docrail.adapters.postgres.pool import StorageError
 from docrail.invoices.facts import DocumentType
 from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
 from docrail.services.document_outcomes import Outcome
-from docrail.services.fields import Hidden
+from docrail.services.model_config import Hidden
 
 
 class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
@@ -167,13 +167,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A stored change; `undone_at` is set if it was undone."""
+    """A person's change to a field; `undone_at` is set if it was undone."""
 
-    correction_id: int
+    correction_id: Annotated[int, Field(exclude=True)]
     field: str
-    act: str
+    act: Literal["lock", "unlock"]
     value: str | None
-    read_value: str | None
+    read_value: Annotated[str | None, Field(description="the value before the change")]
     read_source: str
     corrected_by: str
     corrected_at: dt.datetime

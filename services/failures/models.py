@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from docrail.dag.engine.retry import Edit
-from docrail.services.fields import Hidden
+from docrail.services.model_config import Hidden
 from docrail.services.paging import Unmatched
 from docrail.services.runs.models import OperatorAction
 

@@ -1,17 +1,16 @@
 """Claim review items, renew claims, and release, assign or postpone items."""
 
 import datetime as dt
-import re
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, NotFound
+from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput
 from docrail.services.reviews.items import (
-    REVIEW_ID_PATTERN,
     check_open,
     check_second,
+    find_item,
     lock_free,
     lock_held,
     lock_item,
@@ -52,10 +51,7 @@ async def claim_next(app: App, principal: Principal, wish: Wish) -> Claim | None
 
 async def renew_claim(app: App, principal: Principal, review_id: str, token: int) -> dt.datetime:
     """Extend a claim by another lease, and return its new end. Raises: NotFound, ClaimLost."""
-    known = re.fullmatch(REVIEW_ID_PATTERN, review_id)
-    review = await load_review(app.db, principal.tenant_id, review_id) if known else None
-    if review is None:
-        raise NotFound("review item", review_id)
+    review = await find_item(load_review, app.db, principal, review_id)
     until = await review_claims.renew_claim(app.db, principal.tenant_id, review_id, principal.name, token)
     if until is None:
         raise ClaimLost(review.claimed_by)

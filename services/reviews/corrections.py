@@ -6,11 +6,14 @@ document as assessed afterwards, which shows the rules that are still broken.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import ConfigDict, Field
 
 from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.language.inputs import InputProblem
 from docrail.invoices.assessment.review_summary import shown_digest
-from docrail.invoices.fields import parse_value, value_text
+from docrail.invoices.fields import LARGEST_PAGE, parse_value, value_text
 from docrail.invoices.kinds import FieldError
 from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, Lock
 from docrail.services.access.models import Principal
@@ -18,22 +21,28 @@ from docrail.services.app import App
 from docrail.services.documents.models import Change, CorrectionAct, StoredChange
 from docrail.services.documents.service import insert_change, load_changes, load_corrections, show_document, undo_last
 from docrail.services.errors import InvalidInput, NothingToTakeBack, WrongState
+from docrail.services.model_config import Text, body
 from docrail.services.reviews.items import appearance_of, judged, lock_held, record
-from docrail.services.reviews.models import CORRECTIONS, Review, review_id_of
+from docrail.services.reviews.models import CORRECTIONS, Review, Token, review_id_of
 from docrail.services.reviews.repository.decisions import mark_touched
 from docrail.services.reviews.repository.items import count_review, show_anew
+
+ON_PAGE = "left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)"
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectionOrder:
-    """The corrected value of a field as text; None: the document has none. `token`: the caller's claim."""
+    """The correct value of a field. Sending the current value confirms it."""
 
-    value: str | None
-    token: int
-    why: str = ""
-    page: int | None = None
-    box: Box | None = None
-    """Where on the page the caller found the value."""
+    __pydantic_config__: ClassVar[ConfigDict] = body({"value": "1190.00", "token": 3})
+
+    value: Annotated[str, Field(max_length=200_000)] | None
+    """In the field's type: `1190.00`, `2026-11-30`, `EUR`; null if the document does not state it."""
+    token: Token
+    why: Text = ""
+    page: Annotated[int, Field(strict=True, ge=1, le=LARGEST_PAGE)] | None = None
+    """The page that states the value, if known."""
+    box: Annotated[Box | None, Field(description=ON_PAGE)] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ document as shown, and is refused if that has changed.
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import ConfigDict
 
 from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer
@@ -24,18 +27,22 @@ from docrail.services.errors import (
     OperationError,
     WrongState,
 )
+from docrail.services.model_config import SHOWN, Text, body
 from docrail.services.reviews.approvals import answer_of, decide_document
 from docrail.services.reviews.items import check_second, document_of, judged, lock_held, lock_item, record
 from docrail.services.reviews.models import (
     APPROVED,
     DECISIONS,
+    EXAMPLE_DIGEST,
     REJECTED,
     REVIEWED,
     SAMPLED,
     SECONDS,
     TOUCHED,
     Decision,
+    Digest,
     Review,
+    Token,
 )
 from docrail.services.reviews.repository.decisions import (
     load_forms,
@@ -43,7 +50,7 @@ from docrail.services.reviews.repository.decisions import (
     record_first_approval,
     reopen_review,
 )
-from docrail.services.reviews.repository.items import count_review, load_content, load_review
+from docrail.services.reviews.repository.items import count_review, load_full_review, load_review
 from docrail.services.reviews.run_answers import answer_runs, answer_runs_of_many
 
 MOST_AT_ONCE = 100
@@ -51,21 +58,39 @@ MOST_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """A person's decision. `digest`: the document as shown to them; `token`: their claim."""
+class DocumentVerdict:
+    """A decision, with the caller's claim and the digest of the document as shown to them."""
 
-    token: int
-    digest: str
-    why: str = ""
+    __pydantic_config__: ClassVar[ConfigDict] = body(
+        {"token": 3, "digest": EXAMPLE_DIGEST, "why": "the deposit is in it"}
+    )
+
+    token: Token
+    digest: Digest
+    why: Text = ""
+    """Required for a rejection, and for an approval with broken rules."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of a decision. `needs_second`: why another person must approve too; empty if it is decided."""
+class ShownItem:
+    """An item, and its digest as shown in the queue."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    review_id: str
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionOutcome:
+    """The result of a decision."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
 
     review: Review
     needs_second: list[str]
-    runs_answered: bool = True
+    """Why another person must approve too; empty once it is decided."""
+    runs_answered: bool
     """False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute."""
 
 
@@ -78,7 +103,7 @@ class BulkOutcome:
     why: str | None
 
 
-async def approve(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
+async def approve(app: App, principal: Principal, review_id: str, verdict: DocumentVerdict) -> DecisionOutcome:
     """Approve a document as it was shown. With broken rules a reason is required.
 
     Repeating one's own approval changes nothing and has the same outcome: the first response may have been lost.
@@ -97,7 +122,7 @@ async def approve(app: App, principal: Principal, review_id: str, verdict: Verdi
     return await _outcome(app, principal, review_id, missing)
 
 
-async def reject(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
+async def reject(app: App, principal: Principal, review_id: str, verdict: DocumentVerdict) -> DecisionOutcome:
     """Reject a document; a reason is required. Raises: as `approve`."""
     if not verdict.why.strip():
         raise InvalidInput([InputProblem("why", "is required: a rejection has a reason")])
@@ -131,14 +156,14 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
         return await lock_item(tx, principal, review_id)
 
 
-async def approve_many(app: App, principal: Principal, wanted: Sequence[tuple[str, str]]) -> list[BulkOutcome]:
+async def approve_many(app: App, principal: Principal, wanted: Sequence[ShownItem]) -> list[BulkOutcome]:
     """Approve the items, each with its digest as shown, that have no problems and need only one approval.
 
     Raises: InvalidInput (too many); obstacles of single items are reported per item.
     """
     if len(wanted) > MOST_AT_ONCE:
         raise InvalidInput([InputProblem("items", f"expected at most {MOST_AT_ONCE}, found {len(wanted)}")])
-    outcomes = [await _approve_one(app, principal, review_id, digest) for review_id, digest in wanted]
+    outcomes = [await _approve_one(app, principal, each.review_id, each.digest) for each in wanted]
     await answer_runs_of_many(app, principal.tenant_id, [each.review_id for each in outcomes if each.approved])
     return outcomes
 
@@ -147,7 +172,7 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
     try:
         async with transaction(app.db) as tx:
             review = await lock_item(tx, principal, review_id)
-            if await _made_before(app, tx, principal, review, APPROVED, Verdict(0, digest)) == []:
+            if await _made_before(app, tx, principal, review, APPROVED, DocumentVerdict(0, digest)) == []:
                 return BulkOutcome(review_id, approved=True, why=None)
             if review.claimed_by not in (None, principal.name):
                 raise ClaimedByOther(str(review.claimed_by))
@@ -162,7 +187,7 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
 
 
 async def _made_before(
-    app: App, tx: Database, principal: Principal, review: Review, status: str, verdict: Verdict
+    app: App, tx: Database, principal: Principal, review: Review, status: str, verdict: DocumentVerdict
 ) -> list[str] | None:
     """Return the result of the same decision by the same person; None if there was none."""
     first = review.first_approval or {}
@@ -175,17 +200,19 @@ async def _made_before(
     return [] if is_first or await _is_decision_of(tx, principal, review, verdict) else None
 
 
-async def _is_decision_of(tx: Database, principal: Principal, review: Review, verdict: Verdict) -> bool:
+async def _is_decision_of(tx: Database, principal: Principal, review: Review, verdict: DocumentVerdict) -> bool:
     """Check whether the principal decided the item with the same reason, on the same document."""
     if review.decided_by != principal.name:
         return False
-    content = await load_content(tx, review.tenant_id, review.review_id)
-    if content is None or content.decision != answer_of(review.status, verdict.why):
+    full = await load_full_review(tx, review.tenant_id, review.review_id)
+    if full is None or full.decision != answer_of(review.status, verdict.why):
         return False
     return shown_digest(await judged(tx, principal.tenant_id, document_of(review))) == verdict.digest
 
 
-async def _shown(tx: Database, principal: Principal, review: Review, verdict: Verdict, action: str) -> InvoiceData:
+async def _shown(
+    tx: Database, principal: Principal, review: Review, verdict: DocumentVerdict, action: str
+) -> InvoiceData:
     """Return the document of the locked item that the principal has claimed, if it is as it was shown."""
     if not review.is_open:
         raise await _too_late(tx, review, action)
@@ -207,8 +234,8 @@ async def _checked(tx: Database, principal: Principal, review: Review, digest: s
 async def _too_late(tx: Database, review: Review, action: str) -> OperationError:
     if review.decided_by is None:
         return WrongState(action, review.status, "review item")
-    content = await load_content(tx, review.tenant_id, review.review_id)
-    return AlreadyDecided(review.decided_by, content.decision if content else None)
+    full = await load_full_review(tx, review.tenant_id, review.review_id)
+    return AlreadyDecided(review.decided_by, full.decision if full else None)
 
 
 async def _approve(
@@ -267,8 +294,8 @@ async def _count(tx: Database, review: Review, status: str) -> None:
         await count_review(tx, review.tenant_id, name, label, by)
 
 
-async def _outcome(app: App, principal: Principal, review_id: str, needs_second: list[str]) -> Outcome:
+async def _outcome(app: App, principal: Principal, review_id: str, needs_second: list[str]) -> DecisionOutcome:
     told = True if needs_second else await answer_runs(app, principal.tenant_id, review_id)
     review = await load_review(app.db, principal.tenant_id, review_id)
     assert review is not None, "was decided just now"
-    return Outcome(review, needs_second, told)
+    return DecisionOutcome(review, needs_second, told)

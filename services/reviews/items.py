@@ -5,7 +5,9 @@ Also computes how a document's item appears in the review queue.
 
 import datetime as dt
 import re
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
+from typing import TypeVar
 
 from docrail.adapters.postgres.pool import Database, NotStored
 from docrail.dag.language.inputs import InputProblem
@@ -24,11 +26,11 @@ from docrail.services.reviews.repository.items import load_review, load_review_c
 from docrail.services.reviews.standing import load_state
 
 __all__ = [
-    "REVIEW_ID_PATTERN",
     "appearance_of",
     "check_open",
     "check_second",
     "document_of",
+    "find_item",
     "judged",
     "load_review",
     "load_review_counts",
@@ -43,15 +45,22 @@ __all__ = [
 
 REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
 
+R = TypeVar("R", bound=Review)
+Load = Callable[[Database, str, str], Awaitable[R | None]]
 
-async def lock_item(db: Database, principal: Principal, review_id: str) -> Review:
-    """Return the tenant's item, locked until the transaction of `db` ends. Raises: NotFound."""
-    review = None
-    if re.fullmatch(REVIEW_ID_PATTERN, review_id):
-        review = await lock_review(db, principal.tenant_id, review_id)
+
+async def find_item(load: Load[R], db: Database, principal: Principal, review_id: str) -> R:
+    """Return the tenant's item as `load` loads it. Raises: NotFound."""
+    known = re.fullmatch(REVIEW_ID_PATTERN, review_id)
+    review = await load(db, principal.tenant_id, review_id) if known else None
     if review is None:
         raise NotFound("review item", review_id)
     return review
+
+
+async def lock_item(db: Database, principal: Principal, review_id: str) -> Review:
+    """Return the tenant's item, locked until the transaction of `db` ends. Raises: NotFound."""
+    return await find_item(lock_review, db, principal, review_id)
 
 
 async def lock_held(db: Database, principal: Principal, review_id: str, token: int, action: str) -> Review:

@@ -1,22 +1,45 @@
-# only constants of this code are formatted into statements
 """Define review items, claims, decisions and counts."""
 
 import datetime as dt
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
 
 from docrail.dag.engine.approvals import missing_of
 from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import ID_PATTERN
 from docrail.invoices.assessment.review_summary import document_title
 from docrail.invoices.model import InvoiceData
+from docrail.services.access.models import NAME_PATTERN, person
+from docrail.services.model_config import SHOWN, Hidden, body
 
 OPEN, APPROVED, REJECTED, POSTPONED = "open", "approved", "rejected", "postponed"
 """`postponed` is reported for an open item until its time has come; in the table it is open."""
 
 
-DOCUMENT, STEP = "document", "step"
-"""The kinds of items."""
+Kind = Literal["document", "step"]
+DOCUMENT: Kind = "document"
+STEP: Kind = "step"
+
+
+Name = Annotated[str, Field(max_length=64, pattern=ID_PATTERN)]
+"""Name of a queue or a group."""
+
+
+Who = Annotated[str, Field(pattern=NAME_PATTERN), AfterValidator(person)]
+Token = Annotated[int, Field(strict=True, ge=1, le=2**53, description="of the caller's claim")]
+EXAMPLE_DIGEST = "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
+Digest = Annotated[
+    str,
+    Field(
+        pattern="^[0-9a-f]{64}$",
+        description="of the document as it was shown: `digest` of its fields, or of its review item",
+        examples=[EXAMPLE_DIGEST],
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,45 +74,69 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
-    """A stored review item: of a document, or of the human step `step_id` of the run `run_id`."""
+class CountedDecision:
+    """The decision of one of several people."""
 
-    tenant_id: str
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
+
+    by: str
+    at: dt.datetime
+    digest: str
+    """Digest of the decision: equal decisions have equal digests."""
+    decision: Json = None
+    """Null in lists."""
+
+
+class Review(BaseModel):
+    """A review item: of a document, or of a human step of a run.
+
+    For a document, `parts` are the components of the priority, and `reasons` the doubts.
+    """
+
+    model_config = {**SHOWN, "frozen": True}
+
+    tenant_id: Hidden[str]
     review_id: str
     document_id: str | None
-    """For a step's item, the document of its run, if it has one."""
+    """For a step's item, the document of its run; null if it has none."""
     run_id: str
     step_id: str | None
     queue: str
-    question: str
-    """The title of a human step's question; '' for a document."""
-    status: str
-    """`open` or `postponed`; a document's item ends as `approved` or `rejected`, a step's as `decided`, and either as
-    `closed` if its run no longer asks."""
+    """`documents`, or the queue that the human step names."""
+    question: Hidden[str]
+    """The title of a human step's question; empty for a document."""
+    status: Annotated[str, Field(examples=[OPEN])]
+    """`open`, or `postponed` until a time; a document's item ends as `approved` or `rejected`, a step's as `decided`,
+    and either as `closed` if its run no longer asks."""
     band: int
+    """Items of a higher band come first: overdue (2), then nearly due, suspicious or escalated (1)."""
     priority: float
+    """0 to 100; a document's rises as its SLA is used, and is shown as of now."""
     parts: dict[str, float]
+    """Each 0 to 1; of the priority, uncertainty gives 35, sla 30, value 20 and complexity 15."""
     reasons: list[Json]
     summary: dict[str, Json]
     group: str | None
-    """The group of people that it is for; None: no particular group."""
+    """The group of people that a human step names; null: everyone."""
     may_not_decide: list[str]
-    """Names of principals whose decision the run does not accept."""
+    """People whose decision is refused: see `assignees.not_the_submitter`."""
     assigned_to: str | None
+    """The person who gets the item next; null if it is not assigned."""
     claimed_by: str | None
-    """The claim's holder; None once the lease has expired."""
+    """The claim's holder; null once the lease has expired."""
     claimed_until: dt.datetime | None
-    claimed_at: dt.datetime | None
-    claim_token: int
+    claimed_at: Hidden[dt.datetime | None]
+    claim_token: Hidden[int]
     """Token of the last claim; acts with an older one are refused."""
     digest: str | None
-    """Digest of the document as shown in the queue, for a decision; the document may have changed since."""
+    """Digest of the document as shown here, required by a bulk approval; the document may have changed since."""
     postponed_until: dt.datetime | None
-    first_approval: dict[str, Json] | None
+    first_approval: Hidden[dict[str, Json] | None]
     """by, at and digest of the first approval, if the item needs a second one."""
     straight_through: bool | None
-    """Whether it passed, or would have passed, without a person; None: not evaluated."""
+    """Whether it passed, or would have passed, without a person; null: not evaluated."""
     audit_sample: bool
+    """Whether it was drawn for a check although it could pass without a person."""
     touched: bool
     """Whether a person corrected a field."""
     decided_by: str | None
@@ -97,21 +144,25 @@ class Review:
     created_at: dt.datetime
     updated_at: dt.datetime
     closed_at: dt.datetime | None
-    document_review_id: str | None
+    document_review_id: Hidden[str | None]
     """For a step's item, the document's item that represents it in the queue."""
-    approvals_needed: int = 1
+    approvals_needed: int
     """Number of people who must make the same decision."""
-    decided_so_far: list[dict[str, Json]] = field(default_factory=list)
-    """by, at and digest of each person's decision."""
+    decided_so_far: list[CountedDecision]
+    """The decisions of these people so far."""
 
+    @computed_field(description="What asks: a document, or a human step of a run.")  # type: ignore[prop-decorator]
     @property
-    def kind(self) -> str:
-        """Return the kind of item: `document` or `step`."""
+    def kind(self) -> Kind:
+        """Return the kind of item."""
         return DOCUMENT if self.step_id is None else STEP
 
+    @computed_field(  # type: ignore[prop-decorator]
+        description="One line: the step's question, or a summary of the document's current values."
+    )
     @property
     def title(self) -> str:
-        """Return a one-line title: the step's question, or a summary of the document's current values."""
+        """Return a one-line title."""
         return self.question or document_title(self.summary, self.document_id)
 
     @property
@@ -119,28 +170,32 @@ class Review:
         """Return whether it waits for a decision, even if postponed."""
         return self.status in (OPEN, POSTPONED)
 
+    @computed_field(  # type: ignore[prop-decorator]
+        description="Number of approvals still needed for the leading decision; 0 once the item is decided or closed."
+    )
     @property
     def approvals_missing(self) -> int:
-        """Return the number of approvals still needed for the leading decision; 0 once it is over."""
+        """Return the number of approvals still needed."""
         if not self.is_open:
             return 0
-        return missing_of([each["digest"] for each in self.decided_so_far], self.approvals_needed)
+        return missing_of([each.digest for each in self.decided_so_far], self.approvals_needed)
 
+    @computed_field(description="Who gave the first of two approvals; null if no one did.")  # type: ignore[prop-decorator]
     @property
     def first_approved_by(self) -> str | None:
         """Return who gave the first approval, if the item needs two."""
         return None if self.first_approval is None else str(self.first_approval["by"])
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewContent:
-    """An item's larger content: the form that a decision must fit, the context shown with it, and the decision."""
+class FullReview(Review):
+    """A review item with its form and content. Its `decided_so_far` contains the decisions."""
 
     form: dict[str, Json]
+    """JSON Schema of a decision."""
     show: dict[str, Json]
+    """Context that the definition shows with the form."""
     decision: Json
-    decided_so_far: list[dict[str, Json]] = field(default_factory=list)
-    """by, at, digest and decision of each of several people who must make the same decision."""
+    """The decision; null before."""
 
 
 def review_id_of(tenant_id: str, document_id: str) -> str:
@@ -197,7 +252,7 @@ LEASE = dt.timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claimed item. `token` must accompany every act of its holder."""
+    """A claimed item. Every act on it requires `token`; the claim ends at `until` unless it is renewed."""
 
     review: Review
     token: int
@@ -206,11 +261,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Filters for `claim_next`; None: any."""
+    """Filters for the item to claim; null: any."""
 
-    queue: str | None = None
-    kind: str | None = None
-    group: str | None = None
+    __pydantic_config__: ClassVar[ConfigDict] = body({"queue": "payments"})
+
+    queue: Name | None = None
+    kind: Kind | None = None
+    group: Name | None = None
 
 
 PASSED_BY = "straight-through"

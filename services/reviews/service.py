@@ -1,11 +1,11 @@
 """List and show review items, decide those of human steps, and report totals for dashboards."""
 
 import datetime as dt
-import re
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import asyncpg
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.dag.language.inputs import InputProblem
@@ -16,24 +16,24 @@ from docrail.services.app import App
 from docrail.services.audit.models import Act, AuditEvent
 from docrail.services.audit.service import append_event, list_events
 from docrail.services.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
+from docrail.services.model_config import SHOWN
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, not_a_page, token_of, unmatched
-from docrail.services.reviews.items import REVIEW_ID_PATTERN
+from docrail.services.reviews.items import find_item
 from docrail.services.reviews.models import (
     CLOSED,
     DECIDED,
     OPEN,
+    FullReview,
     PersonsDecision,
     Place,
     Review,
-    ReviewContent,
     ReviewFilter,
     Sort,
     StepEnd,
     StepQuestion,
 )
-from docrail.services.reviews.repository import items as stored_reviews
 from docrail.services.reviews.repository import queue as review_lists
-from docrail.services.reviews.repository.items import load_review
+from docrail.services.reviews.repository.items import load_full_review, load_review
 from docrail.services.reviews.repository.queue import place_of
 from docrail.services.reviews.repository.steps import ask_question, close_question, keep_decision, load_document_review
 from docrail.services.runs.control import answer_wait
@@ -75,9 +75,7 @@ async def list_item_events(
     app: App, principal: Principal, review_id: str, *, after: int = 0, limit: int = 100
 ) -> list[AuditEvent]:
     """Return the audit events of one item after event number `after`, oldest first. Raises: NotFound."""
-    known = re.fullmatch(REVIEW_ID_PATTERN, review_id)
-    if not known or await load_review(app.db, principal.tenant_id, review_id) is None:
-        raise NotFound("review item", review_id)
+    await find_item(load_review, app.db, principal, review_id)
     return await list_events(app.db, principal.tenant_id, review_id=review_id, after=after, limit=limit)
 
 
@@ -86,22 +84,30 @@ _PLACE = TypeAdapter(Place)
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    """Some review items, and the value to request the next page with; None at the end."""
+    """A page of review items, most urgent first."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
 
     reviews: list[Review]
     after: str | None
     unmatched: list[Unmatched]
-    """For an empty page: a queue or group that no item has ever had."""
+    """If there are no items: a queue or group that no item has ever had."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A review item after a decision, and its run's status."""
+    """An accepted decision, and the status of the run."""
 
-    review: Review
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
+
+    review_id: str
+    run_id: str
+    step_id: str
+    status: Annotated[str, Field(examples=[DECIDED])]
+    """`open` while more people must make the same decision."""
+    approvals_missing: int
+    """Number of people who must still make the same decision; 0 once it is decided."""
     run_status: RunStatus
-    approvals_missing: int = 0
-    """Number of people who must still make the same decision; 0: it is decided."""
 
 
 async def list_reviews(
@@ -142,14 +148,9 @@ async def _unmatched(app: App, tenant_id: str, wanted: ReviewFilter) -> list[Unm
     return unmatched(asked, known)
 
 
-async def show_review(app: App, principal: Principal, review_id: str) -> tuple[Review, ReviewContent]:
+async def show_review(app: App, principal: Principal, review_id: str) -> FullReview:
     """Return the tenant's review item with its form and context. Raises: NotFound."""
-    if re.fullmatch(REVIEW_ID_PATTERN, review_id):
-        review = await stored_reviews.load_review(app.db, principal.tenant_id, review_id)
-        content = await stored_reviews.load_content(app.db, principal.tenant_id, review_id)
-        if review is not None and content is not None:
-            return review, content
-    raise NotFound("review item", review_id)
+    return await find_item(load_full_review, app.db, principal, review_id)
 
 
 async def decide_review(app: App, principal: Principal, review_id: str, decision: Json) -> Decided:
@@ -161,7 +162,7 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
     asks),
     InvalidInput (the decision does not fit the form, or the item is a document's, or asks about one), Unavailable.
     """
-    review, _ = await show_review(app, principal, review_id)
+    review = await show_review(app, principal, review_id)
     if review.step_id is None:
         message = "is a document's item: approve or reject it; expected that of a human step"
         raise InvalidInput([InputProblem("review_id", message)])
@@ -181,12 +182,17 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
         if is_shared and isinstance(refused, AlreadyDecided) and _is_theirs(review, refused, principal, decision):
             return await _as_it_stands(app, principal, review)
         raise refused from None
-    return await _as_it_stands(app, principal, review) if is_shared else Decided(review, status)
+    return await _as_it_stands(app, principal, review) if is_shared else _decided(review, status)
 
 
 async def _as_it_stands(app: App, principal: Principal, review: Review) -> Decided:
     run = await show_run(app, principal, review.run_id)
-    return Decided(review, run.status, run.steps[review.step_id or ""].approvals_missing or 0)
+    return _decided(review, run.status, run.steps[review.step_id or ""].approvals_missing or 0)
+
+
+def _decided(review: Review, run_status: RunStatus, missing: int = 0) -> Decided:
+    step_id = review.step_id or ""
+    return Decided(review.review_id, review.run_id, step_id, OPEN if missing else DECIDED, missing, run_status)
 
 
 def _is_theirs(review: Review, made: AlreadyDecided, principal: Principal, decision: Json) -> bool:
@@ -195,15 +201,14 @@ def _is_theirs(review: Review, made: AlreadyDecided, principal: Principal, decis
     return principal.name in people and digest(made.decision) == digest(decision)
 
 
-async def _decided_before(app: App, principal: Principal, review: Review, decision: Json) -> Decided:
+async def _decided_before(app: App, principal: Principal, review: FullReview, decision: Json) -> Decided:
     """Return the result of a repeated decision. Raises: AlreadyDecided, WrongState, NotFound, Unavailable."""
-    _, content = await show_review(app, principal, review.review_id)
     if review.status != DECIDED:
         raise WrongState("decide", review.status, "review item")
-    made = AlreadyDecided(review.decided_by or "", content.decision)
+    made = AlreadyDecided(review.decided_by or "", review.decision)
     if not _is_theirs(review, made, principal, decision):
         raise made
-    return Decided(review, (await show_run(app, principal, review.run_id)).status)
+    return _decided(review, (await show_run(app, principal, review.run_id)).status)
 
 
 async def answer_step(app: App, principal: Principal, run_id: str, step_id: str, answer: Json) -> RunStatus:
@@ -253,9 +258,9 @@ async def _refusal(app: App, principal: Principal, review: Review, refused: Wron
 
     A decided item is closed a moment later, so the run may be ahead of the queue.
     """
-    stored, content = await show_review(app, principal, review.review_id)
+    stored = await show_review(app, principal, review.review_id)
     if stored.status == DECIDED:
-        return AlreadyDecided(stored.decided_by or "", content.decision)
+        return AlreadyDecided(stored.decided_by or "", stored.decision)
     if stored.status == OPEN and review.step_id is not None:
         step = (await show_run(app, principal, review.run_id)).steps.get(review.step_id)
         if step is not None and step.answered_by is not None:

@@ -183,7 +183,7 @@ ACTION_ID_PATTERN = r"[0-9]{1,18}"
 
 @dataclass(frozen=True, slots=True)
 class ActionPage:
-    """Some actions, newest first, and the value to request the next page with; None at the end."""
+    """A page of actions, newest first."""
 
     actions: list[OperatorAction]
     after: str | None

@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
@@ -44,21 +45,22 @@ async def trigger(app: App, principal: Principal, execution_id: str, inputs: Map
     stored = await load(app, principal, execution.definition_id, execution.version)
     if execution.triggered_at is not None:
         await confirm_run(app, principal, stored, inputs, execution_id)
-        return execution
-    run = await begin_run(app, principal, stored, inputs, execution_id)
-    await mark_triggered(app.db, principal.tenant_id, execution_id, run.run_id)
-    return await _load(app, principal, execution_id)
+    else:
+        run = await begin_run(app, principal, stored, inputs, execution_id)
+        await mark_triggered(app.db, principal.tenant_id, execution_id, run.run_id)
+        execution = await _load(app, principal, execution_id)
+    return replace(execution, status=RunStatus.RUNNING)
 
 
-async def show(app: App, principal: Principal, execution_id: str) -> tuple[Execution, RunStatus]:
-    """Return an execution and its run's status; pending until it is triggered.
+async def show(app: App, principal: Principal, execution_id: str) -> Execution:
+    """Return an execution with its run's status.
 
     Raises: NotFound (also for a run that Temporal has deleted), Unavailable.
     """
     execution = await _load(app, principal, execution_id)
     if execution.run_id is None:
-        return execution, RunStatus.PENDING
-    return execution, status_of(await describe(app, principal.tenant_id, execution.run_id))
+        return execution
+    return replace(execution, status=status_of(await describe(app, principal.tenant_id, execution.run_id)))
 
 
 async def _load(app: App, principal: Principal, execution_id: str) -> Execution:

@@ -6,8 +6,8 @@ from typing import Any
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
-from docrail.dag.explain.explain import in_words
 from docrail.dag.explain.facts import ItemsAtWork, RunExplanation, StepExplanation
+from docrail.dag.explain.words import in_words
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.services.access.models import Principal

@@ -2,48 +2,45 @@
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
+from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
-from docrail.services.fields import Hidden
+from docrail.services.model_config import SHOWN, Hidden
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A submitted definition; `run_id` and `triggered_at` are None until it is triggered."""
+    """A submitted definition; `run_id` is null until it is triggered, and then at `/v1/runs/{run_id}`."""
 
-    tenant_id: str
-    execution_id: str
-    definition_id: str
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
+
+    tenant_id: Hidden[str]
+    execution_id: Annotated[str, Field(examples=["exe_5d4e0f9c6c4b3a2d4e5f8a7b6c"])]
+    definition_id: Annotated[str, Field(serialization_alias="workflow_definition_id", examples=["invoice"])]
     version: int
     created_at: dt.datetime
     run_id: str | None
     triggered_at: dt.datetime | None
+    status: RunStatus = RunStatus.PENDING
+    """Pending until it is triggered, then running in the response to the trigger, and later the run's status."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorAction:
     """A person's action on a step or, if `step_id` is null, on its run."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
+
     action_id: Hidden[int]
     run_id: Hidden[str]
     step_id: str | None
-    action: Annotated[
-        str,
-        Field(
-            examples=["retry_run"],
-            description="to the run pause, resume, abort or retry_run; about a step retry, skip, output, abort or "
-            "dismiss",
-        ),
-    ]
-    details: Annotated[
-        dict[str, Json],
-        Field(
-            description="what was given by hand, and why; `outcome` if no worker answered: it may not have been done"
-        ),
-    ]
+    action: Annotated[str, Field(examples=["retry_run"])]
+    """On a run pause, resume, abort or retry_run; on a step retry, skip, output, abort or dismiss."""
+    details: dict[str, Json]
+    """The values given by hand, and the reason; `outcome` if no worker answered: it may not have been done."""
     acted_by: str
     acted_at: dt.datetime
 

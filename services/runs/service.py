@@ -9,9 +9,9 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic_core import to_json
 from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
@@ -26,13 +26,14 @@ from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.wording import describe as wording_describe
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.definitions.models import DefinitionRef, StoredDefinition
+from docrail.services.definitions.models import DefinitionRef, StoredDefinition, VersionNumber
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
 from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.limits.service import check_tags
+from docrail.services.model_config import body
 from docrail.services.runs.repository import (
     forget_stored_outputs,
     insert_overdue,
@@ -81,14 +82,23 @@ RUN_ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,63}\.[A-Za-z0-9][A-Za-z0-9_.:-]{0,127
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """A request to start a run. Without a key every call starts a new run."""
+    """A run to start: `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition, which is published first.
+
+    Without a key every call starts a new run.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = body(
+        {"definition": "invoice", "inputs": {"document_id": "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"}}
+    )
 
     definition: DefinitionRef
-    version: int | None = None
+    version: VersionNumber | None = None
+    """By default the version that the alias `stable` or `canary` names."""
     inputs: Mapping[str, Json] = field(default_factory=dict)
     key: str | None = None
-    priority: int | None = None
-    """1 (first) to 5; overrides the definition's."""
+    """As the header Idempotency-Key."""
+    priority: Annotated[int, Field(strict=True, ge=1, le=5)] | None = None
+    """1 goes first; by default that of the definition, else 3."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
+from pydantic import ConfigDict
 from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowQueryFailedError
 
 from docrail.dag.explain.facts import OpenWait, RunExplanation, StepExplanation
@@ -14,6 +16,7 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.engine import WORKER_TIMEOUT, describe, worker_answers
 from docrail.services.errors import NotFound, OperationError, Unavailable
+from docrail.services.model_config import SHOWN
 from docrail.services.runs.inner_runs import Inside, Place, count_inside, keys_of, list_inside, place_of, tenant_and_run
 from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import EXPLAIN, workflow_id
@@ -44,15 +47,18 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class WaitPage:
-    """The open waits of a run and of some nested runs.
+    """The open waits of a run: first its own, then those of nested runs, page by page."""
 
-    `unanswered`: runs that did not answer; `paused`: runs that accept an answer but start nothing after it.
-    `after`: the value to request the next page with; None at the end.
-    """
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
 
     waits: list[OpenWait]
+    """Each is answered at its run and step: POST /v1/runs/{run_id}/waits/{step_id}. One without `waiting` has failed,
+    and waits for POST /v1/runs/{run_id}/steps/{step_id}/resolve."""
     unanswered: list[str]
+    """Nested runs that did not report what they wait for."""
     paused: list[str]
+    """Runs of this page, including the run itself, that are paused: they accept an answer, but start nothing after it
+    until POST /v1/runs/{run_id}/resume."""
     after: str | None
 
 

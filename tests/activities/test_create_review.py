@@ -103,7 +103,7 @@ async def test_what_may_not_pass_waits_for_a_person(tools: Tools, tenant: str, c
     ("case", "reasons"),
     [
         ("passes", []),
-        ("unknown vendor", ["Nobody has approved a document of this vendor yet."]),
+        ("unknown vendor", ["No document of this vendor has been approved yet."]),
         ("above the limit", ["The total 119.00 is above the limit of 10."]),
         ("sampled", [DRAWN]),
     ],

@@ -10,7 +10,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from docrail.activities.internal.deadlines import NOTIFY_SECONDS, overdue_activity
-from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.addresses import AllowedHosts, RefusedAddressError
 from docrail.adapters.http.client import HttpClient
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.sandbox.reader import DocumentReader
@@ -119,13 +119,23 @@ async def test_a_receiver_that_is_away_is_tried_again_under_the_same_id(tools: T
     assert counted(tools) == 1, "the row was there already"
 
 
+async def test_a_worker_that_may_not_call_the_receiver_leaves_it_to_another(tools: Tools) -> None:
+    run = overdue()
+    async with loopback() as server:
+        unfit = dataclasses.replace(tools, outside=Outside(notify_url=f"{server.url}/alerts"))
+        with pytest.raises(RefusedAddressError):
+            await record(run, unfit)
+        await record(run, notifying(tools, server), after_seconds=5)
+    assert len(server.asked) == 1
+
+
 async def test_a_receiver_that_stays_away_keeps_no_run_from_ending(
     tools: Tools, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = overdue()
     async with loopback(Reply(503)) as server:
         await record(run, notifying(tools, server), after_seconds=NOTIFY_SECONDS + 1)
-    assert "nobody was notified" in caplog.text
+    assert "not sent within 120 s" in caplog.text
     assert not await is_notified(tools.db, run)
     await record(overdue(), notifying(tools, server), after_seconds=NOTIFY_SECONDS + 1)  # nobody listens any more
 
@@ -134,4 +144,4 @@ async def test_a_receiver_that_refuses_is_not_asked_again(tools: Tools, caplog: 
     async with loopback(Reply(400)) as server:
         await record(overdue(), notifying(tools, server))
     assert len(server.asked) == 1
-    assert "nobody can be notified" in caplog.text
+    assert "cannot be sent" in caplog.text

@@ -102,13 +102,22 @@ async def test_what_the_same_call_would_meet_again_is_not_retried(error: Excepti
     [
         *(ConnectionError("refused"), TimeoutError("slow"), OSError(28, "No space left on device"), RuntimeError("?")),
         *(asyncpg.ConnectionDoesNotExistError("gone"), asyncpg.TooManyConnectionsError("full")),
-        # Another worker of the fleet may have the setting that this one lacks.
-        *(NoCallbacksError("no address"), NotConfiguredError("no key"), RefusedAddressError("erp", "it is private")),
     ],
     ids=lambda error: type(error).__name__,
 )
 async def test_what_may_pass_is_retried(error: Exception) -> None:
     assert not (await refusal(error)).non_retryable
+
+
+@pytest.mark.parametrize(
+    "error",
+    [NoCallbacksError("no address"), NotConfiguredError("no key"), RefusedAddressError("erp", "it is private")],
+    ids=lambda error: type(error).__name__,
+)
+async def test_an_attempt_at_a_worker_without_a_setting_is_not_counted(error: Exception) -> None:
+    told = await refusal(error, attempt=2)
+    assert told.details == ({"attempt": 2, "unfit": True},)
+    assert told.non_retryable, "Temporal would count the next one: the run makes it again"
 
 
 @pytest.mark.parametrize(("attempt", "least"), [(1, 10), (2, 20), (3, 40)])

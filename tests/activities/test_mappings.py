@@ -76,12 +76,12 @@ async def test_join_and_pick_take_what_more_they_need() -> None:
 @pytest.mark.parametrize(
     ("operation", "data", "told"),
     [
-        ("uppercase", [1], "the operation 'uppercase' needs a text as data, found a list"),
-        ("sum", "12", "the operation 'sum' needs a list as data, found the text '12'"),
-        ("length", 3, "needs a text or a list or an object as data, found the number 3"),
-        ("merge", [1], "needs a list of objects, found the number 1 in it"),
-        ("sum", ["a"], "the operation 'sum' needs numbers in its list, found others"),
-        ("sort", ["a", 1], "the operation 'sort' needs only texts or only numbers in its list"),
+        ("uppercase", [1], "the operation 'uppercase' expects a text as data, found a list"),
+        ("sum", "12", "the operation 'sum' expects a list as data, found the text '12'"),
+        ("length", 3, "expects a text or a list or an object as data, found the number 3"),
+        ("merge", [1], "expects a list of objects, found the number 1 in it"),
+        ("sum", ["a"], "the operation 'sum' expects a list of numbers, found other items"),
+        ("sort", ["a", 1], "the operation 'sort' expects a list of either texts or numbers"),
     ],
 )
 async def test_data_that_does_not_fit_is_named(operation: str, data: Json, told: str) -> None:
@@ -93,8 +93,8 @@ async def test_data_that_does_not_fit_is_named(operation: str, data: Json, told:
     ("config", "told"),
     [
         ({"operation": "shout", "data": 1}, "Input should be 'uppercase'"),
-        ({"operation": "sum"}, "the operation 'sum' needs 'data' to work on"),
-        ({"data": 1, "input": 2}, "give one of them"),
+        ({"operation": "sum"}, "the operation 'sum' needs 'data'"),
+        ({"data": 1, "input": 2}, "'input' is an alias of 'data'"),
     ],
 )
 def test_a_config_that_can_never_be_right_is_refused_at_submit(config: Json, told: str) -> None:

@@ -14,7 +14,7 @@ from docrail.dag.language.statuses import StepStatus
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
 from docrail.services.reviews.models import Review
-from docrail.services.reviews.repository.items import load_content, load_review
+from docrail.services.reviews.repository.items import load_full_review, load_review
 from docrail.services.reviews.repository.steps import step_review_id
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import ReviewCall, ReviewEnd
@@ -75,7 +75,7 @@ async def test_a_question_is_opened_handed_on_and_decided(tools: Tools) -> None:
     decision = end(run_id, StepStatus.COMPLETED, decision={"approved": True}, decided_by="ann")
     decided = await tell(tools, CLOSE_REVIEW, decision)
     assert (decided.status, decided.decided_by) == ("decided", "ann")
-    content = await load_content(tools.db, COMMITTING, decided.review_id)
+    content = await load_full_review(tools.db, COMMITTING, decided.review_id)
     assert content
     assert content.decision == {"approved": True}
 
@@ -94,7 +94,7 @@ async def test_what_postgresql_cannot_keep_is_left_out(tools: Tools) -> None:
     item = await tell(tools, OPEN_REVIEW, question("approval.odd", title="a\x00b" + "x" * 9000, show=odd))
     assert item.title.startswith("abxxx")
     assert len(item.title) == 500
-    content = await load_content(tools.db, COMMITTING, item.review_id)
+    content = await load_full_review(tools.db, COMMITTING, item.review_id)
     assert content
     assert content.show == {"nan": None, "half": "?", "nul": "a\x00b"}
     closed = await tell(

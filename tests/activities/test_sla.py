@@ -149,6 +149,15 @@ async def test_a_receiver_that_is_away_is_told_later_with_the_same_id(tools: Too
         assert {asked.headers["webhook-id"] for asked in refused} <= {a.headers["webhook-id"] for a in server.asked}
 
 
+async def test_a_worker_that_may_not_call_the_receiver_leaves_it_to_another(tools: Tools) -> None:
+    review = await item(tools, used=1.01)
+    async with loopback() as server:
+        await look(dataclasses.replace(tools, outside=Outside(notify_url=f"{server.url}/alerts")))
+        assert await told(server, review) == []
+        await look(notifying(tools, server))
+        assert await told(server, review) == [100]
+
+
 async def test_the_sla_of_a_postponed_item_goes_on(tools: Tools) -> None:
     review = await item(tools, used=0.85)
     await tools.db.execute(

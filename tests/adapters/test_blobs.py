@@ -97,7 +97,7 @@ async def test_a_reader_never_sees_half_a_blob(store: BlobStore) -> None:
     async def watch(writing: asyncio.Task[BlobRef]) -> None:
         while not writing.done():
             seen.add(path.read_bytes() if path.exists() else b"")
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # gives the writer its turn between two looks
 
     await watch(asyncio.create_task(store.put(DATA)))
     assert seen <= {b"", DATA}

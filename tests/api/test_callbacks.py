@@ -240,7 +240,7 @@ async def test_without_an_address_or_a_key_the_step_says_what_is_missing(
         ):
             async with work(settings.model_copy(update=more)):
                 definition = asking(customer)
-                definition["steps"][0] |= QUICK
+                definition["steps"][0]["total_timeout_seconds"] = 1
                 ended = await service.ended(await start(service, definition))
             assert ended["status"] == "failed"
             assert missing in ended["steps"]["ask"]["error"]["message"]

@@ -82,7 +82,7 @@ async def test_what_runs_inside_and_is_not_published_is_warned_of_until_it_is(ht
         ("steps[1].workflow.version", 4),
         ("steps[2].workflow.id", 5),
     ]
-    until = "which is not published yet: until it is, no run can be started"
+    until = "which is not published: publish it before a run is started"
     assert warnings[0]["message"] == f"step 'pay' runs '{name}_pay', {until}"
     assert warnings[1]["message"] == f"step 'book' runs version 2 of '{name}_book', {until}"
     looked_at = (await http.post("/v1/definitions/validate", json={"definition": text})).json()

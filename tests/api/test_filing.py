@@ -1,14 +1,18 @@
 """The lake learns what people decide and correct, under the definition that saves a document before anybody saw it."""
 
+import datetime as dt
 from typing import Any
 
 import pytest
 from temporalio.testing import ActivityEnvironment
 
 from docrail.activities.internal.filing import filing_activity
+from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions.service import SHIPPED
 from docrail.services.lake.files import Lake
+from docrail.services.lake.parquet import LakeFileDamaged
+from docrail.services.lake.service import load_version
 from docrail.services.reviews.models import review_id_of
 from docrail.worker import open_tools
 from docrail.workflows.contract.names import FILE_REVIEWED
@@ -126,6 +130,27 @@ async def test_a_document_that_cannot_be_written_holds_up_no_other(
     assert not await _is_noted(service, first)
     in_its_place.rmdir()
     await eventually(lambda: _is_noted(service, first), "the first to be filed", timeout_seconds=60)
+
+
+async def test_a_document_with_an_unexpected_error_holds_up_no_other(
+    service: Service, ann: Reviewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = sorted([await saved(service, ann, unique("R")) for _ in range(2)], key=lambda i: i["document_id"])
+
+    async def load(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> Any:
+        if document_id == first["document_id"]:
+            raise LakeFileDamaged(document_id, "planted")
+        return await load_version(db, tenant_id, document_id, today=today)
+
+    for item in (first, second):
+        await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
+    monkeypatch.setattr("docrail.activities.internal.filing.AT_ONCE", 1)
+    monkeypatch.setattr("docrail.activities.internal.filing.load_version", load)
+    async with open_tools(service.settings) as tools:
+        with pytest.raises(LakeFileDamaged):
+            await ActivityEnvironment().run(filing_activity(tools))
+    noted = "SELECT filed_revision > 0 FROM reviews WHERE review_id = $1"
+    assert [await service.app.db.fetchval(noted, item["review_id"]) for item in (first, second)] == [False, True]
 
 
 async def test_what_the_lake_never_had_is_not_brought_into_it(service: Service, ann: Reviewer) -> None:

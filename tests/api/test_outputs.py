@@ -177,7 +177,7 @@ async def test_what_stands_for_a_stored_value_is_no_input(service: Service) -> N
     refused = await service.http.post("/v1/runs", json={"definition": definition, "inputs": {"x": {"in": [mark]}}})
     assert refused.status_code == 422
     (problem,) = refused.json()["problems"]
-    said = "stands for a stored value, which only what steps give may"
+    said = "is a reference to a stored value, which only outputs of steps may contain"
     assert (problem["path"], problem["message"]) == ("inputs.x.in.0", said)
 
 

@@ -126,7 +126,7 @@ async def test_a_worker_without_a_handler_leaves_its_step_to_one_that_has_it(
     async with work(settings):
         files = {"file": ("coolblue.pdf", SAMPLE.read_bytes())}
         uploaded = await served.http.post("/v1/documents", files=files, data={"key": uuid.uuid4().hex})
-    steps = [{**READS["steps"][0], "retry_config": {"initial_delay": 0.1, "max_delay": 0.2}, "max_retries": 100}]
+    steps = [{**READS["steps"][0], "max_retries": 0}]
     async with work(without):
         started = await start(served, {**READS, "steps": steps}, document=uploaded.json()["document_id"])
         run_id = started.json()["run_id"]
@@ -143,7 +143,9 @@ async def test_a_worker_without_a_handler_leaves_its_step_to_one_that_has_it(
 async def test_a_worker_says_why_its_handler_is_broken(served: Service, settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "first_words.py").write_text("import nothing_of_that_name")
     async with work(settings.model_copy(update={"handlers": (str(tmp_path),)})):
-        started = await start(served, {**READS, "steps": [{**READS["steps"][0], "max_retries": 0}]}, document="none")
+        started = await start(
+            served, {**READS, "steps": [{**READS["steps"][0], "total_timeout_seconds": 1}]}, document="none"
+        )
         run = await served.ended(started.json()["run_id"])
     error = f"this worker has no handler 'first_words': {tmp_path}/first_words.py:1: ModuleNotFoundError"
     assert error in run["steps"]["read"]["error"]["message"]

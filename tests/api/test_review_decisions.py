@@ -301,7 +301,7 @@ async def test_a_changed_iban_takes_two_people(service: Service, ann: Reviewer) 
 async def test_the_first_account_of_a_known_vendor_takes_two_people(service: Service, ann: Reviewer) -> None:
     await decide(ann, await waiting(service, ann, reading(iban=NOTHING)))
     item = await waiting(service, ann)
-    assert "nobody has approved this account" in (await decide(ann, item, why="as on the page"))["needs_second"][0]
+    assert "has not been approved yet" in (await decide(ann, item, why="as on the page"))["needs_second"][0]
     assert (await decide(ann.named("bob"), item, why="so it is"))["review"]["status"] == "approved"
     assert (await decide(ann, await waiting(service, ann), why="again"))["needs_second"] == []
 
@@ -310,7 +310,7 @@ async def test_an_iban_that_somebody_wrote_takes_two_people(service: Service, an
     item = await waiting(service, ann, reading(iban=FieldValue()))
     body = {"value": OTHER_IBAN, "token": await ann.claim(item["review_id"])}
     await ann.ask("PUT", f"/documents/{item['document_id']}/fields/iban", json=body)
-    assert "ann wrote it" in (await decide(ann, item))["needs_second"][0]
+    assert "ann entered it" in (await decide(ann, item))["needs_second"][0]
 
 
 async def test_many_are_approved_at_once_where_nothing_is_wrong(service: Service, ann: Reviewer) -> None:

@@ -89,7 +89,7 @@ async def test_who_let_which_calibration_count_is_in_the_audit(dsn: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("label", "told"),
+    ("label", "message"),
     [
         ({"expected": {"total": ["x"]}}, "total: expected a text or a number, found ['x']"),
         (
@@ -104,16 +104,16 @@ async def test_who_let_which_calibration_count_is_in_the_audit(dsn: str) -> None
         ({"file": "/etc/passwd"}, "found '/etc/passwd', expected the path of a file inside the folder"),
     ],
 )
-async def test_a_label_that_can_be_none_is_named(label: Json, told: str, tmp_path: Path) -> None:
+async def test_a_label_that_can_be_none_is_named(label: Json, message: str, tmp_path: Path) -> None:
     entry = {"file": "a.xml", "expected": {"total": "1"}, **label}
     (tmp_path / "MANIFEST.json").write_text(json.dumps({"files": [entry]}))
     refused = await docrail("calibration", "fit", "--labelled", str(tmp_path))
     assert (refused.code, refused.out) == (1, "")
     assert f"{tmp_path / 'MANIFEST.json'}: files.0." in refused.err
-    assert told in refused.err
+    assert message in refused.err
 
 
-async def test_a_file_that_is_named_and_not_there_is_told(tmp_path: Path) -> None:
+async def test_a_missing_file_of_the_list_is_reported(tmp_path: Path) -> None:
     manifest = {"files": [{"file": "none.xml", "expected": {"total": "1"}}]}
     (tmp_path / "MANIFEST.json").write_text(json.dumps(manifest))
     refused = await docrail("calibration", "fit", "--labelled", str(tmp_path))

@@ -54,13 +54,13 @@ async def test_json_for_programs(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO)
     ended = await docrail("test", "two.yaml", "--json", cwd=tmp_path)
     assert ended.code == 1
-    told = json.loads(ended.out)
-    assert (told["definition_id"], told["passed"]) == ("two", False)
-    assert [(test["name"], test["passed"]) for test in told["tests"]] == [
+    printed = json.loads(ended.out)
+    assert (printed["definition_id"], printed["passed"]) == ("two", False)
+    assert [(test["name"], test["passed"]) for test in printed["tests"]] == [
         ("somebody answers", True),
         ("nobody answers", False),
     ]
-    assert told["tests"][1]["differences"][1] == {
+    assert printed["tests"][1]["differences"][1] == {
         "path": "expect.steps.ask",
         "message": "expected completed, found cancelled (Timeout: nobody answered within 259200 s)",
         "expected": "completed",

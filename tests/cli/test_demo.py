@@ -54,10 +54,10 @@ def test_it_ends_well_though_one_sample_is_broken(demo: Demo) -> None:
 
 @pytest.mark.parametrize("file", READABLE)
 def test_the_table_shows_what_is_on_each_invoice(demo: Demo, file: str) -> None:
-    told = SAMPLES[file]["expected"]
+    printed = SAMPLES[file]["expected"]
     _, vendor, number, date, total, confidence, status, priority = demo.row(file)
-    assert (vendor, number, date) == (told["vendor_name"], told["invoice_number"], told["date"])
-    assert total == f"{told['total']} {told['currency']}"
+    assert (vendor, number, date) == (printed["vendor_name"], printed["invoice_number"], printed["date"])
+    assert total == f"{printed['total']} {printed['currency']}"
     assert 0 < float(confidence) <= 1
     assert status == "completed"
     assert 0 <= int(priority) <= 100
@@ -108,8 +108,8 @@ async def test_an_unknown_option_is_refused_before_anything_starts(tmp_path: Pat
 
 
 def sample(file: str, vendor: str) -> Shown:
-    told = {"vendor": vendor, "number": "4711", "date": "2026-01-31", "total": "11.90", "currency": "EUR"}
-    review = {"summary": {**told, "confidence": 0.996}, "priority": 11.0}
+    printed = {"vendor": vendor, "number": "4711", "date": "2026-01-31", "total": "11.90", "currency": "EUR"}
+    review = {"summary": {**printed, "confidence": 0.996}, "priority": 11.0}
     return Shown(file, {}, {"status": "completed", "reason": ""}, review)
 
 

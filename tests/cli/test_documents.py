@@ -47,6 +47,31 @@ async def uploaded(service: Service, *arguments: str) -> list[dict[str, Json]]:
     return found
 
 
+async def test_documents_are_listed_by_what_is_asked(service: Service, file: Path) -> None:
+    renamed = file.rename(file.with_name(f"{unique('listed')}.xml"))
+    [document] = await uploaded(service, str(renamed))
+    await service.ended(document["run_id"])
+    listed = await typed(service, "list", "--text", renamed.stem, "--status", "started")
+    assert (listed.code, listed.err) == (0, "")
+    heading, _, *lines = listed.out.splitlines()
+    assert heading.split() == ["document", "status", "uploaded", "file", "invoice"]
+    [(document_id, status, _, _, name, *_)] = map(str.split, lines)
+    assert (document_id, status, name) == (document["document_id"], "started", renamed.name)
+    found = json.loads((await typed(service, "list", "--text", renamed.stem, "--json")).out)
+    assert [each["document_id"] for each in found] == [document["document_id"]]
+    assert (await typed(service, "list", "--text", renamed.stem, "--status", "failed", "--json")).out == "[]\n"
+    refused = await typed(service, "list", "--status", "lost")
+    assert (refused.code, "query.status: must be 'waiting', 'started', " in refused.err) == (1, True)
+
+
+async def test_a_list_of_documents_that_is_not_all_says_so(service: Service, file: Path) -> None:
+    await uploaded(service, str(file))
+    other = file.with_name("other.xml")
+    other.write_bytes(e_invoice(unique("T")))
+    await uploaded(service, str(other))
+    assert (await typed(service, "list", "--limit", "1")).out.splitlines()[-1] == "… and older ones"
+
+
 async def test_each_uploaded_file_is_a_line_with_its_run(service: Service, file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.xml"
     other.write_bytes(e_invoice(unique("T")))
@@ -66,10 +91,10 @@ async def test_a_document_is_shown_with_its_run_and_its_origin(service: Service,
     assert (shown.code, shown.err) == (0, "")
     first, *rows = shown.out.splitlines()
     assert first == document["document_id"]
-    told = {name: text for name, _, text in (row.strip().partition("  ") for row in rows)}
-    received = told.pop("received").strip()
+    printed = {name: text for name, _, text in (row.strip().partition("  ") for row in rows)}
+    received = printed.pop("received").strip()
     assert received.startswith("20")
-    assert {name: text.strip() for name, text in told.items()} == {
+    assert {name: text.strip() for name, text in printed.items()} == {
         "run": document["run_id"],
         "file": "invoice.xml",
         "type": f"application/xml, {file.stat().st_size} bytes",

@@ -52,8 +52,8 @@ async def run_id(service: Service) -> AsyncIterator[str]:
 async def explanation(service: Service, run_id: str, **wanted: str | int) -> dict[str, Json]:
     response = await service.http.get(f"/v1/runs/{run_id}/explain", params=wanted)
     assert response.status_code == 200, response.text
-    told: dict[str, Json] = response.json()
-    return told
+    printed: dict[str, Json] = response.json()
+    return printed
 
 
 async def explain(service: Service, *arguments: str) -> Ended:
@@ -71,7 +71,7 @@ async def test_a_step_is_explained_as_data(service: Service, run_id: str) -> Non
     }
 
 
-async def test_the_server_tells_of_attempts_that_are_being_made(service: Service, run_id: str) -> None:
+async def test_attempts_in_progress_are_reported_by_the_server(service: Service, run_id: str) -> None:
     steps = (await explanation(service, run_id))["steps"]
     shaky, nap = steps["shaky"]["attempts"], steps["nap"]["attempts"]
     assert (shaky["made"], shaky["most"], shaky["activity"]) == (1, 4, "backing_off")
@@ -99,9 +99,9 @@ async def test_pages_are_followed_by_their_last_step(service: Service, run_id: s
 
 
 async def test_the_command_says_it_in_words(service: Service, run_id: str) -> None:
-    told = await explain(service, run_id)
-    assert (told.code, told.err) == (0, "")
-    lines = told.out.splitlines()
+    printed = await explain(service, run_id)
+    assert (printed.code, printed.err) == (0, "")
+    lines = printed.out.splitlines()
     assert lines[0] == f"{run_id}: running"
     assert [line for line in lines if line and not line.startswith(" ")][1:] == [
         "count: completed",
@@ -123,8 +123,8 @@ async def test_the_command_explains_one_step(service: Service, run_id: str) -> N
 
 
 async def test_the_command_prints_json(service: Service, run_id: str) -> None:
-    told = json.loads((await explain(service, run_id, "--json")).out)
-    assert (told["run_id"], len(told["steps"]), told["after"]) == (run_id, len(STEPS), None)
+    printed = json.loads((await explain(service, run_id, "--json")).out)
+    assert (printed["run_id"], len(printed["steps"]), printed["after"]) == (run_id, len(STEPS), None)
 
 
 @pytest.mark.parametrize(("run", "step"), [("explained.none", "large"), (None, "largest")])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import docrail
+from tests.cli.process import docrail, running
 from tests.invoices.documents import SAMPLES, make_pdf, pdf_bytes
 from tests.invoices.hostile import PRINTED, font_of
 
@@ -75,7 +75,17 @@ async def test_only_an_e_invoice_that_nothing_contradicts_passes_alone(inbox: Pa
     assert found["a.xml"]["auto_approved"] is True
 
 
-async def test_a_folder_without_documents_is_told(tmp_path: Path) -> None:
+async def test_ctrl_c_reports_how_many_documents_were_read(inbox: Path) -> None:
+    os.mkfifo(inbox / "in" / "more" / "never.pdf")  # its reader waits for a writer
+    async with running(
+        "extract", str(inbox / "in" / "a.xml"), str(inbox / "in" / "more" / "never.pdf"), "--jsonl"
+    ) as command:
+        await command.wait_for('{"file"')
+        assert await command.end() == 130
+    assert command.said.endswith("docrail: stopped after 1 of 2 documents (--jsonl prints each when it is read)\n")
+
+
+async def test_a_folder_without_documents_is_reported(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("no document")
     ended = await docrail("extract", str(tmp_path))
     assert (ended.code, ended.out) == (0, "")

@@ -79,10 +79,10 @@ async def test_many_are_retried_and_one_with_another_config(service: Service) ->
     runs = [await failed(service, "many") for _ in range(2)]
     for run_id in runs:
         await service.ended(run_id)
-    told = await command(service, "failure", "retry", "--definition", "many", "--class", "ValueError")
-    assert (told.code, told.err) == (0, "")
-    assert sorted(told.out.splitlines()[:2]) == sorted(f"{run_id} bad: retried" for run_id in runs)
-    assert "2 retried, " in told.out.splitlines()[2]
+    printed = await command(service, "failure", "retry", "--definition", "many", "--class", "ValueError")
+    assert (printed.code, printed.err) == (0, "")
+    assert sorted(printed.out.splitlines()[:2]) == sorted(f"{run_id} bad: retried" for run_id in runs)
+    assert "2 retried, " in printed.out.splitlines()[2]
     await service.ended(runs[0])
     done = await command(service, "failure", "retry", runs[0], "bad", "--config", '{"times": 0}')
     assert (done.code, done.err) == (0, "")
@@ -93,9 +93,9 @@ async def test_all_that_match_now_are_retried_once_each(service: Service) -> Non
     runs = [await failed(service, "all_of_them") for _ in range(3)]
     for run_id in runs:
         await service.ended(run_id)
-    told = await command(service, "failure", "retry", "--definition", "all_of_them", "--all", "--limit", "1")
-    assert (told.code, told.err) == (0, "")
-    *lines, last = told.out.splitlines()
+    printed = await command(service, "failure", "retry", "--definition", "all_of_them", "--all", "--limit", "1")
+    assert (printed.code, printed.err) == (0, "")
+    *lines, last = printed.out.splitlines()
     assert sorted(lines) == sorted(f"{run_id} bad: retried" for run_id in runs)
     assert last.startswith("3 retried, ")
 
@@ -103,9 +103,9 @@ async def test_all_that_match_now_are_retried_once_each(service: Service) -> Non
 async def test_what_fails_again_at_once_is_not_retried_for_ever() -> None:
     outcome = {"run_id": "a.b", "step_id": "c", "retried": True, "why": None}
     answer = {"outcomes": [outcome], "left": 1, "unmatched": []}
-    async with loopback(reply_json(answer)) as ahead:  # as if of a clock behind ours
-        told = await docrail("failure", "retry", "--class", "X", "--all", DOCRAIL_API_URL=ahead.url)
-    assert (told.code, told.out) == (0, "a.b c: retried\n1 retried, 1 open that match\n")
+    async with loopback(reply_json(answer)) as ahead:  # as if of a clock that is slower than ours
+        printed = await docrail("failure", "retry", "--class", "X", "--all", DOCRAIL_API_URL=ahead.url)
+    assert (printed.code, printed.out) == (0, "a.b c: retried\n1 retried, 1 open that match\n")
     assert [asked.json()["failed_before"] == ahead.asked[0].json()["failed_before"] for asked in ahead.asked] == [
         True
     ] * 2
@@ -124,10 +124,10 @@ async def test_a_run_is_retried_after_a_preview(service: Service) -> None:
     done = await command(service, *edit)
     assert done.out.splitlines()[0] == f"{run_id} goes on with version 1"
     assert (await service.ended(run_id))["status"] == "completed"
-    told = await command(service, "run", "history", run_id)
-    assert (told.code, told.err) == (0, "")
-    assert "Z retry_run by tester\n" in told.out
-    assert '  steps {"bad": {"value": {"attempts": 1}, "action": "output"}}' in told.out
+    printed = await command(service, "run", "history", run_id)
+    assert (printed.code, printed.err) == (0, "")
+    assert "Z retry_run by tester\n" in printed.out
+    assert '  steps {"bad": {"value": {"attempts": 1}, "action": "output"}}' in printed.out
     refused = await command(service, "run", "retry", run_id)
     assert (refused.code, refused.err) == (1, "docrail: Not in this state: cannot retry: the run is completed\n")
 
@@ -153,21 +153,21 @@ async def test_items_of_a_list_are_given_what_they_need(service: Service, on_fai
     run = await service.ended(run_id)
     assert run["status"] == "completed"
     assert [item["status"] for item in run["steps"]["bad"]["output"]["items"]] == ["completed", "completed", "skipped"]
-    told = (await command(service, "run", "history", run_id)).out
+    printed = (await command(service, "run", "history", run_id)).out
     if on_failure == "park":
-        assert f"Z retry bad by tester: typed wrong\n  items {both}" in told
+        assert f"Z retry bad by tester: typed wrong\n  items {both}" in printed
     else:
-        assert '"action": "items"' in told
+        assert '"action": "items"' in printed
 
 
-async def test_what_people_did_to_a_run_is_told_page_by_page_or_that_nobody_did_anything() -> None:
+async def test_actions_on_a_run_are_listed_page_by_page_or_reported_as_none() -> None:
     done = {"action": "output", "step_id": "sum", "acted_by": "ann", "acted_at": "2026-11-30T12:00:00.5Z"}
     first = {**done, "details": {"value": None, "reason": "phoned them"}}
     second = {**done, "action": "retry", "details": {"value": {"times": 0}, "reason": ""}}
     pages = [reply_json({"actions": [first], "after": "7"}), reply_json({"actions": [second], "after": None})]
     async with loopback(*pages) as api:
-        told = await docrail("run", "history", "a.b~c", "sum", DOCRAIL_API_URL=api.url)
-    assert (told.code, told.out.splitlines()) == (
+        printed = await docrail("run", "history", "a.b~c", "sum", DOCRAIL_API_URL=api.url)
+    assert (printed.code, printed.out.splitlines()) == (
         0,
         [
             *("2026-11-30 12:00:00Z output sum by ann: phoned them", "  value null"),
@@ -178,17 +178,20 @@ async def test_what_people_did_to_a_run_is_told_page_by_page_or_that_nobody_did_
     assert [asked.target for asked in api.asked] == [path, f"{path}&after=7"]
 
 
-async def test_of_a_run_that_nobody_touched_that_is_told_and_an_unknown_one_is_refused(service: Service) -> None:
+async def test_a_run_without_actions_says_so_and_an_unknown_one_is_refused(service: Service) -> None:
     run_id = await failed(service, "untouched")
     assert (await command(service, "run", "history", run_id, "--json")).out == "[]\n"
-    told = await command(service, "run", "history", run_id)
-    assert (told.code, told.out) == (0, "no one has paused, aborted or retried it, or dealt with a failed step of it\n")
+    shown = await command(service, "run", "history", run_id)
+    assert (shown.code, shown.out) == (
+        0,
+        "no one has paused, aborted or retried it, or resolved a failed step of it\n",
+    )
     unknown = await command(service, "run", "history", "no.such")
     assert (unknown.code, unknown.out, unknown.err) == (1, "", "docrail: Not found: there is no run 'no.such'\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("run", "retry", "a.b", "--step", "x"), "expected --step ID and one of"),
         (("run", "retry", "a.b", "--skip"), "expected --step ID and one of"),
@@ -208,7 +211,7 @@ async def test_of_a_run_that_nobody_touched_that_is_told_and_an_unknown_one_is_r
         (("failure", "complete", "a.b", "c", "NaN"), "expected JSON such as"),
     ],
 )
-async def test_wrong_usage_is_told(arguments: tuple[str, ...], told: str) -> None:
+async def test_wrong_usage_is_refused(arguments: tuple[str, ...], message: str) -> None:
     refused = await docrail(*arguments)
     assert refused.code == 2
-    assert told in " ".join(refused.err.replace("│", " ").split())
+    assert message in " ".join(refused.err.replace("│", " ").split())

@@ -63,7 +63,7 @@ def test_a_value_is_read_as_its_input_is_declared(argument: str, value: Json) ->
         ("a_string", "--input 'a_string': expected NAME=VALUE"),
         ("=5", "--input '=5': expected NAME=VALUE"),
         ("a_strin=5", "--input a_strin: the definition 'types' has no such input (did you mean 'a_string'?)"),
-        ("a_string=\udcff", "--input a_string: the value holds half of a surrogate pair, which is not a character"),
+        ("a_string=\udcff", "--input a_string: the value contains half of a surrogate pair, which is not a character"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_in_words(argument: str, message: str) -> None:
@@ -82,7 +82,7 @@ def test_an_input_given_twice_is_refused() -> None:
         parse_inputs(DEFINITION, ["a_integer=1", "a_integer=2"])
 
 
-def test_all_that_does_not_fit_is_told_at_once() -> None:
+def test_everything_that_does_not_fit_is_reported_at_once() -> None:
     with pytest.raises(SystemExit) as refused:
         parse_inputs(DEFINITION, ["small=10", "a_object=5"])
     assert refused.value.code == (

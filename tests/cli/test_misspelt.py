@@ -1,4 +1,4 @@
-"""What is misspelt is told, with what there is: an empty list would say that all is well."""
+"""Misspelt values are reported with the known ones: an empty list would look as if all were well."""
 
 import json
 from collections.abc import AsyncIterator
@@ -25,11 +25,11 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
             order = {"definition": {"id": DEFINITION, "steps": [FAILING, asks]}}
             run_id = (await served.http.post("/v1/runs", json=order)).json()["run_id"]
 
-            async def is_told() -> bool:
+            async def is_there() -> bool:
                 letter = await served.http.get(f"/v1/dead-letters/{run_id}/bad")
                 return letter.status_code == 200 and bool((await served.http.get("/v1/reviews")).json()["reviews"])
 
-            await eventually(is_told, "the letter and the question")
+            await eventually(is_there, "the letter and the question")
             yield served
             await served.http.post(f"/v1/runs/{run_id}/abort")
 
@@ -39,7 +39,7 @@ async def command(service: Service, *arguments: str) -> Ended:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (
             "failure list --class ValuError",
@@ -64,17 +64,17 @@ async def command(service: Service, *arguments: str) -> Ended:
         ("review list --group zzz --json", "no review item has the group 'zzz'"),
     ],
 )
-async def test_a_filter_that_nothing_has_is_told_with_what_there_is(
-    service: Service, arguments: str, told: str
+async def test_a_filter_that_matches_nothing_is_reported_with_the_known_values(
+    service: Service, arguments: str, message: str
 ) -> None:
     ended = await command(service, *arguments.split())
-    assert (ended.code, ended.err.startswith(f"docrail: {told}"), ended.err.count("\n")) == (0, True, 1)
+    assert (ended.code, ended.err.startswith(f"docrail: {message}"), ended.err.count("\n")) == (0, True, 1)
     if "--json" in arguments:
         json.loads(ended.out)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ("failure list --status opne", "query.status: must be 'open', 'resolved' or 'all', found the text 'opne'"),
         (
@@ -89,17 +89,17 @@ async def test_a_filter_that_nothing_has_is_told_with_what_there_is(
         ("review list --status opne", "query.status: must be 'open', 'postponed', "),
     ],
 )
-async def test_what_cannot_exist_is_refused_with_what_can(service: Service, arguments: str, told: str) -> None:
+async def test_a_value_that_cannot_exist_is_refused(service: Service, arguments: str, message: str) -> None:
     ended = await command(service, *arguments.split())
     assert (ended.code, ended.out) == (1, "")
-    assert told in ended.err
+    assert message in ended.err
 
 
 @pytest.mark.parametrize(
     "arguments",
     ["run explain {}", "run history {}", "run waits {}", "run retry {}", "run output {} bad", "failure show {} bad"],
 )
-async def test_an_execution_where_a_run_is_wanted_is_told_as_one(service: Service, arguments: str) -> None:
+async def test_an_execution_id_in_place_of_a_run_id_is_reported_as_such(service: Service, arguments: str) -> None:
     execution = (await service.http.post("/v1/workflow", json={"definition": DEFINITION})).json()["execution_id"]
     ended = await command(service, *arguments.format(execution).split())
     assert (ended.code, ended.out) == (1, "")
@@ -117,21 +117,21 @@ async def test_a_list_that_is_not_empty_or_asks_for_nothing_names_no_filter(serv
 
 
 async def test_a_filter_that_something_else_has_is_no_slip(service: Service) -> None:
-    told = (await service.http.get("/v1/dead-letters", params={"class": "ValueError", "status": "resolved"})).json()
-    assert (told["letters"], told["unmatched"]) == ([], [])
-    told = (await service.http.get("/v1/runs", params={"definition": DEFINITION, "status": "completed"})).json()
-    assert (told["runs"], told["unmatched"]) == ([], [])
-    told = (await service.http.get("/v1/reviews", params={"queue": "payments", "status": "approved"})).json()
-    assert (told["reviews"], told["unmatched"]) == ([], [])
+    printed = (await service.http.get("/v1/dead-letters", params={"class": "ValueError", "status": "resolved"})).json()
+    assert (printed["letters"], printed["unmatched"]) == ([], [])
+    printed = (await service.http.get("/v1/runs", params={"definition": DEFINITION, "status": "completed"})).json()
+    assert (printed["runs"], printed["unmatched"]) == ([], [])
+    printed = (await service.http.get("/v1/reviews", params={"queue": "payments", "status": "approved"})).json()
+    assert (printed["reviews"], printed["unmatched"]) == ([], [])
 
 
-async def test_another_tenants_values_are_not_told(service: Service) -> None:
+async def test_values_of_another_tenant_are_not_suggested(service: Service) -> None:
     other = {"X-Test-Tenant": "globex"}
     for path, query in (
         ("/v1/dead-letters", {"class": "ValueError"}),
         ("/v1/runs", {"definition": DEFINITION}),
         ("/v1/reviews", {"queue": "payments"}),
     ):
-        told = (await service.http.get(path, params=query, headers=other)).json()["unmatched"]
-        assert [(each["filter"], each["suggestion"]) for each in told] == [(*query, None)]
-        assert DEFINITION not in told[0]["known"]
+        printed = (await service.http.get(path, params=query, headers=other)).json()["unmatched"]
+        assert [(each["filter"], each["suggestion"]) for each in printed] == [(*query, None)]
+        assert DEFINITION not in printed[0]["known"]

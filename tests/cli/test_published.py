@@ -86,16 +86,16 @@ async def test_publishing_says_what_new_runs_get(owner: Owner) -> None:
     assert await owner.publish("one") == ["ID version 1: new runs get it"]
 
 
-async def test_publishing_tells_warnings_on_stderr(owner: Owner) -> None:
+async def test_publishing_prints_warnings_to_stderr(owner: Owner) -> None:
     nested = TEXT + "  - {{id: pay, workflow: {{id: {id}_pay}}}}\n"
     published = await owner.types("definition", "publish", owner.write("one", nested))
     assert (published.code, published.out) == (0, f"{owner.id} version 1: new runs get it\n")
     assert published.err == (
-        f"process.yaml:5:30: warning unknown-definition: step 'pay' runs '{owner.id}_pay', which is not published "
-        "yet: until it is, no run can be started\n"
+        f"process.yaml:5:30: warning unknown-definition: step 'pay' runs '{owner.id}_pay', which is not "
+        "published: publish it before a run is started\n"
     )
-    [told] = json.loads((await owner.types("definition", "publish", "process.yaml", "--json")).out)
-    assert [warning["code"] for warning in told["warnings"]] == ["unknown-definition"]
+    [printed] = json.loads((await owner.types("definition", "publish", "process.yaml", "--json")).out)
+    assert [warning["code"] for warning in printed["warnings"]] == ["unknown-definition"]
 
 
 async def test_of_several_files_what_others_run_is_published_first_and_not_warned_of(owner: Owner) -> None:
@@ -109,7 +109,7 @@ async def test_of_several_files_what_others_run_is_published_first_and_not_warne
     ]
 
 
-async def test_a_slip_is_told_with_the_definition_that_is_meant(owner: Owner) -> None:
+async def test_a_misspelt_definition_is_reported_with_the_one_that_is_meant(owner: Owner) -> None:
     nested = TEXT + "  - {{id: pay, workflow: {{id: customer_aproval}}}}\n"
     published = await owner.types("definition", "publish", owner.write("one", nested))
     assert published.err.endswith("no run can be started (did you mean 'customer_approval'?)\n")
@@ -167,7 +167,7 @@ async def test_an_alias_of_ones_own_is_set_and_removed(owner: Owner) -> None:
     [
         (("pilot",), 2, "expected a version, or --remove"),
         (("pilot", "1", "--remove"), 2, "expected a version, or --remove"),
-        (("pilot", "nobody"), 2, "'nobody' is no version of"),
+        (("pilot", "nobody"), 2, "'nobody' is neither a version nor an alias of"),
         (("pilot", "7"), 1, "Not found"),
         (("canary", "1"), 1, "percent: is required"),
         (("stable", "--remove"), 1, "alias: cannot be removed"),
@@ -205,8 +205,8 @@ async def test_versions_and_files_are_compared_in_any_combination(owner: Owner) 
     assert await owner.says("definition", "diff", file, new) == ["process.yaml → ID@stable", "no difference"]
     codes = [await owner.types("definition", "diff", one, file, "--exit-code") for one in (old, new)]
     assert [ended.code for ended in codes] == [3, 0]
-    told = json.loads((await owner.types("definition", "diff", old, new, "--json")).out)
-    assert told["fields"] == [{"kind": "changed", "path": "title", "old": "one", "new": "two"}]
+    printed = json.loads((await owner.types("definition", "diff", old, new, "--json")).out)
+    assert printed["fields"] == [{"kind": "changed", "path": "title", "old": "one", "new": "two"}]
 
 
 async def test_two_files_need_no_server(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ async def test_two_files_need_no_server(tmp_path: Path) -> None:
     assert shown == Ended(0, 'old.yaml → new.yaml\n~ title: "old" → "new"\n', "")
 
 
-async def test_what_is_neither_a_file_nor_published_is_told(owner: Owner) -> None:
+async def test_a_name_that_is_neither_a_file_nor_published_is_reported(owner: Owner) -> None:
     missing, unknown = await asyncio.gather(
         owner.types("definition", "diff", "no.yaml", "no@1"),
         owner.types("definition", "diff", f"{owner.id}@1", f"{owner.id}@2"),

@@ -87,7 +87,7 @@ async def test_a_folder_that_is_no_lake_is_an_error(tmp_path: Path) -> None:
         ("DROP VIEW invoices", "expected one statement that reads, such as SELECT, SUMMARIZE or DESCRIBE; found DROP"),
     ],
 )
-async def test_what_is_wrong_with_the_sql_is_told_on_stderr(lake: Lake, sql: str, complaint: str) -> None:
+async def test_an_error_in_the_sql_is_printed_to_stderr(lake: Lake, sql: str, complaint: str) -> None:
     ended = await query(lake, sql, "--json")
     assert (ended.code, ended.out) == (1, "")
     assert complaint in ended.err
@@ -95,8 +95,8 @@ async def test_what_is_wrong_with_the_sql_is_told_on_stderr(lake: Lake, sql: str
 
 
 async def test_help_teaches_by_examples_that_work(lake: Lake) -> None:
-    told = (await docrail("lake", "query", "--help")).out
-    examples = [part.partition('"')[0] for part in told.split('docrail lake query "')[1:]]
+    printed = (await docrail("lake", "query", "--help")).out
+    examples = [part.partition('"')[0] for part in printed.split('docrail lake query "')[1:]]
     assert len(examples) >= 4
     for sql in examples:
         open_lake(lake).ask(sql)
@@ -114,7 +114,7 @@ async def test_what_is_too_wide_for_a_table_is_a_block_of_lines(lake: Lake) -> N
     assert ["document_id", "doc_1"] in [line.split() for line in shown.out.splitlines()]
 
 
-async def test_no_row_is_told(lake: Lake) -> None:
+async def test_an_answer_without_rows_says_so(lake: Lake) -> None:
     shown = await query(lake, "FROM invoices WHERE document_id = 'doc_0'")
     assert (shown.code, shown.out, shown.err) == (0, "", "docrail: no row\n")
 
@@ -127,7 +127,7 @@ async def test_a_parquet_file_goes_where_a_file_can_be(lake: Lake, tmp_path: Pat
 
 
 @pytest.mark.parametrize("sql", ["SELECT 'infinity'::date AS day", "SELECT '-infinity'::timestamp AS time"])
-async def test_a_date_that_cannot_be_shown_is_told(lake: Lake, sql: str) -> None:
+async def test_a_date_that_cannot_be_shown_is_reported(lake: Lake, sql: str) -> None:
     ended = await query(lake, sql)
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith("docrail: the answer holds a date or time that cannot be shown")

@@ -64,7 +64,7 @@ async def document(service: Service) -> str:
 
 @pytest.fixture
 def sleeping(service: Service) -> list[str]:
-    """Give the arguments for a run that sleeps until it is told to end."""
+    """Give the arguments for a run that sleeps until it is stopped."""
     definition = service.data_dir / "sleeping.yaml"
     definition.write_text(SLEEPING)
     return ["run", str(definition), "--api", service.stack.api_url]
@@ -93,9 +93,9 @@ async def test_it_shows_a_person_each_step_the_outputs_and_the_history(service: 
 
 async def publish(service: Service, definition_id: str, amount: str, *, promote: bool) -> None:
     """Publish the next version of a definition whose input `amount` has that type."""
-    steps = [{"id": "told", "handler": "echo", "config": {"value": "{{ inputs.amount }}"}}]
+    steps = [{"id": "amount", "handler": "echo", "config": {"value": "{{ inputs.amount }}"}}]
     definition = {"id": definition_id, "inputs": {"amount": {"type": amount}}, "steps": steps}
-    definition["outputs"] = {"amount": "{{ told.value }}"}
+    definition["outputs"] = {"amount": "{{ amount.value }}"}
     order = {"definition": definition, "promote": promote}
     assert (await service.stack.http.post("/v1/definitions", json=order)).status_code == 201
 
@@ -105,13 +105,13 @@ async def test_a_published_definition_is_run_by_name_version_or_alias(service: S
     await publish(service, "published", "integer", promote=False)
     alias = await service.stack.http.put("/v1/definitions/published/aliases/pilot", json={"version": 2})
     assert alias.is_success, alias.text
-    told = {}
+    printed = {}
     for ref in ("published", "published@1", "published@v2", "published@pilot", "published@stable"):
         arguments = ("run", ref, "-i", "amount=12", "--wait", "--json")
         ended = await docrail(*arguments, DOCRAIL_API_URL=service.stack.api_url)
         assert ended.code == 0, ended
-        told[ref] = json.loads(ended.out)["outputs"]["amount"]
-    assert told == {
+        printed[ref] = json.loads(ended.out)["outputs"]["amount"]
+    assert printed == {
         "published": "12",
         "published@1": "12",
         "published@v2": 12,
@@ -131,18 +131,19 @@ async def test_an_id_alone_has_the_inputs_of_the_version_that_the_run_gets(servi
 async def test_a_misspelt_definition_or_command_is_answered_with_the_one_that_is_meant(service: Service) -> None:
     api = ("--api", service.stack.api_url)
     ends = {
-        "invoices": ": did you mean 'invoice'?\n",
-        "lst": ": did you mean 'docrail run list'?\n",
-        "zzz": ": `docrail definition list` lists all\n",
-        "invoice@stabel": ": did you mean 'invoice@stable'?\n",
-        "invoice@99": ": its versions are 1 to 1, its aliases stable\n",
+        "invoices": "did you mean 'invoice'? (nor is there a file 'invoices' here)\n",
+        "lst": " (nor is there a file 'lst' here); did you mean `docrail run list`?\n",
+        "zzz": "there is no definition 'zzz' (nor is there a file 'zzz' here)\n",
+        "invoice@stabel": "did you mean 'invoice@stable'? (there is invoice@stable) (nor is there a file",
+        "invoice@99": "(there is version 1) (nor is there a file 'invoice@99' here)\n",
     }
     found = await asyncio.gather(*(docrail("run", what, *api) for what in ends))
     assert [ended.code for ended in found] == [1] * len(ends)
-    assert [ended.err.partition(" here)")[2] for ended in found] == [*ends.values()]
+    for ended, end in zip(found, ends.values(), strict=True):
+        assert end in ended.err
 
 
-async def test_what_is_neither_published_nor_a_file_is_told_as_both(service: Service) -> None:
+async def test_a_name_that_is_neither_published_nor_a_file_is_reported_as_both(service: Service) -> None:
     api = ("--api", service.stack.api_url)
     unknown, older, file, away = await asyncio.gather(
         docrail("run", "invoices", *api),
@@ -172,7 +173,7 @@ async def test_a_failed_run_has_code_1_and_says_why(service: Service) -> None:
     assert re.search(r"^create_review +skipped +Dependency failed", ended.out, re.MULTILINE)
 
 
-async def test_what_could_not_be_undone_is_told_with_how_that_is_tried_again(service: Service, tmp_path: Path) -> None:
+async def test_a_step_that_could_not_be_undone_is_shown_with_what_to_do(service: Service, tmp_path: Path) -> None:
     fails = "handler: fail, config: {times: 9, error: ValueError, message: the bank is closed}, max_retries: 0"
     file = tmp_path / "refund.yaml"
     file.write_text(
@@ -251,7 +252,7 @@ async def test_an_api_that_starts_again_does_not_end_the_waiting(service: Servic
         assert await command.ended() == 3
 
 
-async def test_what_the_api_refuses_is_told_in_one_line(service: Service, document: str) -> None:
+async def test_a_refusal_of_the_api_is_reported_in_one_line(service: Service, document: str) -> None:
     refused = await service.docrail_run("--input", f"document_id={document}", "--key", "not a key")
     assert (refused.code, refused.out) == (1, "")
     assert re.fullmatch(r"docrail: The request is not valid: key: must be .*\n", refused.err)
@@ -268,7 +269,7 @@ async def test_inputs_are_checked_before_anybody_is_asked() -> None:
     )
 
 
-async def test_an_api_that_cannot_be_asked_is_told_in_one_line(service: Service) -> None:
+async def test_an_unavailable_api_is_reported_in_one_line(service: Service) -> None:
     asked = ("run", DEFINITION, "-i", "document_id=doc_1", "--api")
     away, nonsense, other = await asyncio.gather(
         docrail(*asked, NOWHERE),

@@ -49,8 +49,8 @@ async def started(service: Service, definition: dict[str, Json], step: str, stat
 
 async def actions(service: Service, run_id: str) -> list[tuple[str, dict[str, Json]]]:
     """Return what was done to the run and why, the first one first."""
-    told = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
-    return [(each["action"], each["details"]) for each in reversed(told)]
+    printed = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
+    return [(each["action"], each["details"]) for each in reversed(printed)]
 
 
 async def test_a_run_is_paused_goes_on_and_is_aborted_and_each_says_what_it_led_to(service: Service) -> None:
@@ -77,12 +77,14 @@ async def test_a_run_is_paused_goes_on_and_is_aborted_and_each_says_what_it_led_
     ]
 
 
-async def test_a_run_that_waits_says_where_that_is_told_and_json_is_what_the_api_answers(service: Service) -> None:
+async def test_a_resumed_run_that_waits_names_the_command_that_lists_its_waits(
+    service: Service,
+) -> None:
     run_id = await started(service, ASKS, "reply", "waiting")
     paused = await typed(service, "run", "pause", run_id, "--json")
     assert (paused.code, json.loads(paused.out)) == (0, {"run_id": run_id, "status": "paused"})
-    told = f"{run_id} goes on, and is waiting: `docrail run waits {run_id}` shows for what\n"
-    assert await typed(service, "run", "resume", run_id) == Ended(0, told, "")
+    printed = f"{run_id} goes on, and is waiting: `docrail run waits {run_id}` shows for what\n"
+    assert await typed(service, "run", "resume", run_id) == Ended(0, printed, "")
     aborted = await typed(service, "run", "abort", run_id, "--reason", "enough", "--json")
     assert (aborted.code, json.loads(aborted.out)["run_id"]) == (0, run_id)
     assert (await service.ended(run_id))["status"] == "aborted"
@@ -115,19 +117,19 @@ async def test_a_run_that_is_being_undone_is_not_paused_and_may_be_ended_by_forc
 
 async def test_a_run_that_no_worker_can_carry_on_names_the_abort_by_force(service: Service) -> None:
     run_id = await start_broken(service)
-    told = await typed(service, "run", "abort", run_id, "--reason", "a bug")
-    assert (told.code, f"`docrail run abort {run_id} --reason TEXT --force`" in told.err) == (1, True)
+    printed = await typed(service, "run", "abort", run_id, "--reason", "a bug")
+    assert (printed.code, f"`docrail run abort {run_id} --reason TEXT --force`" in printed.err) == (1, True)
     assert (await typed(service, "run", "abort", run_id, "--reason", "a bug", "--force")).code == 0
     assert (await service.http.get(f"/v1/runs/{run_id}")).json()["status"] == "failed"
 
 
 async def test_a_run_that_ends_in_the_same_moment_is_not_said_to_be_paused() -> None:
     async with loopback(reply_json({"run_id": "asks.1", "status": "completed"})) as api:
-        told = await docrail("run", "pause", "asks.1", DOCRAIL_API_URL=api.url)
-    assert told == Ended(1, "", "docrail: asks.1 is completed, not paused: it came to its end in the same moment\n")
+        printed = await docrail("run", "pause", "asks.1", DOCRAIL_API_URL=api.url)
+    assert printed == Ended(1, "", "docrail: asks.1 is completed, not paused: it ended in the same moment\n")
 
 
-async def test_an_abort_says_why_and_a_run_that_there_is_not_is_told(service: Service) -> None:
+async def test_an_abort_records_its_reason_and_an_unknown_run_is_refused(service: Service) -> None:
     silent = await typed(service, "run", "abort", "asks.none")
     assert (silent.code, "--reason" in silent.err) == (2, True)
     for command in ("pause", "resume", "abort"):

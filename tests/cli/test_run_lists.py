@@ -44,6 +44,22 @@ async def test_overdue_runs_are_listed(service: Service) -> None:
     assert line.split()[:4] == [f"waiting.{service.settings.task_queue}", "1", "waiting,", "overdue"]
 
 
+async def test_the_attempts_of_a_run_that_was_retried_are_listed(service: Service) -> None:
+    fails = {"id": "bad", "handler": "fail", "config": {"times": 1, "error": "ValueError"}, "max_retries": 0}
+    order = {"definition": {"id": "retried", "steps": [fails]}, "key": service.settings.task_queue}
+    run_id = (await service.http.post("/v1/runs", json=order)).json()["run_id"]
+    assert (await service.ended(run_id))["status"] == "failed"
+    assert (await service.http.post(f"/v1/runs/{run_id}/retry", json={})).is_success
+
+    async def is_listed() -> bool:
+        listed = await runs(service, "--definition", "retried")
+        heading, _, *lines = listed.out.splitlines()
+        assert heading.split() == ["run", "v", "status", "attempts", "started", "took"]
+        return [line.split()[:4:3] for line in lines] == [[run_id, "2"]]
+
+    await eventually(is_listed, "the second attempt is listed")
+
+
 async def test_runs_are_listed_by_what_is_asked(service: Service) -> None:
     found = json.loads((await runs(service, "--definition", "hello", "--status", "completed", "--json")).out)
     assert f"hello.{service.settings.task_queue}" in [run["run_id"] for run in found]
@@ -54,7 +70,7 @@ async def test_a_page_that_is_not_all_says_so(service: Service) -> None:
     assert "… and older ones" in (await runs(service, "--limit", "1")).out
 
 
-async def test_what_the_api_refuses_is_told(service: Service) -> None:
+async def test_a_refusal_of_the_api_is_reported(service: Service) -> None:
     refused = await runs(service, "--status", "late")
     assert refused.code == 1
     assert "status" in refused.err

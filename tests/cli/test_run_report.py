@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from docrail.cli.run_report import print_report, progress_lines
+from docrail.cli.printout import print_parts
+from docrail.cli.run_report import progress_lines, report_parts
 
 STEP: dict[str, Any] = {
     "status": "completed",
@@ -23,15 +24,15 @@ WAIT = {"waits_for": "human", "queue": "finance", "asks": "Pay 12?", "until": 1_
 
 def report(status: str, **steps: dict[str, Any]) -> dict[str, Any]:
     counts = dict.fromkeys(("completed", "failed", "skipped", "cancelled"), 0)
-    told = {name: {**STEP, **step} for name, step in steps.items()}
-    for step in told.values():
+    complete = {name: {**STEP, **step} for name, step in steps.items()}
+    for step in complete.values():
         if step["status"] in counts:
             counts[step["status"]] += 1
     return {
         "run_id": "pay.1",
         "status": status,
         "reason": "",
-        "steps": told,
+        "steps": complete,
         "outputs": {},
         "history_url": "u",
         **counts,
@@ -89,7 +90,7 @@ def test_no_line_of_progress_is_wider_than_the_terminal(monkeypatch: pytest.Monk
 
 def test_undone_steps_do_not_look_completed(capsys: pytest.CaptureFixture[str]) -> None:
     failed = {"compensation": "failed", "compensation_error": {"type": "ValueError", "message": "closed"}}
-    print_report(report("failed", pay={"compensation": "completed"}, book=failed, load={}))
+    print_parts(report_parts(report("failed", pay={"compensation": "completed"}, book=failed, load={})))
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["pay", "completed,", "undone", "1", "0.50"] in lines
     assert ["book", "completed,", "not", "undone", "1", "0.50"] in lines

@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-from docrail.cli.tables import ID, NUMBER, STATUS, TEXT, print_table
-from docrail.cli.terminal import coloured, folded
+from docrail.cli.listing import ID, NUMBER, STATUS, TEXT
+from docrail.cli.tables import print_table
+from docrail.cli.terminal import coloured, folded, say
 
 HEADINGS = {"run": ID, "status": STATUS, "empty": ID, "message": TEXT, "attempts": NUMBER}
 RUN = "invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e3f2a1b"
@@ -46,6 +47,24 @@ def test_what_is_too_wide_all_the_same_is_a_block_for_each_row(capsys: pytest.Ca
     assert lines[2].startswith("  message   the bank does not know")
     assert [line for line in lines if RUN in line] == [RUN, f"  document  {RUN}"] * 2
     assert not any("empty" in line for line in lines)
+
+
+@pytest.mark.usefixtures("eighty")
+def test_an_id_within_a_text_is_never_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table({"run": ID, "why": TEXT, "title": TEXT}, [[RUN, f"waits for {RUN}", MESSAGE]])
+    out = capsys.readouterr().out
+    assert out.count(RUN) == 2
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_long_line_is_folded_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    terminal, pipe = Terminal(), io.StringIO()
+    for stream in (terminal, pipe):
+        say(f"{RUN} is aborted: {MESSAGE}\nshort", stream)
+    assert max(map(len, terminal.getvalue().splitlines())) <= 60
+    assert terminal.getvalue().splitlines()[-1] == "short"
+    assert pipe.getvalue() == f"{RUN} is aborted: {MESSAGE}\nshort\n"
 
 
 @pytest.mark.usefixtures("eighty")

@@ -55,13 +55,13 @@ EXPECTED = {
     "binary.yaml": Ended(1, "binary.yaml:1:5: error not-utf-8: the text is not UTF-8\nbinary.yaml: 1 error\n", ""),
     "text.yaml": Ended(
         1,
-        "text.yaml:1:1: error wrong-type: a definition is an object with 'id' and 'steps', found the text 'hello'\n"
+        "text.yaml:1:1: error wrong-type: expected an object with 'id' and 'steps', found the text 'hello'\n"
         "text.yaml: 1 error\n",
         "",
     ),
     "list.json": Ended(
         1,
-        "list.json:1:1: error wrong-type: a definition is an object with 'id' and 'steps', found an empty list\n"
+        "list.json:1:1: error wrong-type: expected an object with 'id' and 'steps', found an empty list\n"
         "list.json: 1 error\n",
         "",
     ),
@@ -118,7 +118,7 @@ async def test_as_json_the_problems_are_a_list(folder: Path) -> None:
     assert broken.code == 1
     assert problems[0] == {
         "code": "bad-id",
-        "message": "'broken one' cannot be an id: it must begin with a letter and hold only letters, digits and _",
+        "message": "'broken one' cannot be an id: it must begin with a letter and contain only letters, digits and _",
         "path": "id",
         "line": 1,
         "column": 5,

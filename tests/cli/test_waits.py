@@ -88,15 +88,15 @@ async def run_id(service: Service) -> AsyncIterator[str]:
 async def explained(service: Service, run_id: str) -> dict[str, Json]:
     response = await service.http.get(f"/v1/runs/{run_id}/explain")
     assert response.status_code == 200, response.text
-    told: dict[str, Json] = response.json()
-    return told
+    printed: dict[str, Json] = response.json()
+    return printed
 
 
 async def waits(service: Service, run_id: str, **wanted: Json) -> dict[str, Json]:
     response = await service.http.get(f"/v1/runs/{run_id}/waits", params=wanted)
     assert response.status_code == 200, response.text
-    told: dict[str, Json] = response.json()
-    return told
+    printed: dict[str, Json] = response.json()
+    return printed
 
 
 async def typed(service: Service, *arguments: str) -> Ended:
@@ -104,9 +104,9 @@ async def typed(service: Service, *arguments: str) -> Ended:
 
 
 async def test_all_that_is_waited_for_is_listed_with_where_it_is_answered(service: Service, run_id: str) -> None:
-    told = await waits(service, run_id)
-    found = {(each["outer_step_id"], each["item"]): each for each in told["waits"]}
-    assert (told["unanswered"], told["paused"], told["after"]) == ([], [], None)
+    printed = await waits(service, run_id)
+    found = {(each["outer_step_id"], each["item"]): each for each in printed["waits"]}
+    assert (printed["unanswered"], printed["paused"], printed["after"]) == ([], [], None)
     assert found.keys() == {(None, None), ("one", None), *(("each", key) for key in KEYS[:6])}
     own, inner, timer = found[None, None], found["each", "b c"], found["one", None]
     assert (own["run_id"], own["step_id"], own["title"]) == (run_id, "approve", "Approve it")
@@ -157,9 +157,9 @@ async def test_a_list_is_explained_by_its_items_that_wait_for_their_turn(service
 
 
 async def test_the_command_lists_them(service: Service, run_id: str) -> None:
-    told = await typed(service, run_id)
-    assert (told.code, told.err) == (0, "")
-    lines = told.out.splitlines()
+    printed = await typed(service, run_id)
+    assert (printed.code, printed.err) == (0, "")
+    lines = printed.out.splitlines()
     [human] = [line for line in lines if "a person in queue finance" in line]
     assert human.split()[:2] == [run_id, "approve"]
     assert human.rstrip().endswith(f"Go on with {len(KEYS)}?")
@@ -188,10 +188,10 @@ async def test_runs_that_are_paused_are_named_and_a_pause_is_what_a_run_waits_fo
         assert (await service.http.post(f"/v1/runs/{answered}", json={"answer": {}})).status_code == 200
     await service.http.post(f"/v1/runs/{run_id}~inside/resume")
     await eventually(waits_for, "only a pause keeps it")
-    told = f"{run_id} is paused: it takes answers, but no step starts before `docrail run resume {run_id}`\n"
-    assert (await typed(service, run_id)).out == told
+    printed = f"{run_id} is paused: it takes answers, but no step starts before `docrail run resume {run_id}`\n"
+    assert (await typed(service, run_id)).out == printed
     as_json = await typed(service, run_id, "--json")
-    assert (json.loads(as_json.out), as_json.err) == ([], f"docrail: {told}")
+    assert (json.loads(as_json.out), as_json.err) == ([], f"docrail: {printed}")
     await service.http.post(f"/v1/runs/{run_id}/resume")
     assert (await service.ended(run_id))["status"] == "completed"
 
@@ -206,20 +206,20 @@ async def test_a_parked_step_inside_waits_for_a_person(service: Service) -> None
     outer = {"id": "waits_around", "steps": [{"id": "inner", "workflow": {"id": "waits_parked"}}]}
     run_id = (await service.http.post("/v1/runs", json={"definition": outer})).json()["run_id"]
 
-    async def is_told() -> bool:
+    async def is_there() -> bool:
         found = (await waits(service, run_id))["waits"]
         return [(each["run_id"], each["step_id"], each["waiting"]) for each in found] == [
             (f"{run_id}~inner", "bad", None)
         ]
 
-    await eventually(is_told, "the parked step")
+    await eventually(is_there, "the parked step")
     assert "a decision on its failure" in (await typed(service, run_id)).out
     await service.http.post(f"/v1/runs/{run_id}/abort")
     await service.ended(run_id)
     assert (await typed(service, run_id)).out == f"{run_id} waits for nothing\n"
 
 
-async def test_the_items_of_a_long_list_are_in_chunks_and_are_told_all_the_same(service: Service) -> None:
+async def test_waiting_items_of_a_long_list_are_reported_although_they_are_in_chunks(service: Service) -> None:
     each = {"items": "{{ inputs.keys }}", "key": "item", "max_concurrency": 8}
     slow = {"id": "slow", "handler": "sleep", "resource_tag": TAG, "config": {"seconds": 3600}, "for_each": each}
     asks = {"id": "asks", "workflow": {"id": "waits_inside", "inputs": {"n": "{{ item }}"}}, "for_each": each}
@@ -233,16 +233,16 @@ async def test_the_items_of_a_long_list_are_in_chunks_and_are_told_all_the_same(
     keys = [f"key {n}" for n in range(260)]
     order = {"definition": definition, "inputs": {"keys": keys}}
     run_id = (await service.http.post("/v1/runs", json=order)).json()["run_id"]
-    told: list[dict[str, Json]] = []
+    printed: list[dict[str, Json]] = []
 
     async def is_there() -> bool:
-        told.append((await explained(service, run_id))["steps"])
-        at_work = told[-1]["slow"]["at_work"] or {"running": 0, "queued": 0}
-        return bool(at_work["running"] + at_work["queued"] == 8 and told[-1]["asks"]["inner_waiting"] == 8)
+        printed.append((await explained(service, run_id))["steps"])
+        at_work = printed[-1]["slow"]["at_work"] or {"running": 0, "queued": 0}
+        return bool(at_work["running"] + at_work["queued"] == 8 and printed[-1]["asks"]["inner_waiting"] == 8)
 
     await eventually(is_there, "the chunks' items")
-    assert set(told[-1]["slow"]["at_work"]["queued_items"]) < set(keys)
-    assert {wait["item"] for wait in told[-1]["asks"]["inner_waits"]} < set(keys)
+    assert set(printed[-1]["slow"]["at_work"]["queued_items"]) < set(keys)
+    assert {wait["item"] for wait in printed[-1]["asks"]["inner_waits"]} < set(keys)
     assert len({wait["item"] for wait in (await waits(service, run_id))["waits"]} & set(keys)) == 8
     await service.http.post(f"/v1/runs/{run_id}/abort")
     await service.ended(run_id)

@@ -15,16 +15,16 @@ from docrail.dag.engine.events import (
     Undo,
 )
 from docrail.dag.engine.plan import Plan, compile_plan
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import begin, load, save
 from docrail.dag.engine.state import RunState, StepError
 from docrail.dag.engine.transitions import advance
-from docrail.dag.explain.explain import explain_run
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
 from tests.dag.catalogue import EXTRACT, told
+from tests.dag.explained import explain_run
+from tests.dag.rewinding import rewind
 
 CACHE: dict[str, Json] = {"ttl_seconds": 60}
 READS: dict[str, Json] = {"value": "{{ inputs.n }}", "unit": "m"}

@@ -24,7 +24,6 @@ from docrail.dag.engine.events import (
     WentOn,
 )
 from docrail.dag.engine.plan import Plan, compile_plan
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import begin, load, save
 from docrail.dag.engine.state import Answer, RunState, StepError, Traffic
 from docrail.dag.engine.transitions import advance
@@ -32,6 +31,7 @@ from docrail.dag.explain.report import RunReport, report_of
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
+from tests.dag.rewinding import rewind
 
 LARGE = {"value": "x" * 250_000}
 

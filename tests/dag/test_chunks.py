@@ -32,11 +32,11 @@ from docrail.dag.engine.events import (
     Store,
     Stored,
 )
-from docrail.dag.engine.map_chunk import MAX_ENDS_BYTES, ChunkRun, with_short_errors
+from docrail.dag.engine.map_chunk import MAX_ENDS_BYTES, ChunkRun, for_report
 from docrail.dag.engine.map_items import LANES, MAX_CHUNK_BYTES, MAX_STORED_BYTES
 from docrail.dag.engine.plan import compile_plan
 from docrail.dag.engine.saved_state import begin
-from docrail.dag.engine.state import ItemEnd, StepError, StepState
+from docrail.dag.engine.state import EarlierError, ItemEnd, StepError, StepState
 from docrail.dag.engine.transitions import advance
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Step
@@ -337,10 +337,16 @@ def test_a_chunk_begins_every_item_once_until_it_is_stopped(
 def test_errors_of_a_chunk_are_cut_until_all_of_them_travel() -> None:
     """A control character takes six bytes as JSON."""
     failed = ItemEnd(StepStatus.FAILED, None, StepError("ValueError", "\x01" * LONGEST_MESSAGE), 1)
-    ends = with_short_errors([failed] * 250)
+    ends = for_report([failed] * 250)
     assert 1_000_000 < size_of(ends) <= MAX_ENDS_BYTES
     assert {ended.error and len(ended.error.message) for ended in ends} == {LONGEST_MESSAGE // 2}
-    assert with_short_errors([failed, DONE]) == (failed, DONE)
+    assert for_report([failed, DONE]) == (failed, DONE)
+
+
+def test_a_chunk_reports_the_last_errors_of_earlier_attempts() -> None:
+    met = [EarlierError(number, StepError("ConnectionError", "no network")) for number in (1, 2)]
+    ends = for_report([ItemEnd(StepStatus.COMPLETED, {}, attempts=3, earlier=tuple(met))] * 4)
+    assert [ended.earlier for ended in ends] == [(), (met[1],), tuple(met), tuple(met)]
 
 
 @pytest.mark.parametrize("status", [StepStatus.CANCELLED, StepStatus.PENDING])

@@ -14,17 +14,17 @@ from docrail.dag.engine.events import (
     StepFailed,
 )
 from docrail.dag.engine.plan import Plan, compile_plan
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import begin, load, save
 from docrail.dag.engine.state import RunState, StepError
 from docrail.dag.engine.transitions import advance
-from docrail.dag.explain.explain import explain_run
 from docrail.dag.explain.report import RunReport, markdown, report_of
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from tests.dag.catalogue import EXTRACT, told
 from tests.dag.definitions import Case, cases
+from tests.dag.explained import explain_run
+from tests.dag.rewinding import rewind
 from tests.dag.world import Picker, World
 
 

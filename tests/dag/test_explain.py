@@ -24,11 +24,13 @@ from docrail.dag.engine.saved_state import begin
 from docrail.dag.engine.state import Answer, RunState, StepError
 from docrail.dag.engine.transitions import advance
 from docrail.dag.explain.conditions import MOST_CHARACTERS, brief
-from docrail.dag.explain.explain import MAX_PAGE_BYTES, explain_run, facts_of_run, in_words
+from docrail.dag.explain.explain import MAX_PAGE_BYTES, facts_of_run
 from docrail.dag.explain.facts import HoldKind, RunExplanation, StepExplanation, Verdict
+from docrail.dag.explain.words import in_words
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
+from tests.dag.explained import explain_run
 from tests.dag.kinds import part_at
 
 BROKEN = StepError("ConnectionError", "no network")
@@ -255,7 +257,7 @@ CASES = {
         [],
         [
             "it has no parents, so it may begin with the run",
-            "its next item has not begun: 2 items run, as many as for_each.max_concurrency (2) lets",
+            "its next item has not begun: 2 items run, as many as for_each.max_concurrency (2) allows",
             "of 3 items 0 completed, 0 failed, 2 running, 1 not started",
         ],
     ),
@@ -503,11 +505,22 @@ def test_a_short_value_is_told_whole() -> None:
 
 def test_a_run_of_two_thousand_steps_is_explained_in_one_page() -> None:
     """Each page of an ended run has a worker replay all of it."""
-    steps = [{"id": f"step_{number}", "handler": "noop"} for number in range(2_000)]
-    plan = compile_plan(Definition.model_validate({"id": "long", "steps": steps}))
-    facts = facts_of_run(plan, begin(plan, {}, {}), "long.1", limit=5_000)
-    assert (len(facts.steps), facts.after) == (2_000, None)
+    steps: list[dict[str, Json]] = [{"id": "step_0", "handler": "noop"}]
+    for number in range(1, 2_000):
+        parents = [f"step_{above}" for above in range(max(0, number - 3), number)]
+        condition = f"step_{number - 1}.value < {number}"
+        steps.append({"id": f"step_{number}", "handler": "noop", "depends_on": parents, "condition": condition})
+    plan, run = played(steps, *(done(f"step_{number}", {"value": number}) for number in range(2_000)))
+    facts = facts_of_run(plan, run, "long.1", limit=5_000)
+    assert (facts.status, len(facts.steps), facts.after) == (RunStatus.COMPLETED, 2_000, None)
     carried = to_json(facts.model_dump(mode="json", exclude_defaults=True))
-    assert in_words(RunExplanation.model_validate_json(carried)) == explain_run(
-        plan, begin(plan, {}, {}), "long.1", limit=5_000
-    )
+    assert in_words(RunExplanation.model_validate_json(carried)) == explain_run(plan, run, "long.1", limit=5_000)
+
+
+def test_a_run_sends_facts_and_no_sentences() -> None:
+    """Whoever shows an explanation makes its sentences: they would double what a query carries."""
+    plan, run = played([{"id": "a"}, after("a", condition="a.value > 1")], done("a", {"value": 1}))
+    facts = facts_of_run(plan, run, "told.1")
+    assert facts.words == ()
+    assert [step.words for step in facts.steps.values()] == [(), ()]
+    assert all(step.words for step in in_words(facts).steps.values())

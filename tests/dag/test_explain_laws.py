@@ -3,11 +3,11 @@
 from hypothesis import given
 
 from docrail.dag.engine.eligibility import RULES, Outcomes
-from docrail.dag.explain.explain import explain_run
 from docrail.dag.explain.facts import RunExplanation, StepExplanation, Verdict
 from docrail.dag.language.statuses import SkipReason, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from tests.dag.definitions import LAW, Case, cases, picks
+from tests.dag.explained import explain_run
 from tests.dag.world import Picker, World
 
 NOT_BEGUN = (StepStatus.PENDING, StepStatus.QUEUED)

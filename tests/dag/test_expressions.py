@@ -267,7 +267,7 @@ def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str) -
         ("inputs.name[0]", "'inputs.name' has no element 0: it is the text 'invoice'"),
         (
             "inputs.items.pop",
-            "'inputs.items' has no 'pop': it is a list; ask an element, as in [0], or all, `| map(attribute='pop')`",
+            "'inputs.items' has no 'pop': it is a list; read an element, as in [0], or all, `| map(attribute='pop')`",
         ),
         ("inputs.items[99]", "'inputs.items' has no element 99: it is a list of 3, numbered from 0"),
         ("inputs.items[true]", "a list has no part that true names: it is a list of 3, numbered from 0"),
@@ -275,7 +275,7 @@ def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str) -
         ("['a', none] | join", "`join` needs texts or numbers, got null"),
         ("[true] | join", "`join` needs texts or numbers, got true"),
         ("none | upper", "`upper` needs a text, got null"),
-        ("'\\x00'", "the text holds the character NUL, which PostgreSQL cannot store"),
+        ("'\\x00'", "the text contains the character NUL, which PostgreSQL cannot store"),
         ("1 / 0", "division by zero, by `/`"),
         ("1 % 0", "division by zero, by `%`"),
         ("'a' * 1000000000", "`*` needs numbers, got the text 'a'"),
@@ -287,8 +287,8 @@ def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str) -
         ("true + 1", "`+` needs numbers, got true"),
         ("none + 1", "`+` needs numbers, got null"),
         ("-'a'", "`-` needs a number, got the text 'a'"),
-        ("'a' < 1", "`<` cannot compare the text 'a' with the number 1: `| float` makes a number of a text"),
-        ("none > 1", "`>` cannot compare null with the number 1: ask `is not none` before"),
+        ("'a' < 1", "`<` cannot compare the text 'a' with the number 1: `| float` converts a text to a number"),
+        ("none > 1", "`>` cannot compare null with the number 1: check `is not none` first"),
         ("1 in 5", "`in` looks into a list, an object or a text, got the number 5"),
         ("5 | length", "`length` needs a list, an object or a text, got the number 5"),
         (
@@ -475,7 +475,7 @@ def test_a_filter_that_gives_a_list_gives_a_list_everywhere(text: str, value: Js
 
 @pytest.mark.parametrize("text", ["self.total + 1", "self is defined", "[self]"])
 def test_a_name_of_jinjas_own_is_refused(text: str) -> None:
-    with pytest.raises(ExpressionError, match="a word of Jinja's own"):
+    with pytest.raises(ExpressionError, match="reserved by Jinja"):
         compile_expression(text)
 
 

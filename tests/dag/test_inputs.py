@@ -68,14 +68,14 @@ def test_inputs_that_are_too_large_together_name_the_largest_and_the_limit() -> 
     with pytest.raises(MisfitError) as refused:
         complete_inputs(declared, {"a": "x" * 100_000, "b": "x" * 200_000})
     assert str(refused.value) == (
-        f"inputs.b: takes 200002 bytes as JSON; all inputs together may take {MAX_VALUE_BYTES} and take 300004: "
+        f"inputs.b: takes 200002 bytes as JSON; all inputs together take 300004 bytes, more than {MAX_VALUE_BYTES}: "
         "pass a reference instead"
     )
 
 
 def test_what_is_too_much_work_to_check_is_refused() -> None:
     schema = {"type": "array", "items": {"allOf": [{"type": "integer"}] * 1000}}
-    with pytest.raises(MisfitError, match=r"inputs\.a: is too much work to check"):
+    with pytest.raises(MisfitError, match=r"inputs\.a: takes too much work to check"):
         complete_inputs(definition(a=schema), {"a": [1] * 10_000})
 
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docrail.dag.engine.events import AbortRequested, Cancel, CancelRequested, PauseRequested, ResumeRequested
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import load, save
 from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
 from tests.dag.definitions import LAW, Case, cases, picks
+from tests.dag.rewinding import rewind
 from tests.dag.specification import ENDED, RAN, Fate, failed_items, specify
 from tests.dag.watch import items_of
 from tests.dag.world import Picker, World

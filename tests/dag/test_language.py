@@ -84,10 +84,10 @@ def test_examples(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a | round(1, 2, 3)", "`round` cannot be told so; it is written as in `| round(2)`"),
-        ("a | default(1, foo=2)", "`default` cannot be told so; it is written as in `| default(0)`"),
-        ("[1] | list(2)", "`list` cannot be told so; it is written as in `| list`"),
-        ("['x'] | map('upper', 1) | list", "`upper` cannot be told so; it is written as in `| upper`"),
+        ("a | round(1, 2, 3)", "`round` cannot be called like this; write it as in `| round(2)`"),
+        ("a | default(1, foo=2)", "`default` cannot be called like this; write it as in `| default(0)`"),
+        ("[1] | list(2)", "`list` cannot be called like this; write it as in `| list`"),
+        ("['x'] | map('upper', 1) | list", "`upper` cannot be called like this; write it as in `| upper`"),
         ("a is gt", "`is gt` takes one value"),
         ("1 if not (a is eq(1, 2)) else 2", "`is eq` takes one value"),
         ("a is defined(1)", "`is defined` takes nothing"),

@@ -21,7 +21,7 @@ def test_a_rate_is_uses_a_second(written: Json, per_second: float) -> None:
     ["", "ten", "-1", "10/h", "1e3", "10/s/s", "inf", "nan", -1, HIGHEST_RATE * 2, True, None, [10], float("nan")],
 )
 def test_anything_else_is_refused_with_what_is_expected(written: Json) -> None:
-    with pytest.raises(ValueError, match="is no rate: expected a number of uses a second from 0, as in 10/s"):
+    with pytest.raises(ValueError, match="is not a rate: expected a number of uses a second from 0, as in 10/s"):
         parse_rate(written)
 
 
@@ -49,8 +49,8 @@ def test_limits_are_rates_by_tag(written: Json, limits: dict[str, float]) -> Non
     [
         ("gemini_api", "'gemini_api' has no rate: expected TAG=RATE, as in 'gemini_api=10/s, database=50/s'"),
         ("a=1, a=2", "the resource tag 'a' has two rates: expected one"),
-        ("two words=1", "'two words' is no resource tag: expected letters, digits and _, beginning with a letter"),
-        ("a=x", "a: 'x' is no rate"),
+        ("two words=1", "'two words' is not a resource tag: expected letters, digits and _, beginning with a letter"),
+        ("a=x", "a: 'x' is not a rate"),
         ("{a: 1", "not JSON"),
         (7, "expected TAG=RATE, TAG=RATE"),
     ],

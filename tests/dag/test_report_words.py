@@ -25,12 +25,13 @@ from docrail.dag.engine.plan import Plan, compile_plan
 from docrail.dag.engine.saved_state import begin, load, save
 from docrail.dag.engine.state import MOST_EARLIER, EarlierError, RunState, StepError
 from docrail.dag.engine.transitions import advance
-from docrail.dag.explain.explain import MOST_TOLD, explain_run
+from docrail.dag.explain.explain import MOST_REPORTED
 from docrail.dag.explain.report import MAX_INNER_BYTES, MAX_REPORT_BYTES, RunReport, for_outer, report_of
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import Found
+from tests.dag.explained import explain_run
 
 BROKEN = StepError("ConnectionError", "no network")
 ROOT = "it has no parents, so it may begin with the run"
@@ -73,7 +74,7 @@ def test_a_report_says_of_each_step_what_explain_says() -> None:
 
 
 def test_of_a_large_run_the_steps_that_tell_most_are_explained() -> None:
-    names = [f"s{number}" for number in range(MOST_TOLD + 50)]
+    names = [f"s{number}" for number in range(MOST_REPORTED + 50)]
     steps = [noop(name) for name in names] + [noop("odd", condition="false")]
     plan, run = played(steps, *(StepCompleted(name, {}, 1, 110.0) for name in names), StepFailed("s9", BROKEN, 1, 9.0))
     told = report(plan, run)

@@ -21,8 +21,8 @@ from docrail.dag.engine.events import (
     Undo,
 )
 from docrail.dag.engine.plan import compile_plan
-from docrail.dag.engine.retry import Edit, Fate, Retry, Who, edit_problems, plan_retry, renew_context, rewind
-from docrail.dag.engine.saved_state import begin, load, save
+from docrail.dag.engine.retry import Edit, Fate, Retry, Who, edit_problems, plan_retry, renew_context
+from docrail.dag.engine.saved_state import begin, save
 from docrail.dag.engine.state import StepError, StepState
 from docrail.dag.engine.transitions import advance
 from docrail.dag.language.definition import Definition, Step
@@ -332,18 +332,6 @@ def test_another_version_gets_its_number_and_a_stand_in_for_each_new_webhook() -
 chosen = st.dictionaries(
     st.integers(0, 11).map("s{}".format), st.sampled_from([SKIP, output({"by": "hand"})]), max_size=3
 )
-
-
-@LAW
-@given(cases(), picks)
-def test_without_edits_a_retry_under_the_same_version_is_a_rewind(case: Case, order: list[int]) -> None:
-    world = World(case.definition, case.failing, case.vanishing, case.overdue).go(Picker(order))
-    state = retried(world).state
-    expected = rewind(world.plan, load(world.plan, json.loads(json.dumps(save(world.plan, world.run)))))
-    for step_state in state.steps:
-        step_state.resolved_by = ""
-    state.fallen = []
-    assert state == expected
 
 
 @LAW

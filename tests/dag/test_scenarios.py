@@ -19,7 +19,6 @@ from docrail.dag.engine.events import (
     StepFailed,
 )
 from docrail.dag.engine.plan import compile_plan, plan_of
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import StepError
 from docrail.dag.explain.report import markdown, report_of
@@ -28,6 +27,7 @@ from docrail.dag.language.expressions.expression_errors import no_value
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
+from tests.dag.rewinding import rewind
 from tests.dag.specification import Fate
 from tests.dag.world import World
 

@@ -17,7 +17,6 @@ from docrail.dag.engine.events import (
     TimedOut,
 )
 from docrail.dag.engine.map_items import MAX_STORED_BYTES, ItemCounts, counts_of
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import ItemState, StepError
 from docrail.dag.explain.report import report_of
@@ -28,6 +27,7 @@ from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import answer, begun, broke, done, error_of, mapped, started, statuses, told, wait
+from tests.dag.rewinding import rewind
 from tests.dag.world import World
 
 THREE = ["x", "y", "z"]

@@ -24,12 +24,12 @@ from docrail.dag.engine.events import (
     StepFailed,
     TimedOut,
 )
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import Answer, RunState, StepError, StepState
 from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json
 from tests.dag.definitions import LAW, MOST_ITEMS, Case, cases, picks
+from tests.dag.rewinding import rewind
 from tests.dag.specification import specify, work_name
 from tests.dag.watch import counters, is_timer, part_of
 from tests.dag.world import Picker, World

@@ -46,7 +46,7 @@ def test_the_tests_of_a_definition_pass(path: Path) -> None:
 def test_everything_that_is_otherwise_is_told() -> None:
     unsaid, otherwise, broken = verdicts_of(read(TESTED / "wrong.yaml"))
     assert told(unsaid) == [
-        f"steps.{step}: step '{step}' runs, and the test does not say what {whose} gives: "
+        f"steps.{step}: step '{step}' runs, and the test has no result for {whose}: "
         f"add an `output` or a `failure` under `steps.{step}`"
         for step, whose in (("a", "it"), ("d", "its item 'y'"))
     ]

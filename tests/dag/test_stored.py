@@ -23,12 +23,10 @@ from docrail.dag.engine.events import (
     WentOn,
 )
 from docrail.dag.engine.map_items import inline_bytes
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import StepError
 from docrail.dag.engine.transitions import advance
 from docrail.dag.engine.value_transfer import LAST_PLACE, MOST_LOADS
-from docrail.dag.explain.explain import explain_run
 from docrail.dag.explain.facts import HoldKind
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.statuses import RunStatus, StepStatus
@@ -48,7 +46,9 @@ from docrail.dag.values.stored import (
     parts_in,
 )
 from tests.dag.definitions import definition, step
+from tests.dag.explained import explain_run
 from tests.dag.kinds import begun, broke, done, error_of, mapped, wait
+from tests.dag.rewinding import rewind
 from tests.dag.world import World
 
 SHA = "ab" * 32
@@ -434,6 +434,14 @@ def test_only_so_much_is_loaded_at_once() -> None:
         Start("s0", {"x": 2}),
         Load(ForStep(f"s{MOST_LOADS}"), (at(f"x{MOST_LOADS}"),)),
     ]
+
+
+def test_nothing_is_loaded_for_a_run_that_the_same_event_has_ended() -> None:
+    steps = (step("a"), step("b"), step("c", "a", "b", trigger_rule="all_done", config={"x": "{{ a.x + 1 }}"}))
+    world = World(definition(*steps, on_failure="fail_fast"))
+    world.start()
+    world.send(done("a", MARK))
+    assert world.send(broke("b")) == [Record("b"), Finish(RunStatus.FAILED)]
 
 
 def test_a_run_that_loads_is_not_waiting() -> None:

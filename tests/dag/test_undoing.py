@@ -24,10 +24,10 @@ from docrail.dag.engine.retry import Fate, Retry, plan_undoing
 from docrail.dag.engine.saved_state import begin, save
 from docrail.dag.engine.state import RunState, StepError
 from docrail.dag.engine.transitions import advance
-from docrail.dag.explain.words import run_words
 from docrail.dag.language.definition import OnFailure
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from tests.dag.definitions import definition, step
+from tests.dag.explained import explain_run
 
 UNDO = {"handler": "undo"}
 PAID = definition(
@@ -140,8 +140,8 @@ def test_a_run_that_fails_fast_only_undoes_too() -> None:
 
 def test_the_run_says_what_could_not_be_undone_until_it_is() -> None:
     run = ended(RunStatus.FAILED, STUCK)
-    assert "could not be undone, so that what it did stands: load, book" in [*run_words(PLAN, run)]
+    assert "could not be undone, so that what it did stands: load, book" in explain_run(PLAN, run, "stuck.1").words
     run = undoing(run).state
     for event in (RunStarted(10.0), undone("book"), undone("load")):
         advance(PLAN, run, event)
-    assert not [line for line in run_words(PLAN, run) if "undone" in line]
+    assert not [line for line in explain_run(PLAN, run, "stuck.1").words if "undone" in line]

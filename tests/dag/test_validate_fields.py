@@ -44,7 +44,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
             [
                 (
                     "1:5 bad-id id",
-                    "'my-invoice' cannot be an id: it must begin with a letter and hold only letters, digits and _",
+                    "'my-invoice' cannot be an id: it must begin with a letter and contain only letters, digits and _",
                     "my_invoice",
                 ),
             ],
@@ -106,10 +106,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
             [
                 (
                     "6:5 no-kind steps[1]",
-                    (
-                        "step 'save_json' does not say what it does: give it one of handler, wait, human, workflow, "
-                        "abort or switch"
-                    ),
+                    ("step 'save_json' has no kind: give it one of handler, wait, human, workflow, abort or switch"),
                 ),
             ],
             id="step-without-handler",
@@ -243,7 +240,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
             [
                 (
                     "9:5 alias-conflict steps[1].dependencies",
-                    "'dependencies' is another word for 'depends_on'; give one of them",
+                    "'dependencies' is an alias of 'depends_on'; keep one of them",
                 ),
             ],
             id="alias-beside-its-own-word",

@@ -92,7 +92,7 @@ def steps(**depends_on: str) -> str:
             [
                 (
                     "6:19 rule-needs-parents steps[0].trigger_rule",
-                    "step 'extract' would never run: 'one_failed' is about its parents, and it has none",
+                    "step 'extract' would never run: 'one_failed' needs parents, and it has none",
                 ),
             ],
             id="rule-about-parents-without-parents",

@@ -43,7 +43,7 @@ INPUT = "inputs:\n  n: {}\n" + EXTRACT
             [
                 (
                     "1:10 bad-id inputs['sla-hours']",
-                    "'sla-hours' cannot be an id: it must begin with a letter and hold only letters, digits and _",
+                    "'sla-hours' cannot be an id: it must begin with a letter and contain only letters, digits and _",
                     "sla_hours",
                 ),
             ],
@@ -61,7 +61,7 @@ INPUT = "inputs:\n  n: {}\n" + EXTRACT
             [
                 (
                     "2:21 unknown-keyword inputs.n['$ref']",
-                    "JSON Schema has no keyword '$ref' here: nothing is looked up elsewhere, so write the schema out",
+                    "JSON Schema has no keyword '$ref' here: references are not followed, so write out the schema",
                 ),
             ],
             id="keyword-that-would-fetch",
@@ -71,7 +71,7 @@ INPUT = "inputs:\n  n: {}\n" + EXTRACT
             [
                 (
                     "2:30 wrong-pattern inputs.n.pattern",
-                    "'(' is no regular expression that can be searched in bounded time: unclosed group",
+                    "'(' is not a regular expression that is searched in linear time: unclosed group",
                 ),
                 (
                     "2:46 wrong-value inputs.n.minLength",

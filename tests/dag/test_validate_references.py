@@ -27,7 +27,7 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             [
                 (
                     "10:16 bad-expression steps[1].condition",
-                    "this is an expression already, so it stands without {{ }}",
+                    "this is already an expression: write it without {{ }}",
                     "extract.total > 3",
                 ),
             ],
@@ -43,7 +43,7 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             [
                 (
                     "9:23 bad-expression steps[1].config.invoice",
-                    "`round` cannot be told so; it is written as in `| round(2)`",
+                    "`round` cannot be called like this; write it as in `| round(2)`",
                 )
             ],
             id="filter-with-too-much",
@@ -87,7 +87,7 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             [
                 (
                     "9:23 bad-expression steps[1].config.invoice",
-                    "{$path: ...} takes a list of texts and nothing beside it",
+                    "{$path: ...} takes a list of texts and no other field",
                 ),
             ],
             id="path-that-is-a-text",
@@ -111,7 +111,7 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             [
                 (
                     "10:16 unknown-name steps[1].condition",
-                    "'item' has a value only in a step with 'for_each': in what it gets, and in 'for_each.key'",
+                    "'item' has a value only in a step with 'for_each': in its config, inputs or 'for_each.key'",
                 ),
             ],
             id="word-of-a-later-version",

@@ -40,7 +40,7 @@ def test_what_is_right_is_accepted(text: str) -> None:
     [
         pytest.param(
             TAGGED.replace("gemini_api", "gemini-api"),
-            "it:6:19: error bad-id: 'gemini-api' cannot be an id: it must begin with a letter and hold only "
+            "it:6:19: error bad-id: 'gemini-api' cannot be an id: it must begin with a letter and contain only "
             "letters, digits and _ (did you mean 'gemini_api'?)",
             id="tag-that-is-no-id",
         ),
@@ -84,8 +84,8 @@ def test_what_is_right_is_accepted(text: str) -> None:
         ),
         pytest.param(
             KEYED % "{{ extract.total }}",
-            "it:2:34: error unknown-name: the fairness key is read before the run starts: it can read 'inputs', "
-            "and not 'extract'",
+            "it:2:34: error unknown-name: the fairness key is evaluated before the run starts: it can read only "
+            "'inputs', not 'extract'",
             id="fairness-key-of-a-step",
         ),
         pytest.param(
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_told_with_its_place(text: str, expected: str) -> None:
 
 def test_without_any_tag_that_is_said() -> None:
     assert told(TAGGED, {}) == [
-        "it:6:19: error unknown-resource-tag: step 'extract': there is no resource tag 'gemini_api'; none is set"
+        "it:6:19: error unknown-resource-tag: step 'extract': there is no resource tag 'gemini_api'; no tag has a limit"
     ]
 
 

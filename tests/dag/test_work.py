@@ -89,7 +89,7 @@ def test_an_expression_ends_or_is_ended_in_time(text: str) -> None:
 )
 def test_what_has_a_purpose_is_within_the_bounds(text: str, value: Json) -> None:
     if value is None:
-        with pytest.raises(ExpressionError, match="takes too much work: give it less at once"):
+        with pytest.raises(ExpressionError, match="takes too much work: give it less data"):
             evaluate(text, VALUES)
     else:
         assert evaluate(text, VALUES) == value

@@ -1,6 +1,8 @@
 """A picture file as a PDF shows what the readers see, and never more than a request can take."""
 
 import io
+from collections.abc import Callable
+from functools import partial
 
 import pypdfium2
 import pytest
@@ -34,13 +36,14 @@ def test_a_page_is_drawn_no_finer_than_it_helps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("page", "count", "problem"),
     [
-        (tiff(*[Image.effect_noise((2000, 2000), 90)] * 12), "more than 12 MB"),
-        (tiff(Image.new("L", (1, 24_000_000))), "Page 1 is a line"),
+        (partial(Image.effect_noise, (2000, 2000), 90), 12, "more than 12 MB"),
+        (partial(Image.new, "L", (1, 24_000_000)), 1, "Page 1 is too narrow"),
     ],
 )
-def test_what_is_no_page_or_too_much_is_refused(data: bytes, told: str) -> None:
-    with pytest.raises(UnreadableDocument, match=told) as refused:
+def test_what_is_no_page_or_too_much_is_refused(page: Callable[[], Image.Image], count: int, problem: str) -> None:
+    data = tiff(*[page()] * count)
+    with pytest.raises(UnreadableDocument, match=problem) as refused:
         pictures_as_pdf(data, 50)
     assert refused.value.code == Unreadable.TOO_LARGE

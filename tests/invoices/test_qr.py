@@ -128,7 +128,7 @@ def test_a_picture_that_cannot_be_searched_loses_its_codes_only(monkeypatch: pyt
     monkeypatch.setattr(pypdfium2.raw, "FPDFImageObj_GetImagePixelSize", lambda *_: 0)
     invoice = read(pdf_with_code(PRINTED, EPC, as_picture=True))
     problem = next(problem for problem in invoice.problems if problem.code == "payment_codes_not_searched")
-    assert "page 1 is damaged" in problem.message
+    assert "Page 1 is damaged" in problem.message
     assert (invoice.total.value, "qr" in invoice.readers) == (Decimal("119.00"), False)
 
 
@@ -136,7 +136,7 @@ def test_a_broken_page_does_not_keep_the_others_from_being_searched() -> None:
     with pikepdf.open(io.BytesIO(pdf_with_code([], EPC))) as pdf:
         pdf.add_blank_page().obj["/Type"] = pikepdf.Name("/Nothing")
         (code,), (problem,) = qr.codes_of_pdf(pdf_bytes(pdf), 2)
-    assert (code.page, "page 2 is damaged" in problem.message) == (1, True)
+    assert (code.page, "Page 2 is damaged" in problem.message) == (1, True)
 
 
 def test_of_a_long_document_the_ends_are_searched() -> None:

@@ -131,6 +131,16 @@ def test_a_tax_inside_the_total_leaves_the_net() -> None:
     assert values(solve(table(*rows, "Total price | 120.00", edges=SUMS))) == ("100.00", "20.00", "120.00")
 
 
+def test_amounts_in_brackets_are_negative() -> None:
+    rows = table("Merchandise | (299.00)", "Sales tax 7.25% | (21.68)", "Total credit | ($320.68)", edges=SUMS)
+    assert values(solve(rows)) == ("-299.00", "-21.68", "-320.68")
+
+
+def test_brackets_around_a_tax_that_the_total_includes_are_a_remark() -> None:
+    rows = table("Gesamtbetrag | 220,00 €", "darin enthaltene MwSt. | (35,13 €)", edges=SUMS)
+    assert values(solve(rows)) == (None, "35.13", "220.00")
+
+
 def test_in_ruled_boxes_a_head_stands_left_of_its_amount() -> None:
     heads: list[Line] = [(50, 300, "%IVA"), (200, 300, "Totale imponibile"), (400, 300, "Totale imposta")]
     amounts: list[Line] = [(330, 314, "100,00"), (510, 314, "22,00")]

@@ -12,6 +12,7 @@ from docrail.services.reviews.models import (
     CLOSED,
     ESCALATED,
     Appearance,
+    CountedDecision,
     PersonsDecision,
     Question,
     Review,
@@ -21,7 +22,7 @@ from docrail.services.reviews.models import (
 )
 from docrail.services.reviews.repository.claims import claim_next
 from docrail.services.reviews.repository.decisions import record_first_approval, reopen_review
-from docrail.services.reviews.repository.items import load_content, load_review, upsert_review
+from docrail.services.reviews.repository.items import load_full_review, load_review, upsert_review
 from docrail.services.reviews.repository.steps import (
     TooEarlyError,
     ask_question,
@@ -57,11 +58,11 @@ async def test_who_has_decided_what_is_shown_and_how_many_are_missing(db: PoolCo
     assert await keep(db, made("ann", 1, YES)) == ITEM
     assert await keep(db, made("bob", 2, NO)) == ITEM
     assert await keep(db, made("cy", 3, YES)) == ITEM
-    item, content = await shown(db), await load_content(db, TENANT, ITEM)
-    assert ([each["by"] for each in item.decided_so_far], item.approvals_missing) == (["ann", "bob", "cy"], 1)
-    assert not any("decision" in each for each in item.decided_so_far)  # it may be long
+    item, content = await shown(db), await load_full_review(db, TENANT, ITEM)
+    assert ([each.by for each in item.decided_so_far], item.approvals_missing) == (["ann", "bob", "cy"], 1)
+    assert not any(each.decision for each in item.decided_so_far)  # it may be long
     assert content
-    assert [each["decision"] for each in content.decided_so_far] == [YES, NO, YES]
+    assert [each.decision for each in content.decided_so_far] == [YES, NO, YES]
 
 
 async def test_what_is_told_again_changes_nothing_and_another_decision_takes_the_place(db: PoolConnectionProxy) -> None:
@@ -70,7 +71,7 @@ async def test_what_is_told_again_changes_nothing_and_another_decision_takes_the
     assert await keep(db, made("ann", 1, YES)) is None
     await keep(db, made("ann", 2, NO))
     assert await keep(db, made("ann", 1, YES)) is None
-    assert [each["digest"] for each in (await shown(db)).decided_so_far] == [digest(NO)]
+    assert [each.digest for each in (await shown(db)).decided_so_far] == [digest(NO)]
 
 
 async def test_who_has_decided_leaves_the_item_to_others_and_is_not_handed_it_again(db: PoolConnectionProxy) -> None:
@@ -105,7 +106,7 @@ async def test_in_any_order_all_of_it_is_kept_if_each_is_told_until_it_is(
                 continue
             left.remove(place)
     assert kept == [ITEM] * 3  # each is news once
-    assert [(each["by"], each["digest"]) for each in (await shown(db)).decided_so_far] == [
+    assert [(each.by, each.digest) for each in (await shown(db)).decided_so_far] == [
         ("ann", digest(YES)),
         ("bob", digest(YES)),
     ]
@@ -141,6 +142,6 @@ async def test_a_document_that_somebody_approved_first_is_told_alike(db: PoolCon
     found = await load_review(db, TENANT, item.review_id)
     assert found
     assert (found.approvals_needed, found.approvals_missing) == (2, 1)
-    assert found.decided_so_far == [{"by": "ann", "at": due.isoformat(), "digest": "d"}]
+    assert found.decided_so_far == [CountedDecision("ann", due, "d")]
     await reopen_review(db, TENANT, item.review_id)
-    assert (await load_review(db, TENANT, item.review_id)) == replace(item, updated_at=found.updated_at)
+    assert (await load_review(db, TENANT, item.review_id)) == item.model_copy(update={"updated_at": found.updated_at})

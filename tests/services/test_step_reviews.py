@@ -12,14 +12,14 @@ from docrail.services.reviews.models import (
     DECIDED,
     ESCALATED,
     Appearance,
+    FullReview,
     Question,
     Review,
-    ReviewContent,
     ReviewFilter,
     StepEnd,
     StepQuestion,
 )
-from docrail.services.reviews.repository.items import load_content, load_review, upsert_review
+from docrail.services.reviews.repository.items import load_full_review, load_review, upsert_review
 from docrail.services.reviews.repository.queue import list_reviews
 from docrail.services.reviews.repository.steps import ask_question, close_question, step_review_id
 from tests.postgres import OTHER_TENANT, TENANT, upload
@@ -43,8 +43,8 @@ async def do(db: PoolConnectionProxy, *events: StepQuestion | StepEnd) -> Review
     return found
 
 
-async def content(db: PoolConnectionProxy) -> ReviewContent | None:
-    return await load_content(db, TENANT, step_review_id(TENANT, RUN, STEP))
+async def content(db: PoolConnectionProxy) -> FullReview | None:
+    return await load_full_review(db, TENANT, step_review_id(TENANT, RUN, STEP))
 
 
 async def test_a_question_is_loaded_as_it_was_asked(db: PoolConnectionProxy) -> None:
@@ -53,7 +53,8 @@ async def test_a_question_is_loaded_as_it_was_asked(db: PoolConnectionProxy) -> 
     assert (item.queue, item.title, item.priority, item.due_at) == ("payments", "Pay 12?", 70, DUE)
     assert (item.status, item.closed_at) == ("open", None)
     asked = await content(db)
-    assert asked == ReviewContent(FORM, {"amount": 12}, None)
+    assert asked
+    assert (asked.form, asked.show, asked.decision) == (FORM, {"amount": 12}, None)
     assert list(asked.form["properties"]) == ["z", "a"]  # as the author wrote them
 
 
@@ -131,6 +132,6 @@ async def test_a_question_for_a_group_is_listed_by_it(db: PoolConnectionProxy) -
 async def test_questions_are_seen_by_their_tenant_alone(db: PoolConnectionProxy) -> None:
     item = await do(db, ASKED)
     assert await load_review(db, OTHER_TENANT, item.review_id) is None
-    assert await load_content(db, OTHER_TENANT, item.review_id) is None
+    assert await load_full_review(db, OTHER_TENANT, item.review_id) is None
     await close_question(db, OTHER_TENANT, RUN, STEP, END)
     assert (await do(db)).status == "open"

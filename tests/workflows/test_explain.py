@@ -2,10 +2,9 @@
 
 from temporalio.client import WorkflowHandle
 
-from docrail.dag.explain.explain import in_words
 from docrail.dag.explain.facts import RunExplanation, Verdict
 from docrail.dag.explain.report import RunReport
-from docrail.dag.explain.words import RULE_WORDS
+from docrail.dag.explain.words import RULE_WORDS, in_words
 from docrail.dag.language.definition import TriggerRule
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json

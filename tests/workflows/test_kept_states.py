@@ -5,7 +5,6 @@ from pathlib import Path
 
 from docrail.adapters.store.values import ValueStore
 from docrail.dag.engine.plan import compile_plan
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import PIECES, load, save
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.definition import Definition
@@ -13,6 +12,7 @@ from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
 from docrail.services.runs.saved import keep_state, load_state
 from docrail.workflows.contract.names import ABORT, ANSWER, SAVED, STATE
+from tests.dag.rewinding import rewind
 from tests.workflows.conftest import Bench, step
 from tests.workflows.test_waits import wait
 

@@ -1,6 +1,7 @@
 """A worker that stops or dies is no failed attempt of the steps that it was running, on the real server."""
 
 import asyncio
+import re
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,7 +22,7 @@ from docrail.dag.language.limits import CHUNK_ITEMS
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.workflows.contract.messages import AttemptRequest, StepOutcome
 from docrail.workflows.contract.names import ABORT, EXPLAIN
-from docrail.workflows.lost_workers import MOST_LOST
+from docrail.workflows.lost_workers import LossKind
 from tests.stack import Servers
 from tests.workflows.conftest import Bench, Gates, step, tools_in, work
 
@@ -77,6 +78,8 @@ async def test_a_planned_stop_does_not_fail_the_items_of_a_list(idle: Bench, tmp
     report = await across_a_stop(idle, tmp_path, "a", for_each={"items": [*range(items)]})
     assert report.status is RunStatus.COMPLETED
     assert report.steps["a"].attempts == items
+    assert lost(report)
+    assert all(re.fullmatch(rf"attempt 1 at item \d+ {STOPPED}", line) for line in lost(report))
 
 
 def silent(times: int, *, fails_at: tuple[int, ...] = ()) -> Callable[[AttemptRequest], Any]:
@@ -132,13 +135,13 @@ async def test_a_step_that_kills_every_worker_fails(bench: Bench) -> None:
     error = report.steps["a"].error
     assert error is not None
     assert error.type == "WorkerLost"
-    assert error.message == f"{DIED}; the step has lost {MOST_LOST + 1} workers, and may be the cause"
+    assert error.message == f"{DIED}; the step has lost {LossKind.DIED.value + 1} workers, and may be the cause"
 
 
 async def test_lost_workers_leave_a_step_the_time_that_it_has(bench: Bench) -> None:
     report = await run_silent(bench, silent(100), total_timeout_seconds=3)
     assert report.status is RunStatus.FAILED
-    assert len(lost(report)) < MOST_LOST
+    assert len(lost(report)) < LossKind.DIED.value
 
 
 async def test_an_aborted_step_that_loses_its_worker_is_cancelled(bench: Bench) -> None:

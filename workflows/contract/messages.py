@@ -60,6 +60,8 @@ class AttemptRequest(BaseModel):
     """Largest random part added to the delay before a retry, as a share of that delay."""
     failed_before: int = _unless(0)
     """Failed attempts in earlier activities of the step, whose workers were lost; this attempt continues the count."""
+    elsewhere: bool = _unless(False)
+    """Whether the worker of an earlier activity lacked something: this one must not go directly to the run's worker."""
     honor_retry_after: bool = _unless(True)
     secrets: tuple[str, ...] = _unless(())
     """Names of the secrets that the definition's author wrote into the config: no others may be resolved, whatever

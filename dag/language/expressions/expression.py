@@ -191,7 +191,7 @@ def _plain(value: Json, seen: Iterator[int]) -> Json:  # noqa: PLR0911 - a case 
         case float() if math.isfinite(value):
             return value
         case str() if "\0" in value:
-            raise ExpressionError("the text holds the character NUL, which PostgreSQL cannot store")
+            raise ExpressionError("the text contains the character NUL, which PostgreSQL cannot store")
         case str() if not _HALF_CHARACTER.search(value):
             return str(value)
         case dict():

@@ -84,7 +84,7 @@ def lack(value: Json, key: Json, subject: str = "") -> str:
         case dict():
             return f"{told}: an object's keys are texts"
         case list() if isinstance(key, str) and key.isidentifier():
-            return f"{told}: it is a list; ask an element, as in [0], or all, `| map(attribute='{key}')`"
+            return f"{told}: it is a list; read an element, as in [0], or all, `| map(attribute='{key}')`"
         case list():
             return f"{told}: it is a list of {len(value)}, numbered from 0"
         case _:
@@ -169,9 +169,9 @@ def incomparable(name: str, left: Json, right: Json) -> str:
         return f"`in` looks into a list, an object or a text, got {show(right)}"
     told = f"`{_SYMBOLS.get(name, name)}` cannot compare {show(left)} with {show(right)}"
     if left is None or right is None:
-        return f"{told}: ask `is not none` before"
+        return f"{told}: check `is not none` first"
     if {type(left), type(right)} in ({str, int}, {str, float}):
-        return f"{told}: `| float` makes a number of a text"
+        return f"{told}: `| float` converts a text to a number"
     return f"{told}: only texts with texts and numbers with numbers"
 
 
@@ -187,7 +187,7 @@ def misused(name: str, value: Json) -> str:
 
 def mistold(name: str) -> str:
     """Return the message that the filter `name` got too many or too few arguments, with an example."""
-    return f"`{name}` cannot be told so; it is written as in {_usage(name)}"
+    return f"`{name}` cannot be called like this; write it as in {_usage(name)}"
 
 
 def _usage(name: str) -> str:
@@ -203,7 +203,7 @@ _ANSWERS: Sequence[tuple[str, str]] = (
     (r"^unexpected 'end of template'$", "the expression ends too early: something is missing at its end"),
     (r"^unexpected end of template, expected", "a bracket is opened and not closed"),
     (r"^unexpected char ['\"](['\"])", r"a text begins with \1 and does not end with it"),
-    (r"^expected token ':', got '}'$", "braces within an expression: {{ }} cannot stand inside another"),
+    (r"^expected token ':', got '}'$", "braces within an expression: {{ }} cannot be nested"),
     (r"^expected token 'name', got '\|'", "unexpected '|' after '|'; write `or`"),
 )
 """Messages to replace, because they mention templates or tokens, which authors do not know."""
@@ -215,8 +215,8 @@ _ADVICE: Sequence[tuple[str, str]] = (
     (r"^unexpected char '&'", "write `and`"),
     (r"^unexpected char '!'", "write `not`"),
     (r"^unexpected char '\?'", "write `a if condition else b`"),
-    (r"^unexpected char '\$'", "names stand without $"),
-    (r"^unexpected '(AND|OR|NOT|IN|IS)' after", "it is written in small letters"),
+    (r"^unexpected char '\$'", "names are written without $"),
+    (r"^unexpected '(AND|OR|NOT|IN|IS)' after", "it is written in lowercase"),
     (r"^unexpected '(equals|eq|equal)' after", "to compare, write =="),
 )
 

@@ -105,11 +105,11 @@ def _check_node(node: nodes.Node) -> None:
         case nodes.Const(value=float(value)) if not math.isfinite(value):
             refusal = "the number is too large"
         case nodes.Pair(key=nodes.Const(value=key)) if key == STORED:
-            refusal = f"the key '{STORED}' is kept for what stands for a large value in a run"
+            refusal = f"the key '{STORED}' is reserved for references to stored values"
         case nodes.Name(name="self"):
-            refusal = "'self' is a word of Jinja's own and has no value here"
+            refusal = "'self' is reserved by Jinja and has no value here"
         case nodes.Getattr(attr=name) | nodes.Name(name=name) if name.startswith("__"):
-            refusal = f"names with two underscores in front are not allowed: '{name}'"
+            refusal = f"names that begin with two underscores are not allowed: '{name}'"
     if refusal:
         raise ExpressionError(refusal)
 
@@ -154,7 +154,7 @@ def _refusal_of_naming(name: str, args: list[nodes.Expr], keywords: list[str]) -
     kind, place, known = NAMING[name]
     if len(args) <= place:
         is_complete = "attribute" in keywords if name == "map" else len(args) == place
-        return None if is_complete else f"`{name}` needs to be told what to take of each part"
+        return None if is_complete else f"`{name}` needs the attribute to take from each part"
     told = constant_of(args[place])
     if told in known:
         return None

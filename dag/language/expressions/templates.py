@@ -129,7 +129,7 @@ def _compile_leaf(value: Json, read: _Read) -> _Resolve:
 def _compile_path(value: dict[str, Json], read: _Read) -> _Resolve:
     keys = value[PATH_KEY]
     if len(value) > 1 or not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
-        raise ExpressionError(f"{{{PATH_KEY}: ...}} takes a list of texts and nothing beside it")
+        raise ExpressionError(f"{{{PATH_KEY}: ...}} takes a list of texts and no other field")
     if keys == ["steps"]:
         raise ExpressionError("`steps` must be followed by a step's id")
     path, name = tuple(keys), f"`{'.'.join(keys)}`"

@@ -74,7 +74,7 @@ class TreeBuilder:
         if self.expects_key:
             raise SourceError(
                 "key-not-text",
-                "a field's name must be a text, not an object or a list; around {{ }} stand quotes",
+                "a field's name must be a text, not an object or a list; {{ }} needs quotes",
                 place,
             )
         if len(self._open) > MAX_DEPTH:

@@ -26,7 +26,7 @@ _ADVICE = (
     ("expected '-' indicator", "is this line indented like those around it?"),
     ("expected key", "is this line indented like those around it?"),
     ("mapping values are not allowed", "a text with `: ` in it needs quotes, or a line is indented wrongly"),
-    ("cannot start any token", "a text that begins so needs quotes; tabs cannot indent"),
+    ("cannot start any token", "a text that begins like this needs quotes; tabs cannot indent"),
     ("expected ',' or", "a bracket is not closed, or a text in it needs quotes"),
 )
 """Advice for the author, by libyaml's message."""
@@ -43,7 +43,7 @@ def read_yaml(text: str, tree: TreeBuilder) -> None:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
             if documents > 1:
-                message = "a file holds one definition; here a second document begins"
+                message = "a file contains one definition, and a second document begins here"
                 raise SourceError("several-documents", message, _place(event))
             _take(event, tree)
     except yaml.YAMLError as error:

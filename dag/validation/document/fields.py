@@ -29,8 +29,8 @@ from docrail.dag.values.model_fields import fixed_fields, model_at
 from docrail.dag.values.problems import ID_PATTERN, Path, is_id
 from docrail.dag.values.wording import choices_of, describe, field_name, known_names, quote, wording
 
-_ID_RULE = "must begin with a letter and hold only letters, digits and _"
-_NO_TEMPLATE = "; it takes no template, for it is read before there is a run"
+_ID_RULE = "must begin with a letter and contain only letters, digits and _"
+_NO_TEMPLATE = "; it takes no template, because it is read before a run starts"
 
 MOST_ERRORS = 10 * MAX_PROBLEMS
 """Errors translated at most: more are never shown."""
@@ -175,10 +175,10 @@ class _Report:
         if self._is_template(text):
             message, fixed = message + _NO_TEMPLATE, ""
         elif ref is not None:  # as `docrail run` takes it
-            message += "" if ref.version is None else f"; the version stands beside it, as 'version: {ref.version}'"
+            message += "" if ref.version is None else f"; write the version separately, as 'version: {ref.version}'"
             fixed = ref.definition_id
         elif names_branch(path) and "." in text:
-            message += "; a branch is named without its step here, and as STEP.NAME in 'depends_on'"
+            message += "; write the branch without its step here, and as STEP.NAME in 'depends_on'"
             fixed = text.rpartition(".")[2]
         self.findings.error("bad-id", path, message, fixed if is_id(fixed) else None, at_key=at_key)
 
@@ -234,7 +234,7 @@ def _with_form(rule: str, path: Path, model: type[BaseModel] | None) -> str:
     if model is OnTimeout:
         return "must be 'abort', 'fail', 'continue' or {branch: NAME}"
     if path[-2:] == ("workflow", "version") and rule == "must be a whole number":
-        return rule + ", or left out for what new runs get"
+        return rule + ", or omitted for the version of new runs"
     return _PARTS.get(model, rule) if model is not None and rule == "must be an object" else rule
 
 

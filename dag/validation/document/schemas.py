@@ -65,7 +65,7 @@ def check_answer_schema(schema: Json, path: Path, findings: Findings) -> None:
     if not isinstance(schema, dict):
         return  # reported with the fields
     if schema and not any(keyword in KEYWORDS for keyword in schema):
-        message = f"'{path[-1]}' is a JSON Schema, and none of its words stands in it"
+        message = f"'{path[-1]}' must be a JSON Schema, and has none of its keywords"
         fields = ", ".join(f"{quote(name)}: {{type: …}}" for name in list(schema)[:MOST_FIELDS])
         findings.error("unknown-keyword", path, message, f"{{type: object, properties: {{{fields}}}}}")
         return
@@ -79,9 +79,9 @@ def _check_keyword(path: Path, keyword: str, value: Json, findings: Findings) ->
             meant = None
         message = f"JSON Schema has no keyword '{quote(keyword)}' here"
         if keyword.startswith("$"):
-            message += ": nothing is looked up elsewhere, so write the schema out"
+            message += ": references are not followed, so write out the schema"
         elif meant is None:
-            message += "; the fields of an object stand under 'properties'"
+            message += "; write the fields of an object under 'properties'"
         findings.error("unknown-keyword", path, message, meant, at_key=True)
         return
     fits, expected = KEYWORDS[keyword]
@@ -99,7 +99,7 @@ def _check_pattern(path: Path, pattern: str, findings: Findings) -> None:
     try:
         check_pattern(pattern)
     except PatternError as error:
-        message = f"'{quote(pattern)}' is no regular expression that can be searched in bounded time: {error}"
+        message = f"'{quote(pattern)}' is not a regular expression that is searched in linear time: {error}"
         findings.error("wrong-pattern", path, message)
 
 
@@ -124,4 +124,8 @@ def check_fit(schema: Json, value: Json, path: Path, findings: Findings) -> None
             field = ".".join(map(str, (path[-1], *misfit.path)))
             findings.error("misfit", (*path, *misfit.path), f"'{quote(field)}' {misfit.message}")
     except TooMuchWorkError:
-        findings.error("misfit", path, f"'{path[-1]}' is too much work to check against its schema: give less")
+        findings.error(
+            "misfit",
+            path,
+            f"'{path[-1]}' takes too much work to check against its schema: shorten it, or simplify the schema",
+        )

@@ -315,7 +315,7 @@ _A_CHOICE = (
 )
 
 
-_A_WAY = "name the branch here, branch: NAME; its steps stand in the definition's 'steps', with depends_on: [STEP.NAME]"
+_A_WAY = "name the branch here, branch: NAME; write its steps in the definition's 'steps', with depends_on: [STEP.NAME]"
 
 
 _NOTES: Mapping[type[BaseModel], Mapping[str, str]] = {
@@ -324,21 +324,23 @@ _NOTES: Mapping[type[BaseModel], Mapping[str, str]] = {
     OnTimeout: dict.fromkeys(("steps", "run", "handler", "id"), _A_WAY),
     Wait: {
         **dict.fromkeys(("url", "path", "callback", "callback_url"), "its URL is {{ run.callbacks.STEP }}"),
-        **dict.fromkeys(("until", "at", "date", "cron"), "a timer waits so many 'seconds', which may be a template"),
+        **dict.fromkeys(
+            ("until", "at", "date", "cron"), "write how long a timer waits in 'seconds', which may be a template"
+        ),
     },
     Human: {
-        **dict.fromkeys(("options", "choices", "buttons", "actions"), "a decision's fields and values stand in 'form'"),
-        **dict.fromkeys(("due", "deadline", "sla", "due_at"), "how long people have is 'timeout_seconds'"),
+        **dict.fromkeys(("options", "choices", "buttons", "actions"), "write a decision's fields and values in 'form'"),
+        **dict.fromkeys(("due", "deadline", "sla", "due_at"), "write how long people have in 'timeout_seconds'"),
     },
     Assignees: {
-        **dict.fromkeys(("user", "users", "people", "names", "emails"), "people are not named, their 'group' is"),
+        **dict.fromkeys(("user", "users", "people", "names", "emails"), "name their 'group' instead of people"),
     },
     ForEach: {
         **dict.fromkeys(("as", "var", "variable", "item", "loop_var"), "an element is always called 'item'"),
         **dict.fromkeys(("batch_size", "chunk_size", "batch"), "items run one by one, 'max_concurrency' at a time"),
     },
     Nested: {
-        **dict.fromkeys(("alias", "ref", "tag"), "without 'version' it is what new runs get"),
+        **dict.fromkeys(("alias", "ref", "tag"), "without 'version' it is the version of new runs"),
         **dict.fromkeys(("async", "detached", "fire_and_forget"), "the step always waits for the run's end"),
     },
 }
@@ -369,7 +371,7 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
 _APPROVALS = frozenset({"approve", "approved", "accept", "accepted", "yes", "ok", "pass"})
 
 
-_SILENCE = "; silence is never an approval"
+_SILENCE = "; a missing answer is never an approval"
 
 
 _ENDS: Mapping[str, str] = {
@@ -401,7 +403,7 @@ def remark_on_then(found: Json) -> str:
     """Return a remark on `found` as the value of `on_timeout.then`: anything but a word probably means a branch."""
     if isinstance(found, str) and found.lower() in _APPROVALS:
         return _SILENCE
-    return "; for other steps to follow, write branch: NAME in its place, and depends_on: [STEP.NAME] in those steps"
+    return "; for other steps to follow, write branch: NAME instead, and depends_on: [STEP.NAME] in those steps"
 
 
 def names_branch(path: Path) -> bool:

@@ -66,7 +66,7 @@ def _check_end(step: StepOutline, outline: Outline, findings: Findings) -> None:
         return
     conditions = [case["when"].strip() for case in cases if isinstance(case.get("when"), str)]
     if len(conditions) == len(cases) > 0 and _leaves_something(conditions, outline):
-        message = f"{step.name} fails if no case is true: end with {{else: NAME}}, the way of whatever else comes"
+        message = f"{step.name} fails if no case is true: end with {{else: NAME}} for everything else"
         findings.doubt("no-else", (*step.path, "switch"), message)
 
 
@@ -78,8 +78,8 @@ def _check_branches(step: StepOutline, followed: set[str], outline: Outline, fin
         if step.id is None or other is None or name in followed or reads(other, step.id):
             continue
         message = (
-            f"no step depends on '{name}': the name of a branch starts nothing, so step '{other.id}' begins whatever "
-            f"comes true; if it belongs to the branch, give it depends_on: [{name}]"
+            f"no step depends on '{name}': the name of a branch does not start a step, so '{other.id}' begins "
+            f"whichever case is true; if it belongs to the branch, give it depends_on: [{name}]"
         )
         findings.doubt("leads-nowhere", (*step.path, "switch", number, field), message)
 
@@ -169,5 +169,5 @@ def _check_timeout(step: StepOutline, kind: StepKind, followed: set[str], outlin
         return
     if kind is StepKind.HUMAN and step.id in followed:
         return  # reported by lint/unanswered.py
-    message = f"no step depends on '{step.id}.{branch}' or reads '{step.id}': that nobody answered changes nothing"
+    message = f"no step depends on '{step.id}.{branch}' or reads '{step.id}': a missing answer changes nothing"
     findings.doubt("leads-nowhere", (*step.path, kind, "on_timeout", "branch"), message)

@@ -64,7 +64,7 @@ def check_nested(definition: Definition, unpublished: Unpublished, findings: Fin
         wanted, version = step.workflow.id, step.workflow.version
         is_unknown = (wanted, None) in unpublished.refs
         shown = repr(wanted) if version is None else f"version {version} of {wanted!r}"
-        message = f"step {step.id!r} runs {shown}, which is not published yet: until it is, no run can be started"
+        message = f"step {step.id!r} runs {shown}, which is not published: publish it before a run is started"
         path = ("steps", place, "workflow", "id" if is_unknown else "version")
         meant = findings.suggestions.closest(wanted, known) if is_unknown else None
         findings.warning("unknown-definition", path, message, meant)

@@ -22,7 +22,7 @@ def _problem(part: Part, text: str) -> str | None:
     if part.is_expression or "secret://" not in text:
         return None
     if part.path[-1] == "config" and _MADE_NAME.search(text):
-        return "a template may not make the name of a secret: write each name in full, as in secret://erp"
+        return "a template cannot build the name of a secret: write the whole name, as in secret://erp"
     if part.path == ("workflow", "inputs") and SECRET_REFERENCE.search(text):
-        return "a nested run gets this as text: a secret is named in the config of the step that sends it"
+        return "a nested run gets this as plain text: name the secret in the config of the step that uses it"
     return None

@@ -19,7 +19,7 @@ def check_silence(outline: Outline, findings: Findings) -> None:
         for edge in step.depends_on:
             if edge.branch is None and edge.step in asked.keys() - {step.id} and not reads(step, edge.step):
                 message = (
-                    f"{step.name} begins also when nobody has decided '{edge.step}' in time, and does not look: read "
+                    f"{step.name} also begins if no one decides '{edge.step}' in time, and does not check it: read "
                     f"the decision or `{edge.step}.timed_out` in its condition, or let 'on_timeout' fail or abort"
                 )
                 findings.warning("silence-goes-on", edge.path, message)

@@ -83,20 +83,19 @@ def _lists(outline: Outline, costs: Sequence[int]) -> str:
     dearest = sorted(repeated, key=lambda entry: entry[0])[:MOST_NAMED]
     names = ", ".join(f"{step.name} {-cost}" for cost, step in dearest)
     rest = ", …" if len(repeated) > MOST_NAMED else ""
-    return (
-        f": for their lists {names}{rest}; put some of them into definitions of their own and run those with 'workflow'"
-    )
+    advice = "move some of them into other definitions and run those with 'workflow'"
+    return f": because of the lists of {names}{rest}; {advice}"
 
 
 def check_size(definition: Definition, findings: Findings) -> None:
     """Report a definition that is too large for one payload."""
     size = len(json.dumps(to_json(definition), ensure_ascii=False).encode())
     if size > MAX_BYTES:
-        message = f"the definition has {size} bytes as JSON, every default written out, more than {MAX_BYTES}"
+        message = f"the definition has {size} bytes as JSON with all defaults, more than {MAX_BYTES}"
         findings.error("too-large", (), message)
 
 
-_MESSAGE = f"the key '{STORED}' is kept for what stands for a large value in a run; write {{{{ STEP }}}} to pass one on"
+_MESSAGE = f"the key '{STORED}' is reserved for references to stored values; write {{{{ STEP }}}} to pass one on"
 
 
 def check_reserved_keys(document: Json, findings: Findings) -> None:

@@ -17,8 +17,8 @@ def check_cache(step: StepOutline, findings: Findings) -> None:
         return
     if step.fields.get("compensate") is not None:
         message = (
-            f"{step.name} has both 'cache' and 'compensate': where it takes an output from the cache it has done "
-            "nothing, and would undo what another run did; give it one of them"
+            f"{step.name} has both 'cache' and 'compensate': with an output from the cache it has done "
+            "nothing, and would undo the work of another run; keep one of them"
         )
         findings.error("misplaced-field", (*step.path, "cache"), message, at_key=True)
     key = step.part("cache").get("key")
@@ -35,7 +35,7 @@ def _check_key(step: StepOutline, key: Json, findings: Findings) -> None:
         message = "'key' reads neither 'item' nor 'index', so every item would get the output of the first"
         findings.error("same-key", path, message)
     elif in_config and not in_key:
-        message = "'key' reads nothing, so every run gets the same output, whatever its config was made of"
+        message = "'key' reads no value, so every run gets the same output, even with another config"
         findings.warning("same-key", path, message)
 
 

@@ -31,8 +31,8 @@ class Ancestors:
 
     def may_include(self, ancestor: int, step: int) -> bool:
         """Return whether `ancestor` settles before `step` starts, or may do so because an edge is unknown."""
-        anybody = len(self.above) - 1
-        return bool(self.above[step] & (1 << ancestor | 1 << anybody))
+        any_step = len(self.above) - 1
+        return bool(self.above[step] & (1 << ancestor | 1 << any_step))
 
 
 def check_ids(outline: Outline, findings: Findings) -> None:
@@ -57,7 +57,7 @@ def check_dependencies(outline: Outline, findings: Findings) -> Ancestors:
 
     A misspelt dependency counts as the step that was probably meant, so that references to that step stay valid.
     """
-    anybody = len(outline.steps)
+    any_step = len(outline.steps)
     parents: list[list[int]] = []
     guessed: list[list[int]] = []
     edges: dict[tuple[int, int], Path] = {}
@@ -65,10 +65,10 @@ def check_dependencies(outline: Outline, findings: Findings) -> Ancestors:
         known = _known_parents(step, outline, findings)
         edges |= {(parent, step.number): path for path, parent in reversed(known)}
         parents.append(list(dict.fromkeys(parent for _, parent in known)))
-        unknown = [] if step.is_clear else [anybody]
+        unknown = [] if step.is_clear else [any_step]
         misspelt = [edge.step for edge in step.depends_on if edge.step not in outline.index]
         meant = [findings.suggestions.closest(name, outline.ids) for name in misspelt]
-        unknown += [anybody if name is None else outline.index[name] for name in meant]
+        unknown += [any_step if name is None else outline.index[name] for name in meant]
         guessed.append(parents[-1] + unknown)
     _check_cycles(outline, parents, edges, findings)
     _check_rules(outline, parents, findings)
@@ -86,7 +86,7 @@ def _known_parents(step: StepOutline, outline: Outline, findings: Findings) -> l
             findings.error("duplicate-dependency", edge.path, message)
         elif branches and (edge.branch is None or None in branches):
             message = (
-                f"{step.name} depends on '{quote(edge.step)}' whatever its branch, and on a branch of it: keep one"
+                f"{step.name} depends on '{quote(edge.step)}' after any branch and after one branch: keep one of them"
             )
             findings.error("duplicate-dependency", edge.path, message)
         elif outline.index.get(edge.step) == step.number:
@@ -112,8 +112,8 @@ def _check_edge(step: StepOutline, edge: Edge, outline: Outline, findings: Findi
         message = f"{step.name} depends on a branch of '{quote(edge.step)}', which has none"
         findings.error("unknown-branch", edge.path, message, edge.step)
         return True
-    meant = findings.suggestions.closest(edge.branch or "", parent.branches)
     message = f"{step.name} depends on '{quote(edge.text)}', but '{quote(edge.step)}' has no such branch"
+    meant = findings.suggestions.closest(edge.branch or "", parent.branches)
     if meant is None:
         message += known_names(f"{edge.step}.{branch}" for branch in parent.branches)
     findings.error("unknown-branch", edge.path, message, meant and f"{edge.step}.{meant}")
@@ -136,13 +136,13 @@ def _check_rules(outline: Outline, parents: list[list[int]], findings: Findings)
     for step in outline.steps:
         rule = step.fields.get("trigger_rule", TriggerRule.NONE_FAILED)
         if isinstance(rule, str) and rule in NEEDS_PARENTS and not step.fields.get("depends_on"):
-            message = f"{step.name} would never run: '{rule}' is about its parents, and it has none"
+            message = f"{step.name} would never run: '{rule}' needs parents, and it has none"
             findings.error("rule-needs-parents", (*step.path, "trigger_rule"), message)
         above = [outline.steps[parent] for parent in parents[step.number]]
         only_aborts = len(above) == len(step.depends_on) > 0 and all(one.kind is StepKind.ABORT for one in above)
         if only_aborts and isinstance(rule, str) and rule in NEEDS_COMPLETED:
             message = (
-                f"{step.name} would never run: '{above[0].id}' ends the run or is skipped; let it depend on what "
-                "stands before the abort too"
+                f"{step.name} would never run: '{above[0].id}' ends the run or is skipped; let it also depend on a "
+                "step before the abort"
             )
             findings.error("never-runs", (*step.path, "depends_on"), message)

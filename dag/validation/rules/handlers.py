@@ -76,7 +76,7 @@ class _Use:
 
 def _check_use(use: _Use, catalogue: Catalogue, findings: Findings) -> None:
     handler = use.fields.get("handler")
-    if not isinstance(handler, str) or (*use.path, "handler") in findings.told:
+    if not isinstance(handler, str) or (*use.path, "handler") in findings.reported:
         return
     if handler in catalogue:
         _check_config(use, handler, catalogue[handler].config, findings)
@@ -85,14 +85,14 @@ def _check_use(use: _Use, catalogue: Catalogue, findings: Findings) -> None:
         message = f"{use.name}: the handler '{quote(handler)}' cannot be used: {error}"
         findings.error("broken-handler", (*use.path, "handler"), message)
         return
-    names = [name for known in catalogue.values() for name in (known.name, *known.aliases)]
-    meant = findings.suggestions.closest(handler, names)
     message = f"{use.name}: there is no handler '{quote(handler)}'"
     if kind := COMMANDS.get(handler):
         message += f": that is a kind of step, written `{EXAMPLES[kind]}`"
-        meant = None
-    elif meant is None:
-        message += known_names(catalogue)
+        findings.error("unknown-handler", (*use.path, "handler"), message)
+        return
+    names = [name for known in catalogue.values() for name in (known.name, *known.aliases)]
+    meant = findings.suggestions.closest(handler, names)
+    message += "" if meant else known_names(catalogue)
     findings.error("unknown-handler", (*use.path, "handler"), message, meant)
 
 

@@ -57,7 +57,7 @@ def _check_keys(items: list[Json], key: str, path: Path, findings: Findings) -> 
             continue
         text = value if isinstance(value, str) else canonical(value)
         if (first := first_of.setdefault(text, number)) != number:
-            message = f"items[{first}] has the key '{quote(text)}' too, and a key tells the elements apart: change one"
+            message = f"items[{first}] also has the key '{quote(text)}', and keys must differ: change one"
             findings.error("same-key", (*path, number), message)
 
 

@@ -33,11 +33,11 @@ REPEATABLE = (StepKind.HANDLER, StepKind.WORKFLOW)
 
 
 _INSTEAD: Mapping[tuple[StepKind, str], str] = {
-    (StepKind.WAIT, "timeout_seconds"): "how long it waits is 'timeout_seconds' within 'wait'",
-    (StepKind.HUMAN, "timeout_seconds"): "how long it waits is 'timeout_seconds' within 'human'",
-    (StepKind.HUMAN, "config"): "what the person sees stands in 'human.show'",
-    (StepKind.HUMAN, "priority"): "how urgent the question is stands in 'human.priority'",
-    (StepKind.WORKFLOW, "config"): "what the other definition gets stands in 'workflow.inputs'",
+    (StepKind.WAIT, "timeout_seconds"): "write how long it waits in 'wait.timeout_seconds'",
+    (StepKind.HUMAN, "timeout_seconds"): "write how long it waits in 'human.timeout_seconds'",
+    (StepKind.HUMAN, "config"): "write what the person sees in 'human.show'",
+    (StepKind.HUMAN, "priority"): "write how urgent the question is in 'human.priority'",
+    (StepKind.WORKFLOW, "config"): "write the other definition's inputs in 'workflow.inputs'",
 }
 """Where to write what was probably meant, for some kinds and fields."""
 
@@ -55,14 +55,14 @@ def _check_kind(step: StepOutline, findings: Findings) -> None:
     empty = [kind for kind in StepKind if kind in step.fields and kind not in step.kinds]
     if len(step.kinds) > 1:
         first, second, *_ = (name for name in step.fields if name in step.kinds)
-        message = f"{step.name} has both '{first}' and '{second}': a step does one thing, so make two steps of it"
+        message = f"{step.name} has both '{first}' and '{second}': a step has one of them, so write two steps"
         findings.error("several-kinds", (*step.path, second), message, at_key=True)
     elif not step.kinds and empty:
-        message = f"{step.name} says nothing under '{empty[0]}'; write `{EXAMPLES[empty[0]]}`"
+        message = f"{step.name} has an empty '{empty[0]}'; write `{EXAMPLES[empty[0]]}`"
         findings.error("no-kind", (*step.path, empty[0]), message)
     elif not step.kinds:
         *most, last = StepKind
-        message = f"{step.name} does not say what it does: give it one of {', '.join(most)} or {last}"
+        message = f"{step.name} has no kind: give it one of {', '.join(most)} or {last}"
         findings.error("no-kind", step.path, message)
 
 
@@ -81,7 +81,7 @@ def _check_fields(step: StepOutline, findings: Findings) -> None:
     for name in step.fields:
         if name in HANDLER_FIELDS or name == "priority":
             path = (*step.path, name)
-            why = _INSTEAD.get((kind, name), "that is for steps that run a handler")
+            why = _INSTEAD.get((kind, name), "only steps that run a handler have it")
             message = f"{step.name} is {NOUNS[kind]}, so it takes no '{findings.author_path(path)[-1]}': {why}"
             findings.error("misplaced-field", path, message, at_key=True)
 
@@ -104,7 +104,7 @@ def _check_within(step: StepOutline, outline: Outline, findings: Findings) -> No
 def _check_nested(step: StepOutline, definition_id: Json, findings: Findings) -> None:
     nested = step.part(StepKind.WORKFLOW).get("id")
     if isinstance(nested, str) and nested == definition_id:
-        message = f"{step.name} would run '{quote(nested)}', this very definition, in itself, and so on without an end"
+        message = f"{step.name} runs '{quote(nested)}', the definition it is part of, which would never end"
         findings.error("recursion", (*step.path, "workflow", "id"), message)
 
 
@@ -135,16 +135,16 @@ def _check_case(case: dict[str, Json], path: Path, findings: Findings, *, is_las
     match given:
         case ["else"]:
             if not is_last:
-                message = "'else' takes whatever comes to it, so the cases behind it are never reached: put it last"
+                message = "'else' is always taken, so the cases after it are never reached: put it last"
                 findings.error("else-not-last", (*path, "else"), message, at_key=True)
         case ["when", "branch"]:
             pass
         case [*_, "else"]:
-            message = f"'else' stands alone in its case: {FORM}"
+            message = f"a case with 'else' has no other field: {FORM}"
             findings.error("wrong-case", (*path, "else"), message, at_key=True)
         case []:
             findings.error("wrong-case", path, FORM)
         case ["when"]:
-            findings.error("wrong-case", path, f"the case needs 'branch', the name of its way out: {FORM}")
+            findings.error("wrong-case", path, f"the case needs 'branch', the name of the branch it leads to: {FORM}")
         case ["branch"]:
             findings.error("wrong-case", path, f"the case needs 'when', the condition of its branch: {FORM}")

@@ -94,11 +94,9 @@ def _in_items(step: StepOutline, handlers: Handlers, path: Keys) -> UnknownOutpu
         case ["items", _, "error", key, *_] if key not in _OF_ERROR:
             return UnknownOutput(3, _OF_ERROR, "of for_each")
         case ["items", _, key, *_] if key not in _OF_ITEM:
-            return UnknownOutput(2, _OF_ITEM, "of for_each", "; what the item itself gave is below 'output'")
+            return UnknownOutput(2, _OF_ITEM, "of for_each", "; the item's own output is in 'output'")
         case [key, *_] if key not in _OF_ITEMS:
-            return UnknownOutput(
-                0, _OF_ITEMS, "of for_each", "; what an item gave is below 'items', as in items[0].output"
-            )
+            return UnknownOutput(0, _OF_ITEMS, "of for_each", "; an item's output is in 'items', as in items[0].output")
         case _:
             return None
 

@@ -64,7 +64,7 @@ def _misuse_in(template: Json) -> str | None:
     if not isinstance(template, str) or ("|" not in template and " is " not in template):
         return None
     pieces = parse_text(template)
-    return next((told for piece in pieces if isinstance(piece, Expression) and (told := piece.misuse)), None)
+    return next((piece.misuse for piece in pieces if isinstance(piece, Expression) and piece.misuse), None)
 
 
 MAX_EXPRESSIONS = 20_000
@@ -118,7 +118,7 @@ def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, f
             _check_part(step, part, check, compiled)
     for path, template in templates_in(("outputs",), outline.outputs):
         check.found(_Reader(path, None), compiled.template(template))
-    check.tell_of_unsent()
+    check.warn_of_unsent()
 
 
 def _check_part(step: StepOutline, part: Part, check: "_Check", compiled: Compiled) -> None:
@@ -159,11 +159,11 @@ class _Check:
         """Check a compiled result: references, or an error text; `expression` is given where no template is allowed."""
         if isinstance(compiled, str):
             meant = _without_braces(expression)
-            message = compiled if meant is None else "this is an expression already, so it stands without {{ }}"
+            message = compiled if meant is None else "this is already an expression: write it without {{ }}"
             self._report("bad-expression", reader, message, meant)
             return
         if not compiled and reader.part is not None and reader.part.is_condition:
-            message = "the condition reads nothing of the run, so it is the same in every run: leave it out, or let it"
+            message = "the condition reads no value of the run, so it is the same in every run: remove it, or let it"
             self.findings.doubt("constant-condition", reader.path, f"{message} read an input or a step")
         for reference in compiled:
             self._check(reader, reference)
@@ -177,7 +177,7 @@ class _Check:
         elif root in _ITEM_WORDS:
             self._check_item_word(reader, root)
         elif root == "previous":
-            message = "'previous' has a value only in a list of steps that do not say what they depend on"
+            message = "'previous' has a value only in a list of steps without 'depends_on'"
             self._report("unknown-name", reader, message)
         elif root == "run" and rest[:1] in ([], ["callbacks"]):
             self.sent.update(rest[1:2] or self.webhooks)
@@ -193,46 +193,38 @@ class _Check:
     def _check_item_word(self, reader: _Reader, word: str) -> None:
         if reader.sees_item:
             return
-        message = f"'{word}' has a value only in a step with 'for_each': in what it gets, and in 'for_each.key'"
+        message = f"'{word}' has a value only in a step with 'for_each': in its config, inputs or 'for_each.key'"
         if reader.step is not None and reader.step.fields.get("for_each") is not None:
-            message = f"'{word}' has no value here: this is read once for the whole step, before its items"
+            message = f"'{word}' has no value here: this is evaluated once for the whole step, before its items"
         self._report("unknown-name", reader, message)
 
     def _check_context(self, reader: _Reader, root: str, rest: list[str]) -> None:
         known = CONTEXT[root]
         if known is not None and rest and rest[0] not in known:
-            meant = self.findings.suggestions.closest(rest[0], known)
-            message = f"'{root}' has no '{quote(rest[0])}'" + ("" if meant else known_names(known))
-            self._report("unknown-name", reader, message, meant)
+            self.findings.unknown("unknown-name", reader.path, f"'{root}' has no '{quote(rest[0])}'", rest[0], known)
 
-    def tell_of_unsent(self) -> None:
+    def warn_of_unsent(self) -> None:
         """Warn about each wait for a webhook whose callback URL is never read."""
         for step_id in sorted(self.webhooks - self.sent):
             step = self.outline.steps[self.outline.index[step_id]]
-            message = f"nothing reads `run.callbacks.{step_id}`, the address that '{step_id}' waits at"
-            told = f"{message}: let an earlier step send it to somebody"
-            self.findings.doubt("unsent-callback", (*step.path, "wait", "for"), told)
+            message = f"nothing reads `run.callbacks.{step_id}`, the URL that '{step_id}' waits for"
+            self.findings.doubt(
+                "unsent-callback", (*step.path, "wait", "for"), f"{message}: let an earlier step send it"
+            )
 
     def _check_callback(self, reader: _Reader, rest: list[str]) -> None:
         if not rest or rest[0] in self.webhooks:
             return
-        meant = self.findings.suggestions.closest(rest[0], self.webhooks)
         message = f"there is no step '{quote(rest[0])}' that waits for a webhook"
         if rest[0] in self.outline.ids:
-            message = f"step '{quote(rest[0])}' waits for no webhook, so it has no callback"
-        if meant is None:
-            message += known_names(self.webhooks)
-        self._report("unknown-callback", reader, message, meant)
+            message = f"step '{quote(rest[0])}' does not wait for a webhook, so it has no callback URL"
+        self.findings.unknown("unknown-callback", reader.path, message, rest[0], self.webhooks)
 
     def _check_input(self, reader: _Reader, rest: list[str]) -> None:
         declared = self.outline.inputs
-        if not rest or declared is None or rest[0] in declared:
-            return
-        meant = self.findings.suggestions.closest(rest[0], declared)
-        message = f"there is no input '{quote(rest[0])}'"
-        if meant is None:
-            message += known_names(declared)
-        self._report("unknown-input", reader, message, meant)
+        if rest and declared is not None and rest[0] not in declared:
+            message = f"there is no input '{quote(rest[0])}'"
+            self.findings.unknown("unknown-input", reader.path, message, rest[0], declared)
 
     def _check_status(self, reader: _Reader, rest: list[str]) -> None:
         step_id, *attribute = rest
@@ -266,7 +258,9 @@ class _Check:
         if self.outline.inputs is not None and root in self.outline.inputs:
             meant = f"inputs.{root}"
         elif root in SECRETS:
-            message += ": a secret is no value here; write secret://NAME as text where a handler takes one"
+            message += (
+                ": expressions cannot read secrets; write secret://NAME in the config of a handler that takes one"
+            )
             meant = None
         elif meant is None and reader.is_expression and reader.sees_item:
             is_slip = len(reference) > 1 and self.findings.suggestions.closest(root, ("item",)) is not None
@@ -306,8 +300,8 @@ class _Check:
         message = f"the {unknown.what} '{owner}' {unknown.whose} has no field '{quote(name)}'"
         if meant is None:
             message += known_names(unknown.known) + unknown.note
-        tell = self.findings.error if unknown.is_certain else self.findings.warning
-        tell("unknown-output", reader.path, message, meant)
+        report = self.findings.error if unknown.is_certain else self.findings.warning
+        report("unknown-output", reader.path, message, meant)
 
     def _report(self, code: str, reader: _Reader, message: str, meant: str | None = None) -> None:
         self.findings.error(code, reader.path, message, meant)

@@ -8,7 +8,7 @@ from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path, is_id
-from docrail.dag.values.wording import known_names, quote
+from docrail.dag.values.wording import quote
 
 
 def check_resource_tags(defaults: Json, outline: Outline, tags: Collection[str] | None, findings: Findings) -> None:
@@ -26,11 +26,8 @@ def check_resource_tags(defaults: Json, outline: Outline, tags: Collection[str] 
 def _check_tag(tag: Json, path: Path, owner: str, tags: Collection[str], findings: Findings) -> None:
     if not isinstance(tag, str) or not is_id(tag) or tag in tags:
         return  # an invalid tag is reported with the fields
-    meant = findings.suggestions.closest(tag, tags)
     message = f"{owner}: there is no resource tag '{quote(tag)}'"
-    if meant is None:
-        message += known_names(tags) or "; none is set"
-    findings.error("unknown-resource-tag", path, message, meant)
+    findings.unknown("unknown-resource-tag", path, message, tag, tags, if_none="; no tag has a limit")
 
 
 def check_fairness_key(priority: Json, outline: Outline, findings: Findings) -> None:
@@ -46,11 +43,10 @@ def check_fairness_key(priority: Json, outline: Outline, findings: Findings) -> 
         return
     for root, *rest in references:
         if root != "inputs":
-            message = f"the fairness key is read before the run starts: it can read 'inputs', and not '{quote(root)}'"
+            message = (
+                f"the fairness key is evaluated before the run starts: it can read only 'inputs', not '{quote(root)}'"
+            )
             findings.error("unknown-name", path, message)
         elif rest and outline.inputs is not None and rest[0] not in outline.inputs:
-            meant = findings.suggestions.closest(rest[0], outline.inputs)
             message = f"there is no input '{quote(rest[0])}'"
-            if meant is None:
-                message += known_names(outline.inputs)
-            findings.error("unknown-input", path, message, meant)
+            findings.unknown("unknown-input", path, message, rest[0], outline.inputs)

@@ -3,7 +3,7 @@
 Also checks that the steps, inputs and outputs named in a test exist.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
@@ -19,7 +19,7 @@ from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json, size_of
 from docrail.dag.values.model_fields import find_unknown_field
 from docrail.dag.values.problems import Path
-from docrail.dag.values.wording import describe, known_names, quote
+from docrail.dag.values.wording import describe, quote
 
 _WORDS = ("output", "failure", "items", "answer", "times_out")
 
@@ -42,8 +42,8 @@ def check_mock(step: StepOutline, mock: dict[str, Json], path: Path, catalogue: 
     is_timer = step.kind is StepKind.WAIT and step.part("wait").get("for") == WaitFor.TIMER
     allowed = () if is_timer else _MOCKS[step.kind]
     if not allowed:
-        what = "a timer, which is due by itself" if is_timer else f"{NOUNS[step.kind]}, which asks nothing of anybody"
-        message = f"{step.name} is {what}: a test says nothing of it"
+        what = "a timer, which fires by itself" if is_timer else f"{NOUNS[step.kind]}, which needs no answer"
+        message = f"{step.name} is {what}: leave it out of the test"
         findings.error("misplaced-field", path, message, at_key=True)
         return
     _check_words(step, mock, allowed, path, findings)
@@ -76,10 +76,10 @@ def _check_words(
         findings.error("misplaced-field", (*path, name), message, at_key=True)
     said = [name for name in allowed if name in mock and mock[name] is not False]
     if len(said) > 1:
-        message = f"a test gives {step.name} both '{said[0]}' and '{said[1]}': only one of them can happen"
+        message = f"the test gives {step.name} both '{said[0]}' and '{said[1]}': keep one of them"
         findings.error("wrong-value", path, message, at_key=True)
     elif not said and mock.keys() <= {*_WORDS} and not misplaced and not (repeats and mock.get("items")):
-        message = f"a test names {step.name} and does not say what happens: give it {' or '.join(known)}"
+        message = f"the test names {step.name} without a result: give it {' or '.join(known)}"
         findings.error("missing-field", path, message, at_key=True)
 
 
@@ -105,7 +105,7 @@ class _Outputs:
     def check_item(self, item: dict[str, Json], path: Path) -> None:
         has_both = "output" in item and item.get("failure") is not None
         if has_both or not item:
-            message = f"an item of {self.step.name} gives an 'output' or a 'failure': say one of them"
+            message = f"an item of {self.step.name} has both 'output' and 'failure', or neither: give one of them"
             self.findings.error("wrong-value", path, message, at_key=True)
         self.check(item, path)
 
@@ -118,7 +118,7 @@ class _Outputs:
             message = f"the output takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}"
             self.findings.error("too-large", path, message)
         elif self.step.kind is StepKind.WORKFLOW and not isinstance(output, dict):
-            message = f"a nested run gives an object, its outputs by name, found {describe(output)}"
+            message = f"expected an object, the nested run's outputs by name, found {describe(output)}"
             self.findings.error("wrong-type", path, message)
         elif isinstance(handler, str) and handler in self.catalogue:
             self._check_model(self.catalogue[handler].output, output, path, f"the output of handler '{handler}'")
@@ -132,10 +132,9 @@ class _Outputs:
         for keys in _paths(output):
             unknown = find_unknown_field(model, keys)
             if unknown is not None and unknown.depth == len(keys) - 1:
-                meant = self.findings.suggestions.closest(keys[-1], unknown.known)
-                message = f"{owner} has no field '{quote(keys[-1])}'" + ("" if meant else known_names(unknown.known))
-                where = tuple(int(key) if key.isdecimal() else key for key in keys)
-                self.findings.error("unknown-field", (*path, *where), message, meant, at_key=True)
+                message = f"{owner} has no field '{quote(keys[-1])}'"
+                where = (*path, *(int(key) if key.isdecimal() else key for key in keys))
+                self.findings.unknown("unknown-field", where, message, keys[-1], unknown.known, at_key=True)
 
 
 def _is_missing(fault: ErrorDetails) -> bool:
@@ -181,7 +180,7 @@ def _object(value: Json) -> dict[str, Json]:
 
 def _check_name(name: Json, place: int, names: dict[str, int], findings: Findings) -> None:
     if isinstance(name, str) and (first := names.setdefault(name, place)) != place:
-        message = f"tests[{first}] is called '{quote(name)}' too: give each test a name of its own"
+        message = f"tests[{first}] is also called '{quote(name)}': give each test its own name"
         findings.error("duplicate-test", ("tests", place, "name"), message)
 
 
@@ -204,12 +203,13 @@ class _Check:
         for name, value in given.items():
             path = (*self.path, "inputs", name)
             if name not in declared:
-                meant.add(self._unknown("unknown-input", path, f"there is no input '{quote(name)}'", name, declared))
+                message = f"there is no input '{quote(name)}'"
+                meant.add(self.findings.unknown("unknown-input", path, message, name, declared, at_key=True))
             elif value is not None or _is_required(declared[name]):
                 check_fit(schema_of(declared[name]), value, path, self.findings)
         for name, field in declared.items():
             if _is_required(field) and name not in given and name not in meant:
-                message = f"the input '{name}' is required, and the test does not give it"
+                message = f"the input '{name}' is required, and the test has no value for it"
                 self.findings.error("missing-input", (*self.path, "inputs", name), message)
 
     def step(self, path: Path, step_id: str, *, at_key: bool = True) -> StepOutline | None:
@@ -217,7 +217,7 @@ class _Check:
         step = self.outline.step(step_id)
         if step is None:
             message = f"there is no step '{quote(step_id)}' to test"
-            self._unknown("unknown-step", path, message, step_id, self.outline.ids, at_key=at_key)
+            self.findings.unknown("unknown-step", path, message, step_id, self.outline.ids, at_key=at_key)
         return step
 
     def expectation(self, expect: dict[str, Json]) -> None:
@@ -230,7 +230,8 @@ class _Check:
         for name in _object(expect.get("outputs")):
             if name not in outputs:
                 message = f"the definition has no output '{quote(name)}'"
-                self._unknown("unknown-output", (*path, "outputs", name), message, name, outputs)
+                where = (*path, "outputs", name)
+                self.findings.unknown("unknown-output", where, message, name, outputs, at_key=True)
         undone = expect.get("undone")
         for place, step_id in enumerate(undone if isinstance(undone, list) else ()):
             where = (*path, "undone", place)
@@ -243,23 +244,14 @@ class _Check:
         branch = expected.get("branch")
         if isinstance(branch, str) and step.branches is not None and branch not in step.branches:
             message = f"{step.name} has no branch '{quote(branch)}'"
-            self._unknown("unknown-branch", (*path, "branch"), message, branch, step.branches, at_key=False)
+            self.findings.unknown("unknown-branch", (*path, "branch"), message, branch, step.branches)
         if expected.get("config") is None or step.kind is None:
             return
         repeats = step.fields.get("for_each") is not None
         if repeats or step.kind not in _GIVEN:
-            why = "each item is given its own" if repeats else f"{NOUNS[step.kind]} is given none"
-            message = f"a test cannot tell the config of {step.name}: {why}"
+            why = "each item has its own" if repeats else f"{NOUNS[step.kind]} has none"
+            message = f"a test cannot expect a config of {step.name}: {why}"
             self.findings.error("misplaced-field", (*path, "config"), message, at_key=True)
-
-    def _unknown(
-        self, code: str, path: Path, message: str, name: str, known: Iterable[str], *, at_key: bool = True
-    ) -> str | None:
-        """Report an unknown name; return the one that was probably meant."""
-        names = frozenset(known)
-        meant = self.findings.suggestions.closest(name, names)
-        self.findings.error(code, path, message + ("" if meant else known_names(names)), meant, at_key=at_key)
-        return meant
 
 
 def _is_required(declared: Json) -> bool:

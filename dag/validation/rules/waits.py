@@ -41,7 +41,7 @@ def check_wait(step: StepOutline, findings: Findings) -> None:
     _check_timeout(step, wait, path, findings)
     rule = wait.get("on_timeout")
     if isinstance(rule, dict) and rule.get("escalate_to") is not None:
-        message = "'escalate_to' hands a question to other people: only a 'human' step takes it"
+        message = "only a 'human' step takes 'escalate_to', which moves its question to another queue"
         findings.error("misplaced-field", (*path, "on_timeout", "escalate_to"), message, at_key=True)
 
 
@@ -61,8 +61,8 @@ def _check_queues(human: dict[str, Json], path: Path, findings: Findings) -> Non
     """Report an escalation into the documents queue from another queue."""
     rule, queue = human.get("on_timeout"), human.get("queue")
     if isinstance(rule, dict) and rule.get("escalate_to") == DOCUMENT_QUEUE != queue:
-        message = f"'escalate_to' cannot be '{DOCUMENT_QUEUE}': what is asked there is decided with the run's document"
-        told = f"{message}; escalate to a queue of your own, or ask in '{DOCUMENT_QUEUE}' from the beginning"
+        message = f"'escalate_to' cannot be '{DOCUMENT_QUEUE}': its questions are decided with the run's document"
+        told = f"{message}; escalate to another queue, or ask in '{DOCUMENT_QUEUE}' from the start"
         findings.error("wrong-value", (*path, "on_timeout", "escalate_to"), told)
 
 
@@ -70,15 +70,15 @@ def _check_agreement(human: dict[str, Json], path: Path, findings: Findings) -> 
     """Report decisions that several people cannot share: on documents, which have their own rule, and free text."""
     approvals = (*path, "assignees", "approvals")
     if human.get("queue") == DOCUMENT_QUEUE:
-        message = f"what is asked in the queue '{DOCUMENT_QUEUE}' is decided with the run's document, which takes two"
-        told = f"{message} people where DOCRAIL_FOUR_EYES_ABOVE says so: leave 'approvals' out, or ask in another queue"
+        message = f"questions in the queue '{DOCUMENT_QUEUE}' are decided with the run's document, which needs two"
+        told = f"{message} approvals according to DOCRAIL_FOUR_EYES_ABOVE: remove 'approvals', or ask in another queue"
         findings.error("misplaced-field", approvals, told, at_key=True)
     form = human.get("form")
     fields = form.get("properties") if isinstance(form, dict) else None
     for name, field in fields.items() if isinstance(fields, dict) else ():
         if isinstance(field, dict) and field.get("type") == "string" and not field.keys() & _NARROWS:
             message = (
-                f"people must decide alike to the letter, and '{name}' is free text: give it an 'enum', or drop it"
+                f"people must give exactly the same answer, and '{name}' is free text: give it an 'enum', or remove it"
             )
             findings.warning("hard-to-agree", (*path, "form", "properties", name), message)
 
@@ -87,7 +87,7 @@ def _check_timer(step: StepOutline, wait: dict[str, Json], path: Path, findings:
     seconds = wait.get("seconds")
     for name in _FOR_ANSWERS:
         if wait.get(name) is not None:
-            message = f"{step.name} is a timer, which nobody answers: it takes no '{name}'"
+            message = f"{step.name} is a timer, which takes no answer: remove '{name}'"
             meant = "seconds" if name == "timeout_seconds" and seconds is None else None
             findings.error("misplaced-field", (*path, name), message, meant, at_key=True)
     if seconds is None:
@@ -113,21 +113,21 @@ def _check_timeout(step: StepOutline, waiting: dict[str, Json], path: Path, find
     """Report `timeout_seconds` without `on_timeout`, the reverse, and an `on_timeout` without exactly one action."""
     seconds, rule = waiting.get("timeout_seconds"), waiting.get("on_timeout")
     if seconds is not None and rule is None:
-        message = f"{step.name} has a timeout, so say what happens then: on_timeout is one of {OUTCOMES}"
+        message = f"{step.name} has a timeout, so it needs 'on_timeout': one of {OUTCOMES}"
         findings.error("missing-field", (*path, "on_timeout"), message)
     if rule is None:
         return
     if seconds is None:
-        message = f"{step.name} waits without an end, so 'on_timeout' is never used: give it 'timeout_seconds' too"
+        message = f"{step.name} has no 'timeout_seconds', so 'on_timeout' is never used: give it both"
         findings.error("missing-field", (*path, "on_timeout"), message, at_key=True)
     if not isinstance(rule, dict):
         return
     given = [name for name in ("then", "branch") if rule.get(name) is not None]
     if len(given) > 1:
-        message = "'on_timeout' has both 'then' and 'branch': one thing happens, so give one of them"
+        message = "'on_timeout' has both 'then' and 'branch': keep one of them"
         findings.error("wrong-value", (*path, "on_timeout"), message)
     elif not given:
-        message = "'on_timeout' must say what happens in the end: 'then' (abort, fail or continue) or 'branch'"
+        message = "'on_timeout' needs 'then' (abort, fail or continue) or 'branch'"
         findings.error("missing-field", (*path, "on_timeout"), message)
 
 
@@ -160,7 +160,7 @@ def _check_total(step: StepOutline, findings: Findings) -> None:
     if isinstance(one, int | float) and isinstance(total, int | float) and total < one:
         message = (
             f"'total_timeout_seconds' is {total:g} s, less than 'timeout_seconds', {one:g} s: "
-            f"no attempt is given its {one:g} s"
+            f"no attempt has its full {one:g} s"
         )
         findings.warning("never-used", (*step.path, "total_timeout_seconds"), message)
 

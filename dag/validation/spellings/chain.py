@@ -53,7 +53,7 @@ def is_list_of_steps(value: Json) -> bool:
 def name_list(steps: Json, findings: Findings) -> dict[str, Json]:
     """Return the definition that a bare list of steps means. It gets a default id, with a warning."""
     findings.wrapped = ("steps",)
-    message = f"a bare list has no id, so the definition is called '{UNNAMED}'; to name it, write 'id' and 'steps'"
+    message = f"a bare list has no id, so the definition's id is '{UNNAMED}'; to set it, write 'id' and 'steps'"
     findings.warning("no-id", (), message)
     return {"id": UNNAMED, "steps": steps}
 
@@ -71,8 +71,9 @@ def link(document: dict[str, Json], findings: Findings, *, is_bare: bool) -> dic
     for number, step in enumerate(steps):
         above = _parents(steps, number)
         if len(above) > MOST_CONDITIONAL:
-            message = f"more than {MOST_CONDITIONAL} steps in a row have a condition; say with depends_on what waits"
-            findings.error("too-many-conditions", ("steps", number), message)
+            message = f"more than {MOST_CONDITIONAL} steps in a row have a condition"
+            advice = "write 'depends_on' for the steps after them"
+            findings.error("too-many-conditions", ("steps", number), f"{message}; {advice}")
             return document
         before = _before(steps, number)
         if before is None:

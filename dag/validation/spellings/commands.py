@@ -104,10 +104,10 @@ def _decision(number: int, step: dict[str, Json], findings: Findings, *, in_orde
     config, path = step.get("config"), ("steps", number)
     if not config:
         return None
-    findings.told.add((*path, StepKind.HANDLER.value))
+    findings.reported.add((*path, StepKind.HANDLER.value))
     kind = decision_in(config, (*path, "config"), findings).read(in_order=in_order)
     if "condition" in step:
-        message = "an EvaluateIfThenElse has no condition beside its 'if': write both as one expression there"
+        message = "an EvaluateIfThenElse has a 'condition' and an 'if': write both as one expression in 'if'"
         findings.error("unknown-field", (*path, "condition"), message, at_key=True)
         return None
     return kind

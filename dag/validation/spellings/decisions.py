@@ -129,7 +129,7 @@ class Decision:
             can_be_written = keys is not None and not isinstance(value, list | dict)
             meant = _written(keys, symbol, value) if keys is not None and can_be_written else None
             self._refuse(
-                (_IF,), f"{rule}; '{symbol}' stands in an expression, as in `if: previous.n {symbol} 1`", meant
+                (_IF,), f"{rule}; '{symbol}' is written in an expression, as in `if: previous.n {symbol} 1`", meant
             )
             return None
         self._refuse((_IF, 1), rule, _SYNONYMS.get(word) or self.findings.suggestions.closest(word, _COMPARISONS))
@@ -184,7 +184,7 @@ class Decision:
             return way
         rule = f"'{name}' must be continue, abort or the name of a branch, found {describe(found)}"
         if isinstance(found, list | dict):
-            rule += "; what follows are steps of their own, with `depends_on: [STEP.NAME]`"
+            rule += "; write the steps of a branch separately, with `depends_on: [STEP.NAME]`"
         self._refuse((name,), rule, meant_name(found))
         return None
 
@@ -196,7 +196,7 @@ def decision_in(config: Mapping[str, Json], path: Path, findings: Findings) -> D
     unknown = [word for word in config if word not in _FIELDS]
     for word in unknown:
         meant = findings.suggestions.closest(word, _FIELDS)
-        message = f"an EvaluateIfThenElse has no '{quote(word)}', only if, then and else"
+        message = f"an EvaluateIfThenElse has no field '{quote(word)}', only if, then and else"
         findings.error("unknown-field", (*path, word), message, meant, at_key=True)
         name = word if meant is None or meant in fields else meant
         fields[name] = config[word]

@@ -76,7 +76,7 @@ def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> 
     for word, value in step.items():
         name = STEP_ALIASES.get(word, word)
         if name != word and name in step:
-            message = f"'{word}' is another word for '{name}'; give one of them"
+            message = f"'{word}' is an alias of '{name}'; keep one of them"
             findings.error("alias-conflict", ("steps", number, word), message, at_key=True)
             continue
         if name != word:

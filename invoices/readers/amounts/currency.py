@@ -53,7 +53,7 @@ def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> F
     codes = [(code, cell) for cell in layout.cells for code in _codes(cell)]
     for source, named in (
         (Source.TEXT_LABEL, [*_labelled(finder)]),
-        (Source.TEXT_LABEL, [*_beside_total(layout, totals)]),
+        (Source.TEXT_LABEL, [*_at_total_label(layout, totals)]),
         (Source.TEXT_LABEL, [*_at_amounts(amounts, totals)]),
         (Source.TEXT_PATTERN, codes),
         (Source.TEXT_PATTERN, [*_symbols(layout)]),
@@ -75,7 +75,7 @@ def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:
             yield code[0], labelled.cell
 
 
-def _beside_total(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]]:
+def _at_total_label(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]]:
     """Yield the currency in the name of a total printed without one; other amounts may be in another currency."""
     total = totals.total.cell if totals.total else None
     if total is None or any(amount.currency for amount in find_amounts(total.text)):
@@ -113,10 +113,10 @@ def _is_of_money(cell: Cell, code: re.Match[str]) -> bool:
     """Return whether a code is alone or with a number, follows an amount or `in`, or names a sum or a column."""
     before, after = code.string[: code.start()], code.string[code.end() :]
     alone = not re.search(r"[^\W\d_]", before + after)
-    behind = IN.search(before) or any(a.exact and not before[a.end :].strip() for a in find_amounts(before))
+    after_money = IN.search(before) or any(a.exact and not before[a.end :].strip() for a in find_amounts(before))
     named = any(name.search(cell.folded) for name in (CURRENCY_LABEL, LINE_AMOUNT, LINE_PRICE))
     named = named or role_of(cell.folded) not in (Role.OTHER, Role.NOT_A_SUM)
-    return alone or bool(behind) or (named and not _is_sentence(cell))
+    return alone or bool(after_money) or (named and not _is_sentence(cell))
 
 
 def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:

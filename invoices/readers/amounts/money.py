@@ -11,6 +11,7 @@ from docrail.invoices.readers.amounts.sum_words import (
     ADJUSTMENT,
     CASH_DISCOUNT,
     GROSS_WORDS,
+    INSIDE,
     NET,
     NET_WORDS,
     NOT_A_SUM,
@@ -173,7 +174,9 @@ def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> 
     role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
     if len(cell.words) > MAX_LABEL_WORDS and CASH_DISCOUNT.search(OTHERWISE.split(cell.folded[: amount.start])[-1]):
         role = column = Role.NOT_A_SUM
-    return Money(amount.value, amount.currency, amount.exact, cell, label, role, column, order)
+    remark = role is Role.TAX and INSIDE.search(label) and cell.text.startswith("(")  # not a minus
+    value = abs(amount.value) if remark else amount.value
+    return Money(value, amount.currency, amount.exact, cell, label, role, column, order)
 
 
 def _by_heads(row: list[Money]) -> list[Money]:

@@ -155,5 +155,6 @@ def plausible_tax(taxes: Sequence[Part], total: Part | None) -> Part | None:
     """Return the first labelled tax that is plausible for the total; None if there is none."""
     if total is None:
         return None
-    labelled = [tax for tax in taxes if tax.source is Source.TEXT_LABEL]
-    return next((tax for tax in labelled if ZERO <= tax.value <= HIGHEST_RATE * total.value), None)
+    most = HIGHEST_RATE * total.value
+    low, high = min(ZERO, most), max(ZERO, most)
+    return next((tax for tax in taxes if tax.source is Source.TEXT_LABEL and low <= tax.value <= high), None)

@@ -74,10 +74,10 @@ def _epc(lines: Sequence[str]) -> InvoiceData:
     if amount and not amount.startswith("EUR"):
         raise BrokenCode(f"its amount '{amount[:20]}' is not in euros")
     return InvoiceData(
-        vendor_name=_told(_name(_line(lines, 5))),
+        vendor_name=_field(_name(_line(lines, 5))),
         iban=_iban(_line(lines, 6)),
-        total=_told(_amount(amount.removeprefix("EUR"))),
-        currency=_told("EUR"),
+        total=_field(_amount(amount.removeprefix("EUR"))),
+        currency=_field("EUR"),
         payment_reference=_line(lines, 9) or _line(lines, 10) or None,
         reader="qr",
     )
@@ -92,12 +92,12 @@ def _swiss(lines: Sequence[str]) -> InvoiceData:
     if currency not in SWISS_CURRENCIES:
         raise BrokenCode(f"its currency '{currency[:9]}' is neither CHF nor EUR")
     code = InvoiceData(
-        vendor_name=_told(_name(_line(lines, 5))),
+        vendor_name=_field(_name(_line(lines, 5))),
         vendor_country=_line(lines, 10) or None,
-        buyer_name=_told(_line(lines, 21)[:LONGEST_NAME] or None),
+        buyer_name=_field(_line(lines, 21)[:LONGEST_NAME] or None),
         iban=_iban(iban),
-        total=_told(_amount(_line(lines, 18))),
-        currency=_told(currency),
+        total=_field(_amount(_line(lines, 18))),
+        currency=_field(currency),
         payment_reference=_line(lines, 28) or _line(lines, 29) or None,
         reader="qr",
     )
@@ -114,11 +114,11 @@ def _billing(information: str) -> dict[str, FieldValue[Any]]:
     parts = {tag: re.sub(r"\\(.)", r"\1", value) for tag, value in BILLING.findall(information.removeprefix("//S1"))}
     date = _short_date(parts.get("11", ""))
     found: dict[str, FieldValue[Any] | None] = {
-        "invoice_number": _told(parts.get("10") or None),
-        "date": _told(date),
-        "delivery_date": _told(_short_date(parts.get("31", ""))),
+        "invoice_number": _field(parts.get("10") or None),
+        "date": _field(date),
+        "delivery_date": _field(_short_date(parts.get("31", ""))),
         "vendor_vat_id": _vat_id(parts.get("30", "")),
-        "due_date": _told(_due(date, parts.get("40", ""))),
+        "due_date": _field(_due(date, parts.get("40", ""))),
     }
     return {name: field for name, field in found.items() if field is not None and field.value is not None}
 
@@ -127,7 +127,7 @@ def _vat_id(digits: str) -> FieldValue[str] | None:
     """Return the Swiss VAT id; the code contains only its digits."""
     if not UID.fullmatch(digits):
         return None
-    return _told(f"CHE{digits}", vat_evidence(f"CHE{digits}"))
+    return _field(f"CHE{digits}", vat_evidence(f"CHE{digits}"))
 
 
 def _due(date: dt.date | None, conditions: str) -> dt.date | None:
@@ -152,7 +152,7 @@ def _line(lines: Sequence[str], index: int) -> str:
     return lines[index].strip() if index < len(lines) else ""
 
 
-def _told(value: T | None, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
+def _field(value: T | None, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
     return FieldValue[T]() if value is None else FieldValue[T](value=value, source=Source.QR, evidence=evidence)
 
 
@@ -166,7 +166,7 @@ def _iban(words: str) -> FieldValue[str]:
     iban = compact(words) or ""
     if not iban_valid(iban):
         raise BrokenCode(f"its IBAN '{words[:40]}' has wrong check digits")
-    return _told(iban, (Evidence.CHECKSUM_VALID,))
+    return _field(iban, (Evidence.CHECKSUM_VALID,))
 
 
 def _amount(words: str) -> Decimal | None:

@@ -45,8 +45,8 @@ class CodePlace(NamedTuple):
 
     def touches(self, other: "CodePlace") -> bool:
         """Return whether the two places have a point in common."""
-        beside = self.right < other.left or other.right < self.left
-        return not (beside or self.bottom < other.top or other.bottom < self.top)
+        apart = self.right < other.left or other.right < self.left
+        return not (apart or self.bottom < other.top or other.bottom < self.top)
 
     def has_sides(self, least: float) -> bool:
         """Return whether both sides have at least this length; not if a coordinate is NaN."""

@@ -150,5 +150,5 @@ def _not_searched(pages: Sequence[int]) -> Problem:
     return Problem(
         code=NOT_SEARCHED,
         severity=Severity.WARNING,
-        message=f"Something on page {named} is damaged, so no payment code was looked for there. Look at it yourself.",
+        message=f"Page {named} is damaged and was not searched for payment codes. Check it yourself.",
     )

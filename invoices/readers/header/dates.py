@@ -217,7 +217,7 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
         if not _says_when(labelled.label, fold(text[: date.start])):
             continue
         weak = bool(WEAK_DATE.match(labelled.label))
-        if weak and _beside_an_order(finder.layout, labelled.label_cell):
+        if weak and _next_to_an_order(finder.layout, labelled.label_cell):
             continue
         yield DateCandidate(
             date,
@@ -241,7 +241,7 @@ def _says_when(label: str, between: str) -> bool:
     return not AMOUNT.search(label) or not (SETTLED.search(label) or re.search(r"\w", between))
 
 
-def _beside_an_order(layout: Layout, cell: Cell) -> bool:
+def _next_to_an_order(layout: Layout, cell: Cell) -> bool:
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
     return bool(before) and bool(ORDER.search(before[-1].folded))
 
@@ -267,13 +267,13 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCa
                         or (credit_note and names_an_invoice(cell))
                     )
                     yield DateCandidate(date, other, DateAt.NUMBER, of_another=bool(another))
-        beside = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]
-        yield from _dates_beside_number(cell.folded[title.end() :], beside, month_first=month_first)
+        following = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]
+        yield from _dates_next_to_number(cell.folded[title.end() :], following, month_first=month_first)
 
 
-def _dates_beside_number(number: str, beside: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
+def _dates_next_to_number(number: str, following: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell with nothing else."""
-    for cell in beside if re.search(r"\d", number) else ():
+    for cell in following if re.search(r"\d", number) else ():
         date = next(find_dates(cell.text, month_first=month_first), None)
         if date and OF_A_DAY.fullmatch(cell.folded[: date.start]) and date.end == len(cell.text):
             yield DateCandidate(date, cell, DateAt.NEXT_TO_NUMBER)

@@ -158,12 +158,12 @@ def invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
             yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
     for labelled in finder.at(BARE_NUMBER):
         alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
-        own = _beside_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)
+        own = _at_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)
         if (alone or labelled.place is Place.SAME_CELL) and own:
             yield from _number_at(labelled, NumberAt.BARE_LABEL)
 
 
-def _beside_title(layout: Layout, cell: Cell) -> bool:
+def _at_title(layout: Layout, cell: Cell) -> bool:
     """Return whether the document's title precedes the cell in its row or in the rows directly above."""
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
     above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]

@@ -94,12 +94,12 @@ class Finder:
         match = label.match(f"{cell.folded} {under[0].folded}")
         if match and match.end() > len(cell.folded) + 1:
             rest = SEPARATORS.sub("", under[0].text[match.end() - len(cell.folded) - 1 :])
-            beside = [other for other in right[:1] if any(map(str.isdigit, other.text))]
+            next_to = [other for other in right[:1] if any(map(str.isdigit, other.text))]
             near = [other for other in under[1:] if other.top - under[0].bottom <= MAX_DROP * cell.height]
             if rest:
                 yield Labelled(rest, under[0], Place.BELOW, match.group(), cell, leads=True)
-            elif beside or near:
-                value, place = (beside[0], Place.RIGHT) if beside else (near[0], Place.BELOW)
+            elif next_to or near:
+                value, place = (next_to[0], Place.RIGHT) if next_to else (near[0], Place.BELOW)
                 yield Labelled(SEPARATORS.sub("", value.text), value, place, match.group(), cell, leads=True)
 
     def _captioned(self, cell: Cell) -> Cell | None:
@@ -108,7 +108,7 @@ class Finder:
         Captions form a row of words without digits, each directly under a value, with nothing close below.
         """
         row = self.layout.rows[cell.row]
-        above, below = self._beside(cell.row - 1, cell.page), self._beside(cell.row + 1, cell.page)
+        above, below = self._row(cell.row - 1, cell.page), self._row(cell.row + 1, cell.page)
         if above is None or len(row.cells) < LEAST_CAPTIONS or len(above.cells) != len(row.cells):
             return None
         pairs = list(zip(above.cells, row.cells, strict=True))
@@ -118,7 +118,7 @@ class Finder:
         under = all(abs(value.left - caption.left) < cell.height / 2 for value, caption in pairs)
         return above.cells[row.cells.index(cell)] if near and words and under else None
 
-    def _beside(self, number: int, page: int) -> Row | None:
+    def _row(self, number: int, page: int) -> Row | None:
         rows = self.layout.rows
         return rows[number] if 0 <= number < len(rows) and rows[number].page == page else None
 

@@ -60,8 +60,8 @@ def _is_sidebar(narrow: Sequence[Word], wide: Sequence[Word]) -> bool:
             lines.append(word)
     if len(lines) < LEAST_LINES or any(MONEY.search(word.text) for word in narrow):
         return False
-    beside = sorted(map(_middle, wide))
-    lonely = sum(not _is_level(line, beside) for line in lines)
+    middles = sorted(map(_middle, wide))
+    lonely = sum(not _is_level(line, middles) for line in lines)
     return lonely >= LONELY * len(lines) and _says_what_it_charges(wide) and not _is_in_line(lines, wide)
 
 

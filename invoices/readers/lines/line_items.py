@@ -24,7 +24,7 @@ from docrail.invoices.readers.lines.numbers import (
     apart,
     descriptions,
     rate_of,
-    tell_apart,
+    read_numbers,
 )
 from docrail.invoices.readers.lines.tables import MAX_SUM_WORDS, SUMS, Table, goes_on, is_other_header, is_sum, tables
 from docrail.invoices.values.numbers import Amount, find_amounts
@@ -285,7 +285,7 @@ def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) 
     if not described:
         return None
     description = max(described, key=len)
-    numbers = tell_apart(cells, charge.amount.value, table.columns, description)
+    numbers = read_numbers(cells, charge.amount.value, table.columns, description)
     numbered = bool(NUMBERED.match(cells[0].text))
     charged = _is_charged(table, description, numbers, len(cells), numbered=numbered)
     if not charged and role_of(description.lower()) in (*SUMS, Role.TAX):
@@ -336,8 +336,8 @@ def carried_over(items: Sequence[LineItem]) -> set[int]:
     made, lines = Decimal(0), 0
     for index, item in enumerate(items):
         amount = item.amount or Decimal(0)
-        beside = (items[index - 1] if index else item, items[index + 1] if index + 1 < len(items) else item)
-        breaks = any(other.page != item.page for other in beside)
+        neighbours = (items[index - 1] if index else item, items[index + 1] if index + 1 < len(items) else item)
+        breaks = any(other.page != item.page for other in neighbours)
         if breaks and lines >= LEAST_LINES and item.quantity is None and amount == made:
             carried.add(index)
         else:

@@ -102,7 +102,7 @@ def _spans(header: Row, name: re.Pattern[str]) -> list[Span]:
     return spans
 
 
-def tell_apart(cells: Sequence[Cell], amount: Decimal, columns: Columns, description: str) -> Numbers:
+def read_numbers(cells: Sequence[Cell], amount: Decimal, columns: Columns, description: str) -> Numbers:
     """Return the quantity and the price before an amount: a pair whose product it is, else by their columns."""
     numbers = list(_numbers(cells))
     first = cells[0] if cells else None

@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 from docrail.invoices.readers.amounts.money import Role, role_of
 from docrail.invoices.readers.layout.page import Layout, Row
 from docrail.invoices.readers.layout.vocabulary import LINE_AMOUNT, LINE_COLUMNS, LINE_DESCRIPTION, TABLE_END
-from docrail.invoices.readers.lines.numbers import Columns, columns_of, tell_apart
+from docrail.invoices.readers.lines.numbers import Columns, columns_of, read_numbers
 from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.numbers import find_amounts
 
@@ -125,8 +125,8 @@ def is_other_header(row: Row) -> bool:
     """Return whether the row heads another table, of taxes or discounts; a first sum may be in the same row."""
     heads = (cell for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS and not any(find_amounts(cell.text)))
     roles = [role_of(cell.folded) for cell in heads]
-    told = [role for role in roles if role is not Role.OTHER]
-    return len(told) > 1 + _has_money(row) and bool({Role.TAX, Role.NET, Role.NOT_A_SUM} & {*told})
+    named = [role for role in roles if role is not Role.OTHER]
+    return len(named) > 1 + _has_money(row) and bool({Role.TAX, Role.NET, Role.NOT_A_SUM} & {*named})
 
 
 def _has_money(row: Row) -> bool:
@@ -154,7 +154,7 @@ def _is_two_sums(row: Row) -> bool:
 def _counts(row: Row) -> bool:
     """Return whether the row's quantity times its price gives its amount: `Arbeitspreis HT  5.210 kWh`."""
     amounts = find_amounts(row.cells[-1].text)
-    return bool(amounts) and tell_apart(row.cells[1:-1], amounts[-1].value, Columns(), "").agree
+    return bool(amounts) and read_numbers(row.cells[1:-1], amounts[-1].value, Columns(), "").agree
 
 
 def goes_on(row: Row, line: Row) -> bool:

@@ -24,8 +24,8 @@ Weights = npt.NDArray[np.float32]
 def known_characters(model: bytes) -> list[str]:
     """Return the characters of a recognition model by their codes: blank, the listed ones, a space."""
     entries = (dict(_fields(entry)) for entry in _messages(memoryview(model), METADATA))
-    told = {bytes(entry[KEY]): bytes(entry[VALUE]) for entry in entries}
-    return ["", *told[b"character"].decode().splitlines(), " "]
+    metadata = {bytes(entry[KEY]): bytes(entry[VALUE]) for entry in entries}
+    return ["", *metadata[b"character"].decode().splitlines(), " "]
 
 
 def trimmed_weights(model: bytes, characters: int, wanted: Sequence[int]) -> dict[str, Weights]:

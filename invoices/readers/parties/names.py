@@ -237,13 +237,13 @@ def before_remark(text: str) -> str:
 def owner_of_name(text: str) -> tuple[str, str] | None:
     """Return a trading name and the company that owns it, up to its legal form; None if the line names none."""
     folded = fold(text)
-    told = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
-    form = LEGAL_FORM.search(folded, told.end()) if told else None
-    if told is None or form is None:
+    trading = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
+    form = LEGAL_FORM.search(folded, trading.end()) if trading else None
+    if trading is None or form is None:
         return None
-    owner = text[told.end() : form.end()]
+    owner = text[trading.end() : form.end()]
     owner = owner[:-1] if form.group().count(".") == 1 else owner  # the full stop of the sentence
-    return (text[: told.end(1)], owner) if is_name(owner) else None
+    return (text[: trading.end(1)], owner) if is_name(owner) else None
 
 
 def clean(text: str) -> str:

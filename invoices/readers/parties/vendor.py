@@ -278,9 +278,9 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
                 yield cell, short, True
             continue
         low = cell.top >= TOP * layout.pages[0].height
-        if low and (told := owner_of_name(cell.text)):
-            if _is_in_head(layout, told[0]):
-                yield cell, told[1], True
+        if low and (names := owner_of_name(cell.text)):
+            if _is_in_head(layout, names[0]):
+                yield cell, names[1], True
             continue
         if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue

@@ -99,6 +99,5 @@ def _forms(holder: pikepdf.Object) -> pikepdf.Dictionary | None:
 def _bomb(how: str) -> UnreadableDocument:
     return UnreadableDocument(
         Unreadable.UNSAFE,
-        f"A page of the PDF {how}, as files made to break a reader do. "
-        "Print the document into a new PDF and send that.",
+        f"A page of the PDF {how}, as in files that attack readers. Print the document into a new PDF and send that.",
     )

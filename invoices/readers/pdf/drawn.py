@@ -67,7 +67,7 @@ class Thing:
         """Return its edges on the page before rotation. Raises: PdfiumError."""
         edges = [ctypes.c_float() for _ in range(4)]
         if not raw.FPDFPageObj_GetBounds(self.handle, *edges):
-            raise pypdfium2.PdfiumError("a thing on the page has no bounds")
+            raise pypdfium2.PdfiumError("an object on the page has no bounds")
         left, bottom, right, top = (edge.value for edge in edges)
         corners = [self.placed.map(x, y) for x in (left, right) for y in (bottom, top)]
         xs, ys = zip(*corners, strict=True)
@@ -83,7 +83,7 @@ def _things(drawing: Any, count: Any, get: Any, placed: Affine, depth: int) -> I
     for index in range(count(drawing)):
         handle = get(drawing, index)
         if not handle:
-            raise pypdfium2.PdfiumError("a thing on the page cannot be opened")
+            raise pypdfium2.PdfiumError("an object on the page cannot be opened")
         kind = raw.FPDFPageObj_GetType(handle)
         yield Thing(kind, handle, placed)
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:

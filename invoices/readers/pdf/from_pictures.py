@@ -26,7 +26,9 @@ def pictures_as_pdf(data: bytes, max_pages: int) -> bytes:
     for number, picture in enumerate(open_pictures(data, max_pages), 1):
         page = _fitting(picture)
         if page is None:
-            raise UnreadableDocument(Unreadable.TOO_LARGE, f"Page {number} is a line: nothing can be read on it.")
+            raise UnreadableDocument(
+                Unreadable.TOO_LARGE, f"Page {number} is too narrow to read. Send a scan of the whole page."
+            )
         encoded = io.BytesIO()
         page.save(encoded, "JPEG", quality=JPEG_QUALITY)
         size += len(encoded.getvalue())

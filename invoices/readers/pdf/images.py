@@ -114,7 +114,7 @@ def _own_words() -> Iterator[None]:
     except Image.DecompressionBombError as error:
         raise _too_large("hundreds of megapixels") from error
     except BROKEN as error:
-        found = "its beginning makes no sense" if isinstance(error, UnidentifiedImageError) else str(error)[:200]
+        found = "its header is invalid" if isinstance(error, UnidentifiedImageError) else str(error)[:200]
         raise UnreadableDocument(
             Unreadable.DAMAGED,
             f"The file begins like a picture but is damaged ({found or type(error).__name__}). "

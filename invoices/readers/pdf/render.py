@@ -67,7 +67,7 @@ def _draw(document: pypdfium2.PdfDocument, index: int) -> Image.Image:
         width, height = page.get_size()
         scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
         if min(width, height) * scale < LEAST_SIDE:
-            raise ValueError(f"the page is {width:.0f} x {height:.0f} points: nothing can be read on a hair")
+            raise ValueError(f"the page is {width:.0f} x {height:.0f} points, too narrow to read")
         with closing(page.render(scale=scale)) as bitmap:
             picture: Image.Image = bitmap.to_pil().convert("RGB")
             return picture

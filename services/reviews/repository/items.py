@@ -11,9 +11,9 @@ from docrail.invoices.assessment.priority import NEARLY_DUE, WEIGHTS, Band
 from docrail.services.reviews.models import (
     STRAIGHT_THROUGH,
     Appearance,
+    FullReview,
     Question,
     Review,
-    ReviewContent,
     ReviewCount,
     review_id_of,
 )
@@ -36,7 +36,7 @@ LIVE = AS_OF % {"now": "now()"}
 ORDER = "-live.band, -live.priority, r.created_at, r.review_id"
 
 
-COLUMNS = """
+_COLUMNS = """
 r.tenant_id, r.review_id, coalesce(r.document_id, r.run_document_id) AS document_id, r.run_id, r.step_id, r.queue,
 r.title AS question, live.status, live.band, live.priority,
 CASE WHEN sla IS NULL THEN r.parts ELSE r.parts || jsonb_build_object('sla', round(sla::numeric, 4)) END AS parts,
@@ -46,11 +46,18 @@ CASE WHEN r.claimed_until > now() THEN r.claimed_until END AS claimed_until, r.c
 r.shown_digest AS digest, r.postponed_until, r.first_approval, r.straight_through, r.audit_sample, r.touched,
 r.decided_by, r.due_at, r.created_at, r.updated_at, r.closed_at, r.document_review_id,
 CASE WHEN r.first_approval IS NULL THEN r.approvals_needed ELSE 2 END AS approvals_needed,
-CASE WHEN r.first_approval IS NULL THEN
-     (SELECT coalesce(json_agg(json_build_object('by', made -> 'by', 'at', made -> 'at', 'digest', made -> 'digest')),
-                      '[]') FROM json_array_elements(r.decided_so_far) AS made)
-     ELSE json_build_array(r.first_approval) END AS decided_so_far"""
+CASE WHEN r.first_approval IS NOT NULL THEN json_build_array(r.first_approval)"""
+
+
+COLUMNS = f"""{_COLUMNS}
+     ELSE (SELECT coalesce(json_agg(json_build_object('by', made -> 'by', 'at', made -> 'at',
+                                                      'digest', made -> 'digest')), '[]')
+             FROM json_array_elements(r.decided_so_far) AS made) END AS decided_so_far"""
 """All columns except the possibly large ones: form, show and decisions."""
+
+
+FULL_COLUMNS = f"""{_COLUMNS} ELSE r.decided_so_far END AS decided_so_far,
+coalesce(r.form, '{{}}') AS form, coalesce(r.show, '{{}}') AS show, r.decision"""
 
 
 COUNT_COLUMNS = "review_counts AS c (tenant_id, name, label, total)"
@@ -97,7 +104,7 @@ LOAD_REVIEW = f"SELECT {COLUMNS} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review
 LOCK_REVIEW = f"{LOAD_REVIEW} FOR UPDATE OF r"
 
 
-LOAD_CONTENT = "SELECT form, show, decision, decided_so_far FROM reviews WHERE tenant_id = $1 AND review_id = $2"
+LOAD_FULL_REVIEW = f"SELECT {FULL_COLUMNS} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $2"
 
 
 async def upsert_review(db: Database, tenant_id: str, document_id: str, question: Question) -> Review:
@@ -149,10 +156,10 @@ async def lock_review(db: Database, tenant_id: str, review_id: str) -> Review | 
     return Review(**row) if row else None
 
 
-async def load_content(db: Database, tenant_id: str, review_id: str) -> ReviewContent | None:
-    """Return the form, context and decisions of the tenant's review item, or None."""
-    row = await db.fetchrow(LOAD_CONTENT, tenant_id, review_id)
-    return ReviewContent(row["form"] or {}, row["show"] or {}, row["decision"], row["decided_so_far"]) if row else None
+async def load_full_review(db: Database, tenant_id: str, review_id: str) -> FullReview | None:
+    """Return the tenant's review item with its form, context and decisions, or None."""
+    row = await db.fetchrow(LOAD_FULL_REVIEW, tenant_id, review_id)
+    return FullReview(**row) if row else None
 
 
 COUNT = f"INSERT INTO {COUNT_COLUMNS} VALUES ($1, $2, $3, $4) {OR_ADD}"

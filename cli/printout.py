@@ -1,0 +1,91 @@
+"""What a command returns: data for --json, and lines and tables for people."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import typer
+
+from docrail.cli.listing import Listing
+from docrail.cli.terminal import AsJson, print_json, say
+from docrail.dag.values.json_values import Json
+
+EXIT_CODES = "Exit codes: 0 done, 1 the API refused or is unavailable, 2 wrong usage."
+"""Of a command that calls the API and does not list its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printout:
+    """The result of a command: `data` for --json, `parts` for people, and how the command ends."""
+
+    data: Json
+    parts: Iterable[str | Listing] = ()
+    code: int = 0
+    error: str = ""
+    """Printed to stderr at the end, with exit code 1."""
+    source: str | None = None
+    """Printed in place of all else: a text exactly as its author wrote it."""
+
+    def print(self, *, as_json: bool) -> None:
+        """Print it, and end the command if it did not succeed. Raises: SystemExit, typer.Exit."""
+        if self.source is not None:
+            print(self.source, end="" if self.source.endswith("\n") else "\n")
+        elif as_json:
+            print_json(self.data)
+        else:
+            print_parts(self.parts)
+        if self.error:
+            raise SystemExit(self.error)
+        if self.code:
+            raise typer.Exit(self.code)
+
+
+def print_parts(parts: Iterable[str | Listing]) -> None:
+    """Print lines and tables in their order; a single text is one part."""
+    for part in (parts,) if isinstance(parts, str) else parts:
+        match part:
+            case str():
+                say(part)
+            case Listing(headings, rows):
+                from docrail.cli.tables import print_table  # rich, which few commands need
+
+                print_table(headings, [*rows])
+
+
+def older(page: Mapping[str, Json]) -> list[str]:
+    """Return the line that says that a page, newest first, is not all."""
+    return [] if page["after"] is None else ["… and older ones"]
+
+
+def command_of(leaf: Callable[..., Any]) -> Callable[..., None]:
+    """Return a function that prints what `leaf` returns, with the option --json; a leaf that has it prints itself."""
+    signature = inspect.signature(leaf)
+    if "as_json" in signature.parameters:
+        return leaf
+    parameters = dict(signature.parameters)
+    last = [parameters.pop(name) for name in ("api",) if name in parameters]
+    as_json = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
+    ordered = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*parameters.values(), as_json, *last)]
+
+    @wraps(leaf)
+    def command(*, as_json: bool, **given: Any) -> None:
+        found: Printout | None = leaf(**given)
+        if found is not None:
+            found.print(as_json=as_json)
+
+    command.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
+    command.__annotations__ = {**leaf.__annotations__, "as_json": AsJson}
+    return command
+
+
+def help_of(leaf: Callable[..., Any]) -> str:
+    """Return the help of a command: its docstring, with the usual exit codes before the example if it has none."""
+    text = inspect.getdoc(leaf) or ""
+    return (
+        text
+        if "Exit codes: " in text
+        else re.sub(r"^Example: ", f"{EXIT_CODES}\n\nExample: ", text, flags=re.MULTILINE)
+    )
