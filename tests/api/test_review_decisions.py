@@ -183,6 +183,16 @@ async def test_what_was_approved_is_what_is_kept_until_it_is_reopened(service: S
     assert reopened.total.value == Decimal("999.00")
 
 
+async def test_the_list_of_documents_shows_a_decision_until_it_is_reopened(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    shown = [(await ann.get("/documents"))["documents"][0]["decision"]]
+    await decide(ann, item)
+    shown.append((await ann.get("/documents"))["documents"][0]["decision"])
+    await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "another reading"})
+    shown.append((await ann.get("/documents"))["documents"][0]["decision"])
+    assert shown == [None, "approved", None]
+
+
 @pytest.mark.usefixtures("limited")
 async def test_above_the_limit_two_people_approve(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, large())
