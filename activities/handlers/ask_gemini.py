@@ -49,7 +49,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Extraction:
     model = config.model or tools.outside.gemini.default_model
     version = reading_version(model, PROMPT_VERSION, fresh_run_id=call.run_id if config.fresh else None)
     reading = await find_reading(tools, call.tenant_id, document.sha256, version)
-    tools.metrics.models.count_lookup("gemini", "miss" if reading is None else "hit")
+    tools.metrics.reading_lookups.labels("gemini", "miss" if reading is None else "hit").inc()
     if reading is None:
         reading = await read_or_leave_to_gemini(tools, call, document.sha256, fresh=config.fresh)
         if is_for_gemini(tools, reading):

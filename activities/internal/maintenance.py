@@ -38,22 +38,22 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
         tenant, began = tools.lake.of(tenant_id), time.monotonic()
         with beating(BEAT_SECONDS, activity.heartbeat):
             done = await _in_thread(lambda beat: _look_after(tenant, tools.keeping.grace, beat))
-        tools.metrics.lake.record_compaction(done.compacted, time.monotonic() - began)
-        tools.metrics.lake.count_removed("lake", done.removed)
+        tools.metrics.record_compaction(done.compacted, time.monotonic() - began)
+        tools.metrics.removed.labels("lake").inc(done.removed)
         return done
 
     @activity.defn(name="remove_old_values")
     async def remove_old_values() -> int:
         with beating(BEAT_SECONDS, activity.heartbeat):
             removed = await remove_values(tools, activity.client())
-        tools.metrics.lake.count_removed("value", removed)
+        tools.metrics.removed.labels("value").inc(removed)
         return removed
 
     @activity.defn(name="remove_old_originals")
     async def remove_old_originals() -> int:
         with beating(BEAT_SECONDS, activity.heartbeat):
             removed = await remove_originals(tools, activity.client())
-        tools.metrics.lake.count_removed("original", removed)
+        tools.metrics.removed.labels("original").inc(removed)
         return removed
 
     return [list_lake_tenants, look_after_lake, remove_old_values, remove_old_originals]

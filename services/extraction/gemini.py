@@ -96,7 +96,7 @@ async def read_with_gemini(work: Work) -> Reading:
         async with renewing(work.tools.db, work.lease):
             return await _ask(work, Hints.of(claim))
     except NotReadError as error:
-        work.tools.metrics.models.count_fallback(error.problem.code)
+        work.tools.metrics.fallbacks.labels(error.problem.code).inc()
         return await _left_to_local_readers(work, error)
 
 
@@ -107,7 +107,7 @@ async def _claim(work: Work) -> Reading | Claim:
         return await find_reading(tools, call.tenant_id, work.sha256, work.version)
 
     try:
-        claim = await find_or_claim(tools.db, work.lease, find, tools.metrics.models)
+        claim = await find_or_claim(tools.db, work.lease, find, tools.metrics)
         if isinstance(claim, Claim) and claim.mine:
             await _check_budget(work)
     except BudgetUsedError as error:
@@ -393,7 +393,7 @@ async def ask_and_count(tools: Tools, question: Question, lost: Use, outcome_of:
         if is_lost(error):
             await keep_use(tools, lost)
         raise
-    tools.metrics.models.record_answer(question.model, time.monotonic() - began)
+    tools.metrics.answer_seconds.labels(question.model).observe(time.monotonic() - began)
     await keep_use(tools, replace(lost, model=answer.model, outcome=outcome_of(answer), tokens=answer.tokens))
     return answer
 

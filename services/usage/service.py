@@ -58,7 +58,7 @@ async def keep_use(tools: Tools, use: Use) -> None:
     """Record the cost of an answer. If that fails it is only logged: the answer itself is paid for."""
     prices = tools.outside.gemini.prices
     cost = prices.cost(use.model, use.tokens, dt.datetime.now(dt.UTC).date())
-    tools.metrics.models.count_answer(use.model, use.outcome, use.tokens, cost.amount)
+    tools.metrics.record_answer(use.model, use.outcome, use.tokens, cost.amount)
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
             await record_use(tools.db, use, cost, currency=prices.currency, prices_read_on=prices.read_on)
