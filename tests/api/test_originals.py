@@ -1,4 +1,4 @@
-"""Who checks a document's fields sees its pages and gets its bytes; nobody else does, and no browser runs them."""
+"""Readers of a document see its pages and download its bytes; others do not, and no browser runs them."""
 
 import asyncio
 import datetime as dt

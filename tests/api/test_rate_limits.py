@@ -193,7 +193,7 @@ async def test_a_tenant_that_floods_a_resource_does_not_starve_another(alone: Se
         await wait_for_backlog(alone, FLOOD + FEW)
         starts = await order_of_starts(alone, FLOOD + FEW)
     last = max(place for place, key in enumerate(starts) if key.startswith("few-"))
-    assert last < 3 * FEW, starts  # in turns it is the tenth; behind the flood it would be the last
+    assert last < 3 * FEW, starts  # in turns it is the tenth; after the flood it would be the last
 
 
 async def test_a_fairness_key_of_its_own_gives_a_customer_its_own_turn(alone: Service) -> None:

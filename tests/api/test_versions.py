@@ -33,7 +33,7 @@ async def test_by_default_the_newest_version_is_compared_with_what_new_runs_get(
     assert found["fields"] == [{"kind": "changed", "path": "title", "old": "1", "new": "2"}]
 
 
-async def test_a_comparison_tells_steps_added_removed_and_changed(http: httpx.AsyncClient) -> None:
+async def test_a_comparison_lists_steps_added_removed_and_changed(http: httpx.AsyncClient) -> None:
     definition_id = await published(http, 1)
     steps = [
         {"id": "greet", "handler": "echo", "config": {"value": "hello"}, "max_retries": 5},

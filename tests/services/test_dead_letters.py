@@ -68,7 +68,7 @@ async def test_letters_in_any_order_and_twice_end_as_the_last_one_says(
         ([letter("cancelled", 2.0)], "resolved", "abort"),
     ],
 )
-async def test_a_run_tells_what_became_of_a_step(
+async def test_a_report_resolves_the_letter_of_its_step(
     db: PoolConnectionProxy, letters: list[DeadLetter], status: str, resolution: str | None
 ) -> None:
     for each in letters:
@@ -91,7 +91,7 @@ async def test_what_is_late_does_not_open_what_was_closed(db: PoolConnectionProx
     assert (await kept(db)).status is LetterStatus.FAILED
 
 
-async def test_who_closed_it_is_added_to_what_the_run_told_first(db: PoolConnectionProxy) -> None:
+async def test_the_person_who_closed_a_letter_is_added_to_an_earlier_report(db: PoolConnectionProxy) -> None:
     await record_report(db, PARKED)
     seen = await kept(db)
     await record_report(db, letter("cancelled", 2.0))

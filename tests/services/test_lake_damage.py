@@ -130,7 +130,7 @@ async def test_a_part_that_is_damaged_stops_the_compaction_by_its_name(lake: Lak
     assert read_manifest(tenant) == before
 
 
-async def test_a_folder_that_is_away_is_not_taken_for_a_damaged_file(
+async def test_an_unavailable_folder_is_not_taken_for_a_damaged_file(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await save(lake, of_month("doc_1", "2026-11"))
@@ -162,7 +162,9 @@ async def test_a_small_file_of_a_later_release_is_read_and_left_to_it(
     assert seen(lake) == {"doc_1": (2, Decimal(2))}
 
 
-async def test_nothing_is_merged_beside_a_part_of_a_later_release(lake: Lake, caplog: pytest.LogCaptureFixture) -> None:
+async def test_nothing_is_merged_next_to_a_part_of_a_later_release(
+    lake: Lake, caplog: pytest.LogCaptureFixture
+) -> None:
     await save(lake, of_month("doc_1", "2026-11", "1"))
     tenant = lake.of("acme")
     compact(tenant, now=NOW)

@@ -227,7 +227,7 @@ async def test_values_go_that_no_open_run_leads_to(
         await run.terminate()
 
 
-async def test_originals_go_that_are_old_and_that_nobody_works_on(
+async def test_old_originals_without_open_work_are_deleted(
     embedded: Servers, client: Client, queue: str, tools: Tools, pool: asyncpg.Pool
 ) -> None:
     kept: dict[str, str] = {}
@@ -310,7 +310,7 @@ async def test_all_old_originals_go_in_one_round_past_those_that_stay(
     assert pictures == [b"a page"] * 3 + [None] * 4
 
 
-async def test_who_uploads_the_bytes_again_is_not_told_that_they_are_gone(pool: asyncpg.Pool) -> None:
+async def test_bytes_that_are_uploaded_again_are_not_reported_as_deleted(pool: asyncpg.Pool) -> None:
     sha256 = uuid.uuid4().hex * 2
     await _received(pool, sha256, days_ago=3)
     await _received(pool, sha256, days_ago=0)

@@ -133,6 +133,6 @@ async def test_without_permission_what_others_registered_is_enough() -> None:
         assert (await prepare_namespace(Connection(address, "theirs"))).registered == ()
 
 
-async def test_a_server_that_is_away_is_told_as_such() -> None:
+async def test_an_unavailable_server_is_reported_as_unavailable() -> None:
     with pytest.raises(Unavailable, match=re.escape("it cannot be reached")):
         await prepare_namespace(Connection("127.0.0.1:1", "default"))

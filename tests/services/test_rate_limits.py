@@ -55,7 +55,7 @@ async def test_a_limit_is_set_once_and_follows_the_settings(temporal: TemporalSe
     assert await apply(temporal, "followed", 20) == AppliedLimit("followed", Applied.SET, 20)
 
 
-async def test_what_somebody_set_is_kept_over_restarts(temporal: TemporalServer) -> None:
+async def test_a_limit_that_a_person_set_survives_restarts(temporal: TemporalServer) -> None:
     await apply(temporal, "changed", 10)
     await set_by_hand(temporal, "changed", 5)
     kept = AppliedLimit("changed", Applied.KEPT, 5, "somebody")

@@ -37,7 +37,7 @@ async def test_an_output_comes_back_as_it_was(db: PoolConnectionProxy, output: J
         assert list(kept.output) == list(output), "in the handler's order"
 
 
-async def test_nobody_else_finds_it(db: PoolConnectionProxy) -> None:
+async def test_a_cached_output_is_found_by_its_own_key_only(db: PoolConnectionProxy) -> None:
     await keep(db, 1)
     assert await found(db, OTHER_KEY) is None
     assert await load_cached(db, OTHER_TENANT, KEY, 60) is None
