@@ -49,11 +49,7 @@ def _check_database_url(url: str) -> str:
 
 
 def _none_if_empty(value: Any) -> Any:
-    return value or None  # an empty variable counts as unset
-
-
-def _none_if_blank(value: Any) -> Any:
-    return None if value == "" else value  # 0 is a valid limit
+    return None if value == "" else value  # an empty variable counts as unset
 
 
 def _check_store(location: str | None) -> str | None:
@@ -182,7 +178,7 @@ class Settings(BaseSettings):
         description="take callers by the name that they give in the header X-Docrail-As, so that one person at one "
         "machine can play several: anybody can give any name. `docrail up` does so if only its own machine reaches it",
     )
-    four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_blank)] = Field(
+    four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
         None,
         ge=0,
         description="largest total of a document that one person may approve, in its own currency; above it, and "

@@ -35,7 +35,7 @@ from docrail.adapters.http.client import HttpClient
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.secrets import SecretStore
-from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.blobs import BlobStore, remove_copies
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import connect, find_connection
@@ -169,8 +169,7 @@ def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:
     """Return the build that a worker reports on all its queues.
 
     A run's rate-limited steps thus stay on its build too (ADR 15). None: the worker is unversioned, and takes the runs
-    that
-    are not assigned to a build.
+    that are not assigned to a build.
     """
     if settings.build_id is None:
         return None
@@ -245,8 +244,7 @@ def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
 def settle_memory() -> None:
     """Exclude all objects loaded so far from garbage collection: they stay forever, and are most of the heap.
 
-    A collection took 90 ms, several times in a run of 2,000 steps: without this, such runs are about 8 % slower (ADR
-    4).
+    A collection took 90 ms, several times in a run of 2,000 steps: without this, such runs are 8 % slower (ADR 4).
     """
     gc.collect()
     gc.freeze()
@@ -259,6 +257,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     blobs, values, lake = (store.sub(name) for name in ("blobs", "values", "lake"))
     for folder in (blobs, values, lake):
         await asyncio.to_thread(folder.remove_leftovers)  # of workers that were killed while writing
+    await asyncio.to_thread(remove_copies)  # of workers that were killed while reading
     pool = await open_pool(settings.database_url)
     metrics = Metrics()
     reader = DocumentReader(record=metrics.record_reading)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from docrail.activities.handlers import notify
-from docrail.adapters.http.client import Answer, Outgoing, checked_url, is_success
-from docrail.adapters.http.errors import AnswerUnusableError
+from docrail.adapters.http.client import Answer, Outgoing
+from docrail.adapters.http.exchange import Sender
 from docrail.adapters.postgres.pool import NotStored
 from docrail.adapters.secrets import Revealed
 from docrail.dag.values.json_values import Json
@@ -70,16 +70,13 @@ class CheckedHttp:
         max_bytes: int = MAX_ANSWER_BYTES,
     ) -> Answer:
         """Return the answer, with the secrets' values redacted. Raises: as docrail.handlers.Http."""
-        secrets = self.tools.outside.secrets
-        own = await secrets.reveal(call.tenant_id, headers or {}, checked_url(url).host, named=call.secrets)
-        told = _with_defaults(own.texts, call, is_json=body is not None and not isinstance(body, bytes))
-        outgoing = Outgoing(method, url, told, _content(body), timeout_seconds, max_bytes)
-        answer = await self.tools.outside.http.send(outgoing)
-        if not (answer.status in expected_statuses if expected_statuses else is_success(answer.status)):
-            raise answer.refusal(own.redact)
-        if not answer.complete:
-            raise AnswerUnusableError(f"{answer.request} answered more than {max_bytes} bytes (max_bytes)")
-        return _redacted(answer, own)
+        outside = self.tools.outside
+        outgoing = Outgoing(method, url, headers or {}, _content(body), timeout_seconds, max_bytes)
+        defaults = {"Idempotency-Key": call.identity[:32]}
+        if body is not None and not isinstance(body, bytes):
+            defaults["Content-Type"] = "application/json"
+        sender = Sender(outside.http, outside.secrets, call.tenant_id, call.secrets)
+        return _redacted(*await sender.exchange(outgoing, defaults, expected_statuses=expected_statuses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +133,6 @@ def _content(body: Json | bytes) -> bytes | None:
     if body is None or isinstance(body, bytes):
         return body
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-
-
-def _with_defaults(headers: Mapping[str, str], call: StepCall[Any], *, is_json: bool) -> dict[str, str]:
-    given = {name.lower() for name in headers}
-    ours = {"Idempotency-Key": call.identity[:32], **({"Content-Type": "application/json"} if is_json else {})}
-    return {**headers, **{name: value for name, value in ours.items() if name.lower() not in given}}
 
 
 def _redacted(answer: Answer, own: Revealed) -> Answer:

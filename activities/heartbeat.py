@@ -12,12 +12,11 @@ from weakref import WeakKeyDictionary
 Beats = dict[int, tuple[Callable[[], None], Context]]
 
 
-class Pulse:
+class HeartbeatTimer:
     """Call the registered functions periodically, each in the context in which it was added.
 
     Temporal identifies the attempt by that context. Functions with the same interval share a timer, which runs while
-    there
-    are any. So the first call comes earlier than after a full interval, never later.
+    there are any. So the first call comes earlier than after a full interval, never later.
     """
 
     def __init__(self) -> None:
@@ -51,27 +50,27 @@ class Pulse:
         for beat, context in beats.values():
             try:
                 context.run(beat)
-            except Exception as error:  # noqa: BLE001 - one attempt's is not to keep back those of others
-                told = {"message": "a heartbeat failed", "exception": error}
-                asyncio.get_running_loop().call_exception_handler(told)
+            except Exception as error:  # noqa: BLE001 - a failure of one attempt must not stop the others
+                failed = {"message": "a heartbeat failed", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(failed)
 
 
-_PULSES: WeakKeyDictionary[asyncio.AbstractEventLoop, Pulse] = WeakKeyDictionary()
+_TIMERS: WeakKeyDictionary[asyncio.AbstractEventLoop, HeartbeatTimer] = WeakKeyDictionary()
 
 
-def pulse() -> Pulse:
+def heartbeat_timer() -> HeartbeatTimer:
     """Return the instance of the running event loop."""
     loop = asyncio.get_running_loop()
-    found = _PULSES.get(loop)
+    found = _TIMERS.get(loop)
     if found is None:
-        found = _PULSES[loop] = Pulse()
+        found = _TIMERS[loop] = HeartbeatTimer()
     return found
 
 
 @contextmanager
 def beating(every_seconds: float, beat: Callable[[], None]) -> Iterator[None]:
     """Call `beat` every `every_seconds` while the body runs."""
-    own = pulse()
+    own = heartbeat_timer()
     number = own.add(every_seconds, beat)
     try:
         yield

@@ -18,7 +18,7 @@ from docrail.workflows.contract.messages import AttemptRequest
 LONGEST_SECONDS = 5.0
 """Timeout of a cache access. It takes milliseconds, or the database is unavailable."""
 
-_AWAY = (OSError, StorageError, *DATABASE_ERRORS)
+_UNAVAILABLE = (OSError, StorageError, *DATABASE_ERRORS)
 """OSError includes TimeoutError."""
 
 log = logging.getLogger(__name__)
@@ -31,8 +31,8 @@ async def find_output(call: AttemptRequest, handler: str, tools: Tools) -> Cache
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
             found = await load_cached(tools.db, call.tenant_id, call.cache.key, call.cache.ttl_seconds)
-    except _AWAY as error:
-        _complain("asked", call, handler, error)
+    except _UNAVAILABLE as error:
+        _warn("read", call, handler, error)
         tools.metrics.cache_lookups.labels(handler, "error").inc()
         return None
     tools.metrics.cache_lookups.labels(handler, "miss" if found is None else "hit").inc()
@@ -48,10 +48,10 @@ async def keep_output(call: AttemptRequest, handler: str, output: Json, tools: T
             await save_cached(
                 tools.db, call.tenant_id, call.cache.key, handler, output, ttl_seconds=call.cache.ttl_seconds
             )
-    except (*_AWAY, ValueError) as error:  # ValueError: NaN is not valid JSON, but runs can carry it
-        _complain("written", call, handler, error)
+    except (*_UNAVAILABLE, ValueError) as error:  # ValueError: NaN is not valid JSON, but runs can carry it
+        _warn("write", call, handler, error)
 
 
-def _complain(done: str, call: AttemptRequest, handler: str, error: Exception) -> None:
-    told = f"{type(error).__name__}: {error}"
-    log.warning("the cache of %s could not be %s for step %s of %s: %s", handler, done, call.step_id, call.run_id, told)
+def _warn(verb: str, call: AttemptRequest, handler: str, error: Exception) -> None:
+    reason = f"{type(error).__name__}: {error}"
+    log.warning("could not %s the cache of %s for step %s of %s: %s", verb, handler, call.step_id, call.run_id, reason)

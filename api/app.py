@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import operator
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -73,7 +74,7 @@ FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
 def create_app(settings: Settings) -> FastAPI:
     """Return the API. It answers immediately; `/readyz` reports which of its services are still missing.
 
-    Raises: ConnectionUnfit.
+    Raises: InvalidConnection.
     """
     connection = find_connection(
         settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
@@ -103,20 +104,14 @@ def create_app(settings: Settings) -> FastAPI:
     for router in FOR_STRANGERS:
         api.include_router(router)
     add_docs(api)
-    _describe(api)
+    api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
 
 
-def _describe(api: FastAPI) -> None:
-    """Complete the OpenAPI document that the framework generates."""
-    generate = api.openapi
-
-    def openapi() -> dict[str, Any]:
-        return describe(generate())
-
-    api.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
+def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    return describe(generate())
 
 
 @contextlib.asynccontextmanager

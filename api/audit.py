@@ -14,7 +14,7 @@ from docrail.services.audit.models import AuditEvent, ChainCheck
 router = APIRouter(prefix="/v1/audit", tags=["audit"])
 
 
-AfterEvent = Annotated[int, Query(ge=0, le=2**53, description="number of the last event of the page before")]
+AfterEvent = Annotated[int, Query(ge=0, le=2**53, description="number of the last event of the previous page")]
 
 
 class AuditOut(BaseModel):
@@ -42,7 +42,7 @@ async def verify_audit(
     app: AppDep,
     *,
     head: Annotated[
-        str | None, Query(pattern="^[0-9a-f]{64}$", description="of an earlier check: the chain must have it still")
+        str | None, Query(pattern="^[0-9a-f]{64}$", description="of an earlier check; the chain must still contain it")
     ] = None,
 ) -> ChainCheck:
     """Verify that no event was changed, removed, inserted, or cut off at the end."""

@@ -26,14 +26,14 @@ async def current_principal(request: Request) -> Principal:
     if name is None:
         return ANONYMOUS
     if not request.app.state.trust_names:
-        told = "is taken only where DOCRAIL_TRUST_NAMES is set, as `docrail up` does on its own machine"
-        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", told)])
+        problem = "is accepted only if DOCRAIL_TRUST_NAMES is set, as `docrail up` does on its own machine"
+        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", problem)])
     if not re.fullmatch(NAME_PATTERN, name):
-        told = f"must be 1 to 64 letters, digits, spaces and . _ @ -, found {name[:80]!r}"
-        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", told)])
+        problem = f"must be 1 to 64 letters, digits, spaces and . _ @ -, found {name[:80]!r}"
+        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", problem)])
     if (known := person(name)) in OWN_NAMES:
-        told = f"is a name under which Docrail acts by itself, expected a person's, found {name!r}"
-        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", told)])
+        problem = f"is reserved for Docrail itself, expected a person's name, found {name!r}"
+        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", problem)])
     return replace(ANONYMOUS, name=known)
 
 
@@ -50,13 +50,8 @@ class Requirement:
         return who
 
 
-def requires(scope: Scope) -> Requirement:
-    """Return the dependency for a route that requires `scope`."""
-    return Requirement(scope)
-
-
-MaySubmit = Annotated[Principal, Depends(requires(Scope.SUBMIT))]
-MayRead = Annotated[Principal, Depends(requires(Scope.READ))]
-MayReview = Annotated[Principal, Depends(requires(Scope.REVIEW))]
-MayOperateRuns = Annotated[Principal, Depends(requires(Scope.OPERATE))]
-MayAdminister = Annotated[Principal, Depends(requires(Scope.ADMIN))]
+MaySubmit = Annotated[Principal, Depends(Requirement(Scope.SUBMIT))]
+MayRead = Annotated[Principal, Depends(Requirement(Scope.READ))]
+MayReview = Annotated[Principal, Depends(Requirement(Scope.REVIEW))]
+MayOperateRuns = Annotated[Principal, Depends(Requirement(Scope.OPERATE))]
+MayAdminister = Annotated[Principal, Depends(Requirement(Scope.ADMIN))]

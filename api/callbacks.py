@@ -23,7 +23,7 @@ class AnsweredOut(BaseModel):
 
 @router.post("/{token}", responses=problems_without_key(NotFound, AlreadyAnswered, CallbackOver))
 async def receive_callback(
-    token: Annotated[str, Path(max_length=MAX_TOKEN_LENGTH, description="as the URL that was sent has it")],
+    token: Annotated[str, Path(max_length=MAX_TOKEN_LENGTH, description="the token in the URL that was sent")],
     answer: Annotated[Json, Body(examples=[{"decision": "process"}])],
     app: AppDep,
 ) -> AnsweredOut:

@@ -12,14 +12,14 @@ from docrail.api.parameters import AppDep
 from docrail.api.reviews import TokenIn
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.corrections import proposals
-from docrail.invoices.assessment.explanation import explain, explain_overall, explain_priority
+from docrail.invoices.assessment.explanation import Term, explain, explain_overall, explain_priority
 from docrail.invoices.fields import value_text
 from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData, Lock, Problem
 from docrail.services.documents.models import StoredChange
 from docrail.services.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
 from docrail.services.model_config import Text
 from docrail.services.reviews import corrections
-from docrail.services.reviews.corrections import ON_PAGE, CorrectionOrder, JudgedDocument
+from docrail.services.reviews.corrections import ON_PAGE, AssessedDocument, CorrectionOrder
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
@@ -49,6 +49,10 @@ class PartOut(BaseModel):
     weight: float
 
 
+def _parts(terms: list[Term]) -> list[PartOut]:
+    return [PartOut(what=term.what, weight=round(term.weight, 4)) for term in terms]
+
+
 class FieldOut(BaseModel):
     """A field in its current state."""
 
@@ -60,9 +64,9 @@ class FieldOut(BaseModel):
     box: Box | None = Field(description=ON_PAGE)
     evidence: list[str] = Field(examples=[["checksum_valid"]])
     explanation: list[PartOut] = Field(description="why the confidence is what it is")
-    lock: Lock | None = Field(description="who said so: no reading changes a locked field")
-    candidates: list[CandidateOut] = Field(description="what every source says, surest first")
-    proposals: list[CandidateOut] = Field(description="of a locked field, what readers say against it")
+    lock: Lock | None = Field(description="the person who set the value: no reading changes a locked field")
+    candidates: list[CandidateOut] = Field(description="the values of all sources, most certain first")
+    proposals: list[CandidateOut] = Field(description="of a locked field, the readers' other values")
 
     @classmethod
     def of(cls, name: str, field: FieldValue[Any]) -> "FieldOut":
@@ -75,7 +79,7 @@ class FieldOut(BaseModel):
             page=field.page,
             box=field.box,
             evidence=[fact.value for fact in field.evidence],
-            explanation=[PartOut(what=part.what, weight=round(part.weight, 4)) for part in explain(field, name)],
+            explanation=_parts(explain(field, name)),
             lock=field.lock,
             candidates=[CandidateOut.of(each) for each in field.candidates],
             proposals=[CandidateOut.of(each) for each in proposals(field)],
@@ -87,22 +91,22 @@ class FieldsOut(BaseModel):
 
     document_id: str
     review_id: str
-    digest: str = Field(description="of all that a decision rests on: the decision names it")
+    digest: str = Field(description="digest of everything that a decision is based on; the decision must contain it")
     document_type: str
     confidence: float
     explanation: list[PartOut]
     priority: list[PartOut] = Field(
-        description="the points of its place in the queue, 30 for its SLA not counted", examples=[[]]
+        description="the points of its priority, without the up to 30 of its SLA", examples=[[]]
     )
     fields: list[FieldOut]
     line_items: list[dict[str, Json]]
     locks: Mapping[str, Lock] = Field(
-        description="who said so, of each locked field; `document_type` and `line_items` are locked as a whole"
+        description="the person who set each locked field; `document_type` and `line_items` are locked as a whole"
     )
     problems: list[Problem]
 
     @classmethod
-    def of(cls, shown: JudgedDocument) -> "FieldsOut":
+    def of(cls, shown: AssessedDocument) -> "FieldsOut":
         """Return the response model of an assessed document."""
         invoice: InvoiceData = shown.invoice
         return cls(
@@ -111,8 +115,8 @@ class FieldsOut(BaseModel):
             digest=shown.digest,
             document_type=invoice.document_type.value,
             confidence=invoice.confidence,
-            explanation=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_overall(invoice)],
-            priority=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_priority(invoice)],
+            explanation=_parts(explain_overall(invoice)),
+            priority=_parts(explain_priority(invoice)),
             fields=[FieldOut.of(name, getattr(invoice, name)) for name in FIELD_NAMES],
             line_items=[line.model_dump(mode="json") for line in invoice.line_items],
             locks=shown.locks,

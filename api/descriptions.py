@@ -20,7 +20,7 @@ BY_NAME = {
     "answer": "The answer: any JSON that the step accepts.",
     "answered_by": "Who answered the step; null if no one did.",
     "approvals_missing": "Approvals still needed for the leading decision.",
-    "approvals_needed": "How many people must decide alike.",
+    "approvals_needed": "How many people must make the same decision.",
     "approved": "Whether the item is approved.",
     "asks": "The question that people see; null if the step asks no one.",
     "at": "When it was done.",

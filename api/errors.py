@@ -86,23 +86,23 @@ class ProblemOut(BaseModel):
     detail: str
     problems: list[dict[str, Json]] | None = Field(
         default=None,
-        description="each thing that is wrong: path, message, suggestion; for definitions code, line, column; "
-        "for tests which one, what it expected and what was found",
+        description="every problem: path, message, suggestion; for definitions also code, line, column; "
+        "for tests the test, the expected and the found value",
     )
     state: str | None = Field(default=None, description="the state that refused")
     differences: list[str] | None = Field(default=None, description="what differs from the first request with this key")
     limit_bytes: int | None = None
-    current: int | None = Field(default=None, description="the revision that is in force")
-    decided_by: str | None = Field(default=None, description="who was first")
-    decision: Json = Field(default=None, description="what was decided first")
-    scope: str | None = Field(default=None, description="the scope that is missing")
-    service: str | None = Field(default=None, description="what does not answer")
+    current: int | None = Field(default=None, description="the current revision")
+    decided_by: str | None = Field(default=None, description="the person who decided first")
+    decision: Json = Field(default=None, description="the first decision")
+    scope: str | None = Field(default=None, description="the missing scope")
+    service: str | None = Field(default=None, description="the service that does not answer")
 
 
 SCHEMA = f"#/components/schemas/{ProblemOut.__name__}"
 
 
-_AWAY = (
+_UNAVAILABLE = (
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
@@ -142,8 +142,8 @@ def register(app: FastAPI) -> None:
     """Make `app` return every error as problem+json."""
     for error in KINDS:
         app.add_exception_handler(error, _refused)
-    for away in _AWAY:
-        app.add_exception_handler(away, _unavailable)
+    for cause in _UNAVAILABLE:
+        app.add_exception_handler(cause, _unavailable)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(BodyTooLargeError, _too_large)
@@ -171,7 +171,7 @@ def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
     for methods in document["paths"].values():
         for operation in methods.values():
             if "requestBody" in operation:
-                operation["responses"] |= {str(status): told for status, told in _responses(TooLarge).items()}
+                operation["responses"] |= {str(status): each for status, each in _responses(TooLarge).items()}
     return document
 
 
@@ -180,7 +180,7 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _unavailable(_: Request, error: Exception) -> JSONResponse:
-    log.warning("storage is away: %r", error)
+    log.warning("storage is unavailable: %r", error)
     return refusal(Unavailable("storage", type(error).__name__))
 
 
@@ -207,7 +207,7 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
     """Answer a bug without exposing its details, which are in the log."""
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    return _answer(_body("internal", "Something is broken here", status, "the error is in the server's log"))
+    return _answer(_body("internal", "Internal error", status, "the error is in the server's log"))
 
 
 def _body(name: str, title: str, status: HTTPStatus, detail: str, **more: Json) -> dict[str, Json]:
@@ -252,22 +252,22 @@ KINDS: Mapping[type[OperationError], Kind] = {
     AlreadyDecided: Kind(
         HTTPStatus.CONFLICT,
         "already-decided",
-        "Somebody else was first",
-        "ann decided this before: the first decision counts",
+        "Already decided",
+        "ann has already decided this, and the first decision counts",
         ("decided_by", "decision"),
     ),
-    MayNotDecide: Kind(HTTPStatus.FORBIDDEN, "may-not-decide", "Not yours to decide", "ann started the run, and ..."),
+    MayNotDecide: Kind(HTTPStatus.FORBIDDEN, "may-not-decide", "Not allowed to decide", "ann started the run, and ..."),
     AlreadyAnswered: Kind(
         HTTPStatus.CONFLICT,
         "already-answered",
-        "Answered before",
-        "this was answered before, otherwise: the first answer counts",
+        "Already answered",
+        "this has already been answered differently, and the first answer counts",
     ),
     CallbackOver: Kind(
         HTTPStatus.GONE,
         "callback-over",
-        "Nothing waits for this any more",
-        "this callback URL is over: its step waits no longer",
+        "Callback URL no longer valid",
+        "this callback URL is no longer valid: its step is no longer waiting",
     ),
     InvalidDefinition: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -293,20 +293,20 @@ KINDS: Mapping[type[OperationError], Kind] = {
     NothingToUndo: Kind(
         HTTPStatus.CONFLICT,
         "nothing-to-undo",
-        "There is nothing before this",
-        "new runs of 'invoice' never got another version than now: ...",
+        "Nothing to undo",
+        "the alias 'stable' of 'invoice' has never named another version: ...",
     ),
     Outdated: Kind(
         HTTPStatus.CONFLICT,
         "outdated",
-        "Somebody else changed it meanwhile",
+        "Changed by someone else meanwhile",
         "the routing rules were changed meanwhile: you read revision 3, expected the current one, 4",
         ("current",),
     ),
     Damaged: Kind(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "damaged",
-        "What is stored is not what was published",
+        "The stored definition is damaged",
         "version 3 of the definition 'invoice' is not what was published: ...; restore the row from a backup",
     ),
     InvalidInput: Kind(
@@ -319,32 +319,32 @@ KINDS: Mapping[type[OperationError], Kind] = {
     TooLarge: Kind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "too-large",
-        "Too many bytes",
+        "Body too large",
         "larger than the limit of 26214400 bytes",
         ("limit_bytes",),
     ),
     Unavailable: Kind(
         HTTPStatus.SERVICE_UNAVAILABLE,
         "unavailable",
-        "A service is away",
+        "Service unavailable",
         "worker is not available: no worker answered in time",
         ("service",),
     ),
     ClaimedByOther: Kind(
-        HTTPStatus.CONFLICT, "claimed", "Somebody works on it", "ann works on this item: ...", ("claimed_by",)
+        HTTPStatus.CONFLICT, "claimed", "Claimed by someone else", "ann has claimed this item: ...", ("claimed_by",)
     ),
     ClaimLost: Kind(
         HTTPStatus.CONFLICT,
         "claim-lost",
-        "Your claim does not hold",
-        "this needs the token of your claim, and that claim does not hold: ...",
+        "Claim no longer valid",
+        "this needs the token of a valid claim of yours, but ...",
         ("claimed_by",),
     ),
     DecisionOutdated: Kind(
         HTTPStatus.CONFLICT,
         "decision-outdated",
-        "What you were shown has changed",
-        "the document's fields or problems changed since you were shown them: look at it again",
+        "Changed since it was shown",
+        "the document's fields or problems have changed since it was shown: load it again",
         ("digest",),
     ),
     NothingToTakeBack: Kind(
@@ -368,7 +368,7 @@ def faults(error: RequestValidationError, content_type: str) -> Iterator[InputPr
     for fault in error.errors():
         location = [str(part) for part in fault["loc"] if part != "body"]
         if fault["type"] == "json_invalid":
-            yield InputProblem("body", f"is no JSON: {fault['ctx']['error']} at character {fault['loc'][-1]}")
+            yield InputProblem("body", f"is not JSON: {fault['ctx']['error']} at character {fault['loc'][-1]}")
         elif not location and not content_type.partition(";")[0].endswith("json"):
             header = "with the header Content-Type: application/json"
             yield InputProblem("body", f"must be JSON {header}, found {content_type[:100] or 'none'}")
@@ -382,14 +382,14 @@ def unreadable_body(refused: HTTPException) -> str | None:
         case RecursionError():
             return "is nested too deeply to be read"
         case UnicodeDecodeError():
-            return "is no UTF-8"
+            return "is not UTF-8"
         case ValueError() as error if refused.detail == UNREADABLE_BODY:
-            return f"holds a number that is too long to be read: {error}"
+            return f"contains a number that is too long: {error}"
     if refused.detail == UNREADABLE_BODY:
         return "cannot be read"
     if refused.detail == UNREADABLE_FORM:
         cause = refused.__context__.__cause__ if refused.__context__ else None
-        return f"is no form that can be read: {cause or refused.detail}"
+        return f"is not a readable form: {cause or refused.detail}"
     return None
 
 

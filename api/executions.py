@@ -36,7 +36,7 @@ class TriggerIn(BaseModel):
     inputs: dict[str, Json] = Field(
         default_factory=dict,
         validation_alias=AliasChoices("inputs", "input_params"),
-        description="`input_params` is accepted as another word for it",
+        description="`input_params` is accepted as another name",
     )
 
 

@@ -108,12 +108,12 @@ class DocumentMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics for prometheus_client."""
         up = self.counts is not None
-        yield GaugeMetricFamily("docrail_database_up", "1 if PostgreSQL answers with the totals, else 0", value=up)
+        yield GaugeMetricFamily("docrail_database_up", "1 if PostgreSQL answered, else 0", value=up)
         if self.counts is not None:
             yield _processed(self.counts)
             yield _histogram(
                 "processing_duration_seconds",
-                "From the upload of a document to its being counted, of all workers",
+                "Time from a document's upload until it is counted, of all workers",
                 SECONDS_BUCKETS,
                 [(count.seconds_le, count.documents) for count in self.counts],
                 sum(count.seconds_sum for count in self.counts),
@@ -132,7 +132,7 @@ def _processed(counts: Iterable[DocumentCount]) -> Metric:
     for count in counts:
         totals[count.outcome] += count.documents
     family = CounterMetricFamily(
-        "documents_processed", "Documents that ended, by outcome, of all workers", labels=["status"]
+        "documents_processed", "Finished documents, by outcome, of all workers", labels=["status"]
     )
     for outcome, documents in totals.items():
         family.add_metric([outcome], documents)
@@ -172,7 +172,7 @@ class ModelTotals(Collector):
             "model_tokens", "Tokens by model and kind, of all workers", labels=["model", "kind"]
         )
         cost = CounterMetricFamily(
-            "model_cost", "What answers cost, in the price table's currency, of all workers", labels=["model"]
+            "model_cost", "Cost of answers, in the price table's currency, of all workers", labels=["model"]
         )
         for total in self.totals:
             answers.add_metric([total.model, total.outcome], total.answers)

@@ -28,7 +28,7 @@ async def app_of(request: Request) -> App:
 AppDep = Annotated[App, Depends(app_of)]
 Limit = Annotated[int, Query(ge=1, le=500, description="most items on the page")]
 After = Annotated[
-    str | None, Query(max_length=4096, description="the `after` of the page before; without it, the first page")
+    str | None, Query(max_length=4096, description="the `after` of the previous page; without it, the first page")
 ]
 
 Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the action")]
@@ -73,7 +73,7 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="the same key again is the same run or document, however often it is sent",
+        description="the same key returns the same run or document, however often it is sent",
         examples=["order-4711"],
     ),
 ]

@@ -65,17 +65,17 @@ async def list_reviews(
     who: MayReview,
     app: AppDep,
     *,
-    status: Annotated[Status, Query(description="postponed: open, and put off")] = "open",
+    status: Annotated[Status, Query(description="`postponed`: open, but not before a given time")] = "open",
     queue: Annotated[Name | None, Query(description="one queue's items")] = None,
     kind: Annotated[Kind | None, Query(description="what asks")] = None,
     group: Annotated[Name | None, Query(description="items for this group of people")] = None,
     claimed_by: Annotated[Who | None, Query(description="items that this person works on")] = None,
-    assigned_to: Annotated[Who | None, Query(description="items that were put before this person")] = None,
+    assigned_to: Annotated[Who | None, Query(description="items assigned to this person")] = None,
     vendor: Annotated[Text | None, Query(max_length=200, description="a part of the vendor's name")] = None,
     band: Annotated[int | None, Query(ge=0, le=2, description="items of this band")] = None,
     due: Annotated[Time | None, Query(description="items due until then")] = None,
     sort: Annotated[
-        Sort, Query(description="the most urgent first, or those with the most of one part of the priority")
+        Sort, Query(description="the most urgent first, or those with the largest value of one part of the priority")
     ] = Sort.PRIORITY,
     limit: Limit = 100,
     after: After = None,

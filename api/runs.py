@@ -39,7 +39,7 @@ class RunOut(RunReport):
     """A run: its steps in plan order with status, explanation, attempts and duration, the totals, and its outputs."""
 
     history_url: str = Field(description="the run's history in Temporal's web UI")
-    explain_url: str = Field(description="where every step is explained, a page at a time, as data too")
+    explain_url: str = Field(description="explains every step, a page at a time, as data too")
 
 
 class RunStatusOut(BaseModel):
@@ -89,8 +89,8 @@ class AbortIn(BaseModel):
     force: bool = Field(
         default=False,
         strict=True,
-        description="without asking a worker, for a run whose workflow task fails: its steps are not told to stop, and "
-        "its status is `failed`",
+        description="end the run without its worker, for a run whose workflow task fails: its steps are not asked to "
+        "stop, and its status is `failed`",
     )
 
 
@@ -142,16 +142,16 @@ async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
 @router.get("/{run_id}/outputs", response_model=OutputsOut, responses=problems(NotFound))
 async def show_outputs(run_id: str, who: MayRead, app: AppDep) -> Response:
     """Show a run's full outputs, of any size; none before its end."""
-    told = OutputsOut(run_id=run_id, outputs=await outputs.show_outputs(app, who, run_id))
-    return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
+    shown = OutputsOut(run_id=run_id, outputs=await outputs.show_outputs(app, who, run_id))
+    return Response(await asyncio.to_thread(shown.model_dump_json), media_type="application/json")
 
 
 @router.get("/{run_id}/steps/{step_id}/output", response_model=OutputOut, responses=problems(NotFound))
 async def show_output(run_id: str, step_id: str, who: MayRead, app: AppDep) -> Response:
     """Show a step's full output, of any size: a run's report only refers to outputs of more than 64 KiB."""
-    told = OutputOut(run_id=run_id, step_id=step_id, output=await outputs.show_output(app, who, run_id, step_id))
+    shown = OutputOut(run_id=run_id, step_id=step_id, output=await outputs.show_output(app, who, run_id, step_id))
     # Serialised once, in a thread: the framework would process it three times on the event loop.
-    return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
+    return Response(await asyncio.to_thread(shown.model_dump_json), media_type="application/json")
 
 
 @router.get("/{run_id}/explain", response_model=RunExplanation, responses=problems(NotFound))
@@ -165,9 +165,9 @@ async def explain_run(
     after: After = None,
 ) -> Response:
     """Explain why each step is in its state: conditions with the values they read, attempts, and waits."""
-    told = await explanation.explain_run(app, who, run_id, step=step, after=after, limit=limit)
+    shown = await explanation.explain_run(app, who, run_id, step=step, after=after, limit=limit)
     # Serialised once, in a thread: a page may contain thousands of steps.
-    return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
+    return Response(await asyncio.to_thread(shown.model_dump_json), media_type="application/json")
 
 
 @router.post("/{run_id}/pause", responses=problems(NotFound, WrongState))
@@ -207,7 +207,7 @@ async def list_waits(run_id: str, who: MayRead, app: AppDep, *, limit: Limit = 1
 
 StepId = Annotated[
     str | None,
-    Query(max_length=64, pattern=ID_PATTERN, description="only what was done about this step, or to the whole run"),
+    Query(max_length=64, pattern=ID_PATTERN, description="only actions on this step, or on the whole run"),
 ]
 
 
@@ -227,7 +227,6 @@ async def list_actions(
     """List people's actions on a run and its failed steps, newest first.
 
     Includes pauses, resumptions, aborts and retries; for steps also skips, manual outputs and dismissals. Refused
-    actions
-    are not recorded.
+    actions are not recorded.
     """
     return await control.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)

@@ -28,8 +28,7 @@ from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.model import InvoiceData
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.pdf.words import read_pages
-from docrail.invoices.readers.read import read_document
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.read import read_document, read_text
 from docrail.invoices.readers.warm_up import warm_up
 
 ROOT = Path(__file__).parents[1]
@@ -98,7 +97,7 @@ class Cost:
 
 
 EINVOICE_PDF = "pdf_einvoice"
-TOLD_EACH = 25
+PROGRESS_EVERY = 25
 """Number of documents between progress messages."""
 Readings = Sequence[tuple[Truth, InvoiceData | None]]
 
@@ -157,7 +156,7 @@ def _in_all_processes(folder: Path) -> Readings:
     with multiprocessing.get_context("spawn").Pool(initializer=warm_up) as pool:
         for answer in pool.imap(_read_as_json, [folder / truth.file for truth in truths]):
             answers.append(answer)
-            if len(answers) % TOLD_EACH == 0:
+            if len(answers) % PROGRESS_EVERY == 0:
                 print(f"read {len(answers)} of {len(truths)}", file=sys.stderr)
     return _readings(truths, answers)
 

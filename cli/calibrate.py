@@ -15,7 +15,7 @@ from docrail.cli.client import NAME_VARIABLE
 from docrail.cli.database import small_pool
 from docrail.cli.listing import ID, NUMBER, TEXT, Listing
 from docrail.cli.printout import Printout
-from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.cli.stop import run_or_exit
 from docrail.cli.terminal import complain, moment
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.calibration import (
@@ -72,8 +72,6 @@ LOCAL = "postgresql://docrail@127.0.0.1:5432/docrail"
 def list_versions(tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL) -> Printout:
     """List the calibrations, and which one counts.
 
-    Exit codes: 0 shown, 1 the database is unavailable, 2 wrong usage.
-
     Example: docrail calibration list
     """
     return asyncio.run(_list(database, _principal(tenant, None)))
@@ -99,17 +97,12 @@ def fit_anew(
     that counts now and of the new fit, each family of look-alikes judged by a fit on the other families. Nothing
     changes without --keep.
 
-    Exit codes: 0 done, 1 there is too little to fit on, 2 wrong usage.
-
     Example: docrail calibration fit --labelled samples --decisions --keep
     """
     if not (labelled or decisions):
         raise typer.BadParameter("expected one of them, or both", param_hint="--labelled or --decisions")
     who = _principal(tenant, name)
-    fitted = run_until_stopped(lambda: _fit(database, who, labelled or [], decisions=decisions, keep=keep))
-    if fitted is None:
-        raise typer.Exit(INTERRUPTED)
-    calibration, summary = fitted
+    calibration, summary = run_or_exit(lambda: _fit(database, who, labelled or [], decisions=decisions, keep=keep))
     if write:
         write.write_text(calibration.model_dump_json() + "\n")
     return Printout(asdict(summary), [*_lines(summary), *([f"wrote {write}"] if write else [])])
@@ -121,9 +114,7 @@ def choose(
     name: As = None,
     database: Url = LOCAL,
 ) -> Printout:
-    """Let an earlier calibration count again.
-
-    Exit codes: 0 done, 1 there is no such version, 2 wrong usage.
+    """Use an earlier calibration again.
 
     Example: docrail calibration set shipped
     """

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 import typer
 
-from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.cli.stop import run_or_exit
 from docrail.dag.values.json_values import Json
 
 Api = Annotated[str, typer.Option(help="Address of the API.", envvar="DOCRAIL_API_URL", metavar="URL")]
@@ -27,7 +27,7 @@ NAME_VARIABLE, NAME_HEADER = "DOCRAIL_AS", "X-Docrail-As"
 """The caller's name, for an API that trusts names."""
 ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 
-IS_IT_RUNNING = "is it running? `docrail up` starts it, --api says where it is"
+IS_IT_RUNNING = "is it running? `docrail up` starts it, --api sets its address"
 
 
 class ApiError(Exception):
@@ -74,30 +74,23 @@ def ask_api(api: str, method: str, path: str, **request: Json) -> Json:
         async with connect(api) as client:
             return await ask(client, method, path, **request)
 
-    answer = run_until_stopped(once)
-    if answer is None:
-        raise typer.Exit(INTERRUPTED)
-    return answer
+    return run_or_exit(once)
 
 
 def ask_all(api: str, path: str, field: str, **wanted: Json) -> list[dict[str, Json]]:
     """Return `field` of all pages of a list. Raises as `ask_api` does."""
+    return [each for page in ask_pages(api, path, **wanted) for each in page[field]]
 
-    async def pages() -> list[dict[str, Json]]:
-        found: list[dict[str, Json]] = []
-        after: Json = None
-        async with connect(api) as client:
-            while True:
-                page = await ask(client, "GET", path, params={**wanted, "after": after})
-                found += page[field]
-                after = page["after"]
-                if after is None:
-                    return found
 
-    answer = run_until_stopped(pages)
-    if answer is None:
-        raise typer.Exit(INTERRUPTED)
-    return answer
+def ask_pages(api: str, path: str, **wanted: Json) -> Iterator[dict[str, Json]]:
+    """Yield the pages of a list. Raises as `ask_api` does."""
+    after: Json = None
+    while True:
+        page = ask_api(api, "GET", path, params={**wanted, "after": after})
+        yield page
+        after = page["after"]
+        if after is None:
+            return
 
 
 def given(**fields: Json) -> dict[str, Json]:
@@ -128,7 +121,7 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
     if not isinstance(body, dict) or (response.is_error and "title" not in body):
         raise ApiError(
             f"{response.url} is not Docrail's API: it answered {response.status_code} without a reason; "
-            f"--api says where the API is"
+            f"--api sets the API's address"
         )
     if response.is_success:
         return body

@@ -23,5 +23,5 @@ async def small_pool(url: str) -> AsyncIterator[asyncpg.Pool]:
 
 def unreachable(error: Exception) -> str:
     """Return the message for a database that cannot be reached."""
-    hint = "; is it running? `docrail up` says where its own is" if isinstance(error, OSError) else ""
+    hint = "; is it running? `docrail up` prints the URL of its own" if isinstance(error, OSError) else ""
     return f"cannot reach the database of DOCRAIL_DATABASE_URL: {error}{hint}"

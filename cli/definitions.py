@@ -1,4 +1,4 @@
-"""`docrail validate`: check definitions without a server."""
+"""`docrail validate` and `docrail definition schema`: check definitions without a server."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.catalogue import handlers_by_name
+from docrail.cli.catalogue import all_handlers, handlers_by_name
 from docrail.cli.files import files_in, read_file
-from docrail.cli.terminal import AsJson, print_json
+from docrail.cli.terminal import AlwaysJson, AsJson, print_json
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.rates import DEFAULT_LIMITS, fleet_limits
 from docrail.dag.language.source.source import MAX_SOURCE_BYTES
@@ -63,6 +63,19 @@ def validate(
         print(f"{len(reports)} files, {valid} valid")
     if valid < len(reports):
         raise typer.Exit(1)
+
+
+def schema(as_json: AlwaysJson = True) -> None:  # noqa: ARG001
+    """Print the JSON Schema of a definition, for editors.
+
+    Editors complete and check with it while you type: in a YAML file, point `# yaml-language-server: $schema=` to it.
+    It has every handler. `docrail validate` also finds what no schema can express. Needs no server.
+
+    Example: docrail definition schema > docrail.schema.json
+    """
+    from docrail.dag.validation.definition_schema import definition_schema
+
+    print_json(definition_schema(all_handlers()))
 
 
 def read(file: Path, expected: str = "a definition, as YAML or JSON") -> bytes:

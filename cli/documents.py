@@ -1,4 +1,4 @@
-"""`docrail document`: upload documents and look at them."""
+"""`docrail document`: upload documents, list and show them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -47,10 +47,10 @@ def upload(
 def list_documents(
     *,
     status: Annotated[
-        str | None, typer.Option(help="waiting for its run, started, success or failed.", metavar="STATUS")
+        str | None, typer.Option(help="Only waiting, started, success or failed ones.", metavar="STATUS")
     ] = None,
     document_type: Annotated[
-        str | None, typer.Option("--type", help="invoice, credit_note ...", metavar="TYPE")
+        str | None, typer.Option("--type", help="Only this type: invoice or credit_note.", metavar="TYPE")
     ] = None,
     vendor: Annotated[str | None, typer.Option(help="Only of this VAT id or name's beginning.", metavar="TEXT")] = None,
     text: Annotated[

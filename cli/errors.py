@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
-from docrail.adapters.temporal.connection import ConnectionUnfit
+from docrail.adapters.temporal.connection import InvalidConnection
 from docrail.cli.client import ApiError
 from docrail.embedded.processes import ProcessError
 from docrail.services.errors import OperationError
@@ -19,7 +19,7 @@ def words_of(error: Exception) -> str | None:
         return f"the database of DOCRAIL_DATABASE_URL: {error}"
     return (
         str(error)
-        if isinstance(error, (ApiError, ConnectionUnfit, OperationError, ProcessError, StorageError, OSError))
+        if isinstance(error, (ApiError, InvalidConnection, OperationError, ProcessError, StorageError, OSError))
         else None
     )
 

@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import typer
 
 from docrail.adapters.sandbox.reader import DocumentReader
-from docrail.cli.confidence import explanation_of
 from docrail.cli.files import files_in
 from docrail.cli.listing import ID, NUMBER, TEXT, Listing
 from docrail.cli.printout import print_parts
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
 from docrail.cli.terminal import complain, print_json, visible
 from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.explanation import Term, explain, explain_overall
 from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
 from docrail.invoices.model import FIELD_NAMES, InvoiceData
 from docrail.invoices.problems import UnreadableDocument
@@ -29,6 +29,8 @@ SUFFIXES = frozenset({".pdf", ".xml", ".png", ".jpg", ".jpeg", ".tif", ".tiff", 
 MANIFEST = "MANIFEST.json"
 NOT_PRINTED = ("buyer_name",)
 """Read, but not among the fields that extractions are compared by."""
+SMALLEST_SHOWN = 0.0005
+"""Smaller terms of a document's confidence would be shown as -0.000, and are left out."""
 SHOWN = ("vendor_name", "invoice_number", "date", "total", "currency")
 """Columns of the table for people."""
 
@@ -81,9 +83,7 @@ def extract(
     readings: list[Reading] = []
     finished = run_until_stopped(lambda: _read_all(files, at_once, shape, readings))
     if finished is None:
-        complain(
-            f"stopped after {len(readings)} of {len(files)} documents" + "; --jsonl prints each at once" * (not jsonl)
-        )
+        complain(f"stopped after {len(readings)} of {len(files)} documents")
         raise typer.Exit(INTERRUPTED)
     if not files:
         complain(f"no document in {', '.join(map(str, paths))}: looked for {', '.join(sorted(SUFFIXES))}")
@@ -207,3 +207,17 @@ def _row(reading: Reading) -> list[str]:
     codes = ", ".join(dict.fromkeys(problem.code for problem in invoice.problems))
     shown = ["" if value is None else str(value) for value in values]
     return [reading.name, *shown, str(len(invoice.line_items) or ""), f"{invoice.confidence:.2f}", codes]
+
+
+def explanation_of(invoice: InvoiceData) -> Iterator[str]:
+    """Yield the document's line, then one for each field that was found."""
+    shares = [part for part in explain_overall(invoice) if abs(part.weight) >= SMALLEST_SHOWN]
+    yield f"  {invoice.confidence:.3f}  document: {_terms(shares, 3) or 'nothing lowers it'}"
+    for name in FIELD_NAMES:
+        field = getattr(invoice, name)
+        if field.value is not None:
+            yield f"  {field.confidence:.3f}  {name.replace('_', ' ')}: {_terms(explain(field, name), 2)}"
+
+
+def _terms(parts: Sequence[Term], digits: int) -> str:
+    return ", ".join(f"{part.what.replace('_', ' ')} {part.weight:+.{digits}f}" for part in parts)

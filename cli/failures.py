@@ -83,8 +83,6 @@ def count(
 def show(run_id: RunId, step_id: StepId, api: Api = HERE) -> Printout:
     """Show a failed step, and what was done about it.
 
-    Exit codes: 0 shown, 1 there is none, or the API is unavailable, 2 wrong usage.
-
     Example: docrail failure show invoice.4711 save_json
     """
     return _printout(ask_api(api, "GET", f"{INBOX}/{run_id}/{step_id}"))

@@ -32,8 +32,6 @@ def export(
     document, as `docrail calibration fit` and scoring scripts read it; with --originals its files are there, too, named
     by their sha256. Only approved documents are exported. It reads the database of DOCRAIL_DATABASE_URL.
 
-    Exit codes: 0 written, 1 the database or the store is unavailable, 2 wrong usage.
-
     Example: docrail review export gold --originals
     """
     settings = context.obj()

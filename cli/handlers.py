@@ -20,8 +20,6 @@ def list_all() -> Printout:
     A handler is what a step runs. Handlers of DOCRAIL_HANDLERS are listed with the shipped ones; those that cannot be
     used are reported with file and line. Needs no server.
 
-    Exit codes: 0 shown, 2 wrong usage.
-
     Example: docrail handler list
     """
     catalogue = all_handlers()
@@ -39,8 +37,6 @@ def show(
     """Show a handler's config and output.
 
     With --json as JSON Schema. Needs no server.
-
-    Exit codes: 0 shown, 1 there is no such handler, 2 wrong usage.
 
     Example: docrail handler show send_webhook
     """

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from docrail.cli.terminal import shortened, strict_json
 from docrail.dag.language.definition import Definition
-from docrail.dag.language.inputs import InputProblem, MisfitError, complete_inputs
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, complete_inputs
 from docrail.dag.values.json_values import Json
 
 EXPECTED: Mapping[str, str] = {
@@ -31,7 +31,7 @@ def parse_inputs(definition: Definition, given: Sequence[str]) -> dict[str, Json
         inputs[name] = _value(definition, name, text)
     try:
         complete_inputs(definition, inputs)  # as the API will; here the message can name the option
-    except MisfitError as error:
+    except InvalidValueError as error:
         raise SystemExit("\n  ".join(_lines(definition, error))) from None
     return inputs
 
@@ -46,7 +46,7 @@ def _value(definition: Definition, name: str, text: str) -> Json:
         raise SystemExit(f"--input {name}: expected {EXPECTED[declared.type]}, found {shortened(text)}") from None
 
 
-def _lines(definition: Definition, error: MisfitError) -> list[str]:
+def _lines(definition: Definition, error: InvalidValueError) -> list[str]:
     lines = [_line(problem) for problem in error.problems]
     return lines if len(lines) == 1 else [f"the inputs do not fit the definition {definition.id!r}:", *lines]
 

@@ -89,8 +89,6 @@ def compact(context: typer.Context) -> Printout:
     Temporal starts this round by itself, on DOCRAIL_MAINTENANCE_SCHEDULE; a worker does it. Runs and queries go on
     meanwhile. Ctrl-C ends the waiting, not the round.
 
-    Exit codes: 0 done, 1 not everything was done or Temporal is unavailable, 2 wrong usage.
-
     Example: docrail lake compact
     """
     from docrail.adapters.temporal.connection import find_connection

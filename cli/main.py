@@ -44,8 +44,8 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "output": ("docrail.cli.run_views:output", "Print a step's output, or a run's outputs, as JSON."),
             "history": ("docrail.cli.run_views:history", "Show what people did to a run, newest first."),
             "answer": ("docrail.cli.answer:answer", "Answer a step that waits."),
-            "pause": ("docrail.cli.runs:pause", "Start no more steps of a run."),
-            "resume": ("docrail.cli.runs:resume", "Let a paused run go on."),
+            "pause": ("docrail.cli.runs:pause", "Pause a run: its next steps do not start."),
+            "resume": ("docrail.cli.runs:resume", "Resume a paused run."),
             "abort": ("docrail.cli.runs:abort", "End a run early, as aborted."),
             "retry": ("docrail.cli.retry:retry", "Start a failed or cancelled run again where it failed."),
         },
@@ -56,12 +56,12 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "validate": SHORTCUTS["validate"],
             "test": SHORTCUTS["test"],
             "plan": ("docrail.cli.plan:plan", "Show a definition's layers, its critical path and its graph."),
-            "schema": ("docrail.cli.schema:schema", "Print the JSON Schema of a definition, for editors."),
+            "schema": ("docrail.cli.definitions:schema", "Print the JSON Schema of a definition, for editors."),
             "diff": ("docrail.cli.diff:diff", "Show how two versions of a definition differ."),
             "publish": ("docrail.cli.published:publish", "Publish definitions, each as its next version."),
             "list": ("docrail.cli.published:list_definitions", "List definitions with their versions and aliases."),
             "show": ("docrail.cli.published:show", "Show a version of a definition and list the others."),
-            "alias": ("docrail.cli.published:alias", "Let an alias name a version, or remove it."),
+            "alias": ("docrail.cli.published:alias", "Point an alias at a version, or remove it."),
             "rollback": ("docrail.cli.published:rollback", "Undo the last change of what new runs get."),
             "history": ("docrail.cli.published:history", "Show who moved a definition's aliases, when and why."),
         },
@@ -78,12 +78,12 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         {
             "show": ("docrail.cli.routing:show", "Show the rules in force."),
             "validate": ("docrail.cli.routing:validate", "Check a file of rules and print every problem in it."),
-            "set": ("docrail.cli.routing:put", "Put a file of rules into force."),
+            "set": ("docrail.cli.routing:put", "Apply a file of rules."),
             "try": ("docrail.cli.routing:attempt", "Show which definition a document would take."),
         },
     ),
     "review": (
-        "Look at what waits for a person, and decide it.",
+        "Review what waits for a person, and decide it.",
         {
             "list": ("docrail.cli.reviews:list_reviews", "List review items, most urgent first."),
             "show": ("docrail.cli.reviews:show", "Show an item: its content, and what may be decided."),
@@ -131,7 +131,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         {
             "list": ("docrail.cli.calibrate:list_versions", "List the calibrations, and which one counts."),
             "fit": ("docrail.cli.calibrate:fit_anew", "Fit a calibration on what is known to be right."),
-            "set": ("docrail.cli.calibrate:choose", "Let an earlier calibration count again."),
+            "set": ("docrail.cli.calibrate:choose", "Use an earlier calibration again."),
         },
     ),
     "limit": (
@@ -165,12 +165,14 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
 
 RUN_HELP = """Start runs, follow them, steer them.
 
-`docrail run FILE` and `docrail run ID` start a run: if the first word is none of the commands below, it stands for
-`docrail run start`. A file or a definition that is called like a command needs the whole of it: `docrail run start
-list`.
+`docrail run FILE` and `docrail run ID` start a run: `start` is assumed if the first word is none of the commands
+below. Write it out for a file or a definition with the name of a command: `docrail run start list`.
 
 Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
 """
+
+OF_OPTIONS = ("DOCRAIL_API_URL", "DOCRAIL_AS")
+"""Variables that only options read."""
 
 EPILOG = "Every command reads the DOCRAIL_* environment variables; the options name the variables that they replace."
 
@@ -280,12 +282,12 @@ def _options(
 
 
 def _warn() -> None:
-    """Print which variables are no settings. Loading the settings takes a while, so only if there are any."""
-    if any(name.upper().startswith("DOCRAIL_") for name in os.environ):
+    """Print which variables are no settings. Loading the settings takes a while, so only if there may be any."""
+    if names := [name for name in os.environ if name.upper().startswith("DOCRAIL_") and name not in OF_OPTIONS]:
         from docrail.cli.terminal import complain
         from docrail.settings import unread_variables
 
-        for line in unread_variables(os.environ):
+        for line in unread_variables(names):
             complain(line)
 
 

@@ -29,8 +29,6 @@ def plan(
     The steps of a layer can start together; the critical path is the longest chain of steps, each waiting for the one
     before. GitHub and many editors draw Mermaid. Needs no server.
 
-    Exit codes: 0 shown, 1 not valid or not readable, 2 wrong usage.
-
     Example: docrail definition plan definitions/invoice.yaml --format mermaid
     """
     definition = load(file)

@@ -13,8 +13,8 @@ from docrail.cli.listing import Listing
 from docrail.cli.terminal import AsJson, print_json, say
 from docrail.dag.values.json_values import Json
 
-EXIT_CODES = "Exit codes: 0 done, 1 the API refused or is unavailable, 2 wrong usage."
-"""Of a command that calls the API and does not list its own."""
+EXIT_CODES = "Exit codes: 0 done; 1 not found, refused or a server is unavailable; 2 wrong usage; 130 Ctrl-C."
+"""Of a command whose help lists none of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,6 @@ def show(
 ) -> Printout:
     """Show a version of a definition and list the others.
 
-    Exit codes: 0 shown, 1 there is none, or the API is unavailable, 2 wrong usage.
-
     Example: docrail definition show invoice@canary --source
     """
     found = ask_api(api, "GET", f"{DEFINITIONS}/{ref}")
@@ -117,7 +115,7 @@ def alias(
     reason: Reason = "",
     api: Api = HERE,
 ) -> Printout:
-    """Let an alias name a version, or remove it.
+    """Point an alias at a version, or remove it.
 
     `stable` is what new runs get; moving it ends a canary. `canary` gets a share of them, chosen by their key: the same
     document always gets the same version, and a larger share only adds to a smaller one. Open runs stay as they are.
@@ -141,8 +139,6 @@ def rollback(definition_id: Id, reason: Reason = "", api: Api = HERE) -> Printou
     Ends the canary, if there is one; else `stable` names the version again that it named before. Undoing again goes
     further back. Open runs stay as they are.
 
-    Exit codes: 0 undone, 1 there is nothing to undo, or the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail definition rollback invoice --reason "totals are wrong since 9:30"
     """
     undone = ask_api(api, "POST", f"{DEFINITIONS}/{definition_id}/rollback", json={"reason": reason})
@@ -152,8 +148,6 @@ def rollback(definition_id: Id, reason: Reason = "", api: Api = HERE) -> Printou
 
 def history(definition_id: Id, api: Api = HERE) -> Printout:
     """Show who moved a definition's aliases, when and why.
-
-    Exit codes: 0 shown, 1 there is no such definition, or the API is unavailable, 2 wrong usage.
 
     Example: docrail definition history invoice
     """

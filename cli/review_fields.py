@@ -34,8 +34,6 @@ def explain(
 
     A field's confidence is a sum of evidence. Without a field: the document's confidence, and its place in the queue.
 
-    Exit codes: 0 explained, 1 there is no such field, the API refused or is unavailable; 2 wrong usage.
-
     Example: docrail review explain rev_0f9c6c4b3a2d4e5f8a7b6c5d4e total
     """
     item = ask_api(api, "GET", f"{REVIEWS}/{review}")
@@ -84,8 +82,6 @@ def correct(
 
     Then shows the problems that are left.
 
-    Exit codes: 0 corrected, 1 no such field or value, the API refused or is unavailable; 2 wrong usage.
-
     Example: docrail review correct rev_0f9c6c4b3a2d4e5f8a7b6c5d4e total=119.00 date=2026-11-01
     """
     changes = [argument.partition("=") for argument in given]
@@ -113,8 +109,6 @@ def unlock(review: Id, field: Field, reason: Reason = "", api: Api = HERE) -> Pr
 
 def undo(review: Id, api: Api = HERE) -> Printout:
     """Take back your last change to a document's fields.
-
-    Exit codes: 0 undone, 1 there is nothing of yours, the API refused or is unavailable; 2 wrong usage.
 
     Example: docrail review undo rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """

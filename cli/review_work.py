@@ -47,8 +47,6 @@ def take_next(
 ) -> Printout:
     """Claim the most urgent item that is free.
 
-    Exit codes: 0 claimed, or none is free; 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail review next --queue documents
     """
     claim = ask_api(api, "POST", f"{REVIEWS}/next", json=given(queue=queue, kind=kind, group=group))["claim"]
@@ -57,8 +55,6 @@ def take_next(
 
 def claim(review: Id, api: Api = HERE) -> Printout:
     """Claim an item, for 15 minutes.
-
-    Exit codes: 0 claimed, 1 someone works on it, the API refused or is unavailable; 2 wrong usage.
 
     Example: docrail review claim rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
@@ -168,7 +164,7 @@ def _decide(api: str, review: str, act: str, reason: str) -> Printout:
             outcome = _send_verdict(api, claim["review"], act, claim["token"], reason)
     if outcome["needs_second"]:
         return Printout(outcome, f"approved {review} as the first of two: {'; '.join(outcome['needs_second'])}")
-    later = "" if outcome["runs_answered"] else "; its run goes on in a moment"
+    later = "" if outcome["runs_answered"] else "; its run continues in a moment"
     return Printout(outcome, f"{outcome['review']['status']} {review}{later}")
 
 

@@ -73,8 +73,6 @@ def decide(review: Id, given: Fields = None, value: Value = None, api: Api = HER
 
     The first decision counts; of a step that needs several approvals, the first that enough people made alike.
 
-    Exit codes: 0 decided, 1 the decision does not fit, someone was first, or the API is unavailable; 2 wrong usage.
-
     Example: docrail review decide rev_0f9c6c4b3a2d4e5f8a7b6c5d4e approved=true
     """
     path = f"{REVIEWS}/{review}"

@@ -52,11 +52,9 @@ def put(
     ] = None,
     api: Api = HERE,
 ) -> Printout:
-    """Put a file of rules into force.
+    """Apply a file of rules.
 
     They replace the rules before.
-
-    Exit codes: 0 in force, 1 not valid, or the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail routing set routing.yaml --revision 3
     """

@@ -29,7 +29,7 @@ from docrail.cli.main import NOUNS
 from docrail.cli.printout import print_parts
 from docrail.cli.published import DEFINITIONS
 from docrail.cli.run_report import progress_lines, report_parts
-from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.cli.stop import run_or_exit
 from docrail.cli.terminal import complain, print_json
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.version_refs import Ref, Target, parse_ref, version_for
@@ -81,8 +81,7 @@ def start(
     Example: docrail run start definitions/invoice.yaml -i document_id=doc_1 --wait
     """
     order = {**_order(api, what, inputs or [], key), **given(priority=priority)}
-    code = run_until_stopped(lambda: _run(api, order, wait=wait, as_json=as_json))
-    raise typer.Exit(INTERRUPTED if code is None else code)
+    raise typer.Exit(run_or_exit(lambda: _run(api, order, wait=wait, as_json=as_json)))
 
 
 def _order(api: str, what: str, inputs: Sequence[str], key: str | None) -> dict[str, Json]:

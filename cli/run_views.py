@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ask_all, ask_api, run_path
+from docrail.cli.client import HERE, Api, ask_all, ask_api, ask_pages, run_path
 from docrail.cli.listing import ID, TEXT, Listing
 from docrail.cli.printout import Printout, print_parts
 from docrail.cli.run_report import report_parts, waited_for
@@ -36,8 +36,6 @@ def explain(run: RunId, step: StepId = None, api: Api = HERE) -> Printout:
     For each step: what decided, on which values, and what it waits for. Also after the run's end. Needs a worker, for
     only the run itself knows.
 
-    Exit codes: 0 explained, 1 the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
-
     Example: docrail run explain invoice.order-4711 create_review
     """
     explanation = _explanation(api, run, step)
@@ -55,8 +53,6 @@ def waits(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
     Itself and in the runs inside it, at any depth: people, answers, callbacks and times. `docrail run answer RUN STEP`
     answers, with the run and the step that are shown. A run inside another appears after a moment. Needs a worker, for
     only the runs themselves know.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
 
     Example: docrail run waits payout.monday
     """
@@ -86,8 +82,6 @@ def output(
     All of it: a run's report only refers to large values. A step's output can be read as soon as the step completed,
     and after the run's end; a run's outputs are there at its end.
 
-    Exit codes: 0 printed, 1 there is none, the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
-
     Example: docrail run output invoice.order-4711 extract
     """
     if step is None:
@@ -109,8 +103,6 @@ def history(
     Pauses, resumptions, aborts and retries, and each failed step that was tried again, skipped, dismissed or given an
     output: who did it, when and why, with the values given by hand. Refused actions are left out.
 
-    Exit codes: 0 shown, 1 there is no such run, the API refused or is unavailable; 2 wrong usage.
-
     Example: docrail run history invoice.order-4711
     """
     actions = ask_all(api, run_path(run, "actions"), "actions", limit=ACTIONS_A_PAGE, step=step)
@@ -120,14 +112,11 @@ def history(
 
 def _explanation(api: str, run: str, step: str | None) -> dict[str, Json]:
     """Return the explanation of one step, or of all: all pages."""
-    path = run_path(run, "explain")
-    wanted: dict[str, Json] = {"limit": STEPS_A_PAGE if step is None else None, "step": step}
-    explanation: dict[str, Json] = ask_api(api, "GET", path, params=wanted)
-    while explanation["after"] is not None:
-        page = ask_api(api, "GET", path, params=wanted | {"after": explanation["after"]})
-        explanation["steps"] |= page["steps"]
-        explanation["after"] = page["after"]
-    return explanation
+    limit = STEPS_A_PAGE if step is None else None
+    first, *others = ask_pages(api, run_path(run, "explain"), limit=limit, step=step)
+    for page in others:
+        first["steps"] |= page["steps"]
+    return {**first, "after": None}
 
 
 def _lines(step: dict[str, Json]) -> Iterator[str]:
@@ -143,15 +132,11 @@ def _waits(api: str, run: str) -> tuple[list[dict[str, Json]], dict[str, list[st
     """Return all that is waited for, and which runs are paused or did not answer: all pages."""
     found: list[dict[str, Json]] = []
     others: dict[str, list[str]] = {"paused": [], "unanswered": []}
-    after: Json = None
-    while True:
-        page = ask_api(api, "GET", run_path(run, "waits"), params={"after": after})
+    for page in ask_pages(api, run_path(run, "waits")):
         found += page["waits"]
         for name in others:
             others[name] += page[name]
-        after = page["after"]
-        if after is None:
-            return found, others
+    return found, others
 
 
 def _wait_row(each: dict[str, Json]) -> list[str]:

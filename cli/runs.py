@@ -44,12 +44,10 @@ def list_runs(
 
 
 def pause(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
-    """Start no more steps of a run.
+    """Pause a run: its next steps do not start.
 
     Running steps go on, and answers are taken. The runs inside it have ids of their own to pause them by; its deadline
     still counts. `docrail run waits` lists the runs that are paused.
-
-    Exit codes: 0 paused, 1 the run is in another state, or the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail run pause invoice.order-4711 --reason "the bank is closed"
     """
@@ -60,15 +58,13 @@ def pause(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
 
 
 def resume(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
-    """Let a paused run go on.
-
-    Exit codes: 0 it goes on, 1 it is not paused, or the API refused or is unavailable, 2 wrong usage.
+    """Resume a paused run.
 
     Example: docrail run resume invoice.order-4711
     """
     changed = ask_api(api, "POST", run_path(run, "resume"), json={"reason": reason})
     waits = f": `docrail run waits {run}` shows for what" if changed["status"] == "waiting" else ""
-    return Printout(changed, f"{run} goes on, and is {changed['status']}{waits}")
+    return Printout(changed, f"{run} continues, and is {changed['status']}{waits}")
 
 
 def abort(
@@ -86,8 +82,6 @@ def abort(
     skipped. Then its steps are undone where the definition says how (`compensate`). There is no confirmation.
 
     With --force, for a run whose workflow task fails, steps are neither stopped nor undone, and the run has failed.
-
-    Exit codes: 0 aborted, 1 it has ended or is ending already, or the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail run abort invoice.order-4711 --reason "wrong customer"
     """

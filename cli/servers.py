@@ -139,8 +139,6 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     schedule of DOCRAIL_MAINTENANCE_SCHEDULE. The shipped definitions are published for the default tenant. Safe to
     repeat, and to run by several at once.
 
-    Exit codes: 0 done, 1 a server is unavailable or refused, 2 wrong usage.
-
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail server migrate
     """
     settings = context.obj()

@@ -7,11 +7,21 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
+import typer
+
 T = TypeVar("T")
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 130
 """The exit code of a command that was stopped, as shells have it for Ctrl-C."""
+
+
+def run_or_exit(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Return what `main()` returns. Raises: typer.Exit after a signal."""
+    answer = run_until_stopped(main)
+    if answer is None:
+        raise typer.Exit(INTERRUPTED)
+    return answer
 
 
 def run_until_stopped(main: Callable[[], Coroutine[Any, Any, T]]) -> T | None:

@@ -20,7 +20,7 @@ SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
 READER_VERSION = "12"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "6f71aeda7a6180d6"
+READERS_DIGEST = "4b19f28d9b38f5db"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -68,6 +68,10 @@ class FieldValue(_Model, Generic[T]):
     """Values from every source including the chosen one, most confident first."""
     lock: Lock | None = None
 
+    def with_fact(self, fact: Evidence) -> "FieldValue[T]":
+        """Return a copy with one more fact for or against the value."""
+        return self.model_copy(update={"evidence": (*self.evidence, fact)})
+
 
 class LineItem(_Model):
     """One charged line. `amount` excludes tax if the document says so."""
@@ -97,6 +101,16 @@ class Problem(_Model):
     severity: Severity
     message: str
     field: str | None = None
+
+    @classmethod
+    def error(cls, code: str, message: str, field: str | None = None) -> "Problem":
+        """Return a problem that sends the document to a person."""
+        return cls(code=code, severity=Severity.ERROR, message=message, field=field)
+
+    @classmethod
+    def warning(cls, code: str, message: str, field: str | None = None) -> "Problem":
+        """Return a problem that a policy may tolerate."""
+        return cls(code=code, severity=Severity.WARNING, message=message, field=field)
 
 
 class InvoiceData(_Model):
@@ -192,3 +206,8 @@ def specs_of(model: type[BaseModel]) -> Mapping[str, FieldSpec[Any]]:
 FIELDS = specs_of(InvoiceData)
 FIELD_NAMES = tuple(FIELDS)
 REQUIRED_FIELDS = tuple(name for name, spec in FIELDS.items() if spec.required)
+
+
+def agree(name: str, one: Any, other: Any) -> bool | None:
+    """Return whether two values of field `name` agree, ignoring format; None if one is only part of the other."""
+    return FIELDS[name].kind.same(one, other)

@@ -58,21 +58,23 @@ class CallbackKeys:
     def sign(self, claim: Claim) -> str:
         """Return the signed token of a claim. Raises: NoCallbacksError."""
         if not self.keys:
-            raise NoCallbacksError("no key signs callback URLs: set DOCRAIL_CALLBACK_KEY, the same for API and workers")
-        said = json.dumps(
+            raise NoCallbacksError(
+                "there is no key to sign callback URLs: set DOCRAIL_CALLBACK_KEY, the same for the API and all workers"
+            )
+        payload = json.dumps(
             [claim.tenant_id, claim.run_id, claim.step_id, claim.expires_at], separators=(",", ":"), ensure_ascii=False
         ).encode()
-        return f"{_encode(said)}.{_encode(_mac(self.keys[0], said))}"
+        return f"{_encode(payload)}.{_encode(_mac(self.keys[0], payload))}"
 
     def read(self, token: str) -> Claim:
         """Return the claim of a token signed with one of the keys; it may have expired. Raises: BadTokenError."""
         if len(token) > MAX_TOKEN_LENGTH:
             raise BadTokenError
-        said, signature = map(_decode, token.partition(".")[::2])
-        matches = [hmac.compare_digest(_mac(key, said), signature) for key in self.keys]
+        payload, signature = map(_decode, token.partition(".")[::2])
+        matches = [hmac.compare_digest(_mac(key, payload), signature) for key in self.keys]
         if not any(matches):
             raise BadTokenError
-        return Claim(*json.loads(said))
+        return Claim(*json.loads(payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class CallbackUrls:
         `asked_at`: when the step was scheduled, in seconds since the epoch. Raises: NoCallbacksError.
         """
         if call.callbacks and not self.public_url:
-            raise NoCallbacksError("callback URLs need the address at which others reach the API: DOCRAIL_PUBLIC_URL")
+            raise NoCallbacksError("callback URLs need the public address of the API: set DOCRAIL_PUBLIC_URL")
         urls = {}
         for callback in sorted(
             call.callbacks, key=lambda callback: -len(callback.placeholder)
@@ -108,12 +110,14 @@ def parse_keys(text: str) -> tuple[str, ...]:
     """Return the keys of a comma-separated setting. Raises: ValueError, which never contains a key."""
     keys = tuple(filter(None, map(str.strip, text.split(","))))
     if short := [number for number, key in enumerate(keys, start=1) if len(key) < MIN_KEY_LENGTH]:
-        raise ValueError(f"key {short[0]} has fewer than {MIN_KEY_LENGTH} characters; `openssl rand -hex 32` makes one")
+        raise ValueError(
+            f"key {short[0]} has fewer than {MIN_KEY_LENGTH} characters; `openssl rand -hex 32` generates one"
+        )
     return keys
 
 
-def _mac(key: str, said: bytes) -> bytes:
-    return hmac.digest(key.encode(), _DOMAIN + said, hashlib.sha256)
+def _mac(key: str, payload: bytes) -> bytes:
+    return hmac.digest(key.encode(), _DOMAIN + payload, hashlib.sha256)
 
 
 def _encode(data: bytes) -> str:

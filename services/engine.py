@@ -30,7 +30,7 @@ def temporal_unreachable(error: Unavailable, connection: Connection) -> str:
     reason = re.findall(r'message: "([^"]+)"', cause)  # the Rust core nests its errors around this part
     return (
         f"{error} (its address is {connection.address}): {reason[-1] if reason else cause}; "
-        "is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is"
+        "is it running? `docrail up` starts one, and DOCRAIL_TEMPORAL_ADDRESS is its address"
     )
 
 
@@ -155,9 +155,9 @@ def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable 
         return None
     tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)
     times = f"{failures} times in a row" if failures > 1 else "once"
-    told = f"its workflow task has failed {times}, why is told in its history: {history_url(app, tenant_id, run_id)}"
-    ends = f"`docrail run abort {run_id} --reason TEXT --force`, or an abort with `force: true`, ends it"
-    return Unavailable("the run", f"{told}; it goes on once the cause is mended; {ends}")
+    text = f"its workflow task has failed {times}, its history shows why: {history_url(app, tenant_id, run_id)}"
+    ends = f"`docrail run abort {run_id} --reason TEXT --force`, or an abort with `force: true` in the API, ends it"
+    return Unavailable("the run", f"{text}; it continues once the cause is fixed; {ends}")
 
 
 @asynccontextmanager
@@ -176,12 +176,12 @@ async def worker_answers(app: App, tenant_id: str, run_id: str) -> AsyncIterator
 
 def status_of(execution: WorkflowExecution) -> RunStatus:
     """Return a run's status as users see it: Temporal's, refined by the interpreter's status attribute if set."""
-    assert execution.status is not None, "Temporal always tells a status"
+    assert execution.status is not None, "Temporal always returns a status"
     status = _STATUSES[execution.status]
-    told = execution.typed_search_attributes.get(STATUS)
+    own = execution.typed_search_attributes.get(STATUS)
     if status is RunStatus.RUNNING:
-        return RunStatus(told) if told in (RunStatus.PAUSED, RunStatus.WAITING) else status
-    return RunStatus.ABORTED if told == RunStatus.ABORTED else status
+        return RunStatus(own) if own in (RunStatus.PAUSED, RunStatus.WAITING) else status
+    return RunStatus.ABORTED if own == RunStatus.ABORTED else status
 
 
 def history_url(app: App, tenant_id: str, run_id: str) -> str:

@@ -1,10 +1,9 @@
-# ruff: noqa: N818  # refusals are named for what they say; each is an OperationError
+# ruff: noqa: N818  # refusals are named for their reason; each is an OperationError
 """Define why an operation is refused: one class per reason, with its details as fields.
 
 `api/errors.py` maps them to status codes.
 
-For an id that is not found, the message says if it is the id of another kind of object: people paste what they have at
-hand.
+If an id is not found but is the id of another kind of object, the message says so.
 """
 
 import datetime as dt
@@ -43,13 +42,13 @@ class NotFound(OperationError):
         deleted_at: dt.datetime | None = None,
     ) -> None:
         """Suggest `meant`, by default the closest of `known` (an empty string: no suggestion), and list the `known`."""
-        told = f"there is no {kind} {shortened(wanted, LONGEST_ID)!r}" + (f", and {asked_by}" if asked_by else "")
+        text = f"there is no {kind} {shortened(wanted, LONGEST_ID)!r}" + (f", and {asked_by}" if asked_by else "")
         meant = closest(wanted, known) if meant is None else meant
         mistaken = mistaken_for(kind, wanted)
-        told += (f": did you mean {meant!r}?" if meant else "") + (f": {mistaken}" if mistaken else "")
-        told += f" (there is {_listed(known)})" if known else ""
+        text += (f": did you mean {meant!r}?" if meant else "") + (f": {mistaken}" if mistaken else "")
+        text += f" (there is {_listed(known)})" if known else ""
         deleted = f"the {kind} {wanted!r} was deleted on {deleted_at:%Y-%m-%d}" if deleted_at else None
-        super().__init__(deleted or told)
+        super().__init__(deleted or text)
         self.kind = kind
         self.wanted = wanted
 
@@ -89,16 +88,13 @@ class AlreadyDecided(OperationError):
     """Another person decided the review item first."""
 
     def __init__(self, decided_by: str, decision: Json) -> None:
-        super().__init__(f"{decided_by or 'somebody'} decided this before: the first decision counts")
+        super().__init__(f"{decided_by or 'someone'} has already decided this, and the first decision counts")
         self.decided_by = decided_by
         self.decision = decision
 
 
 class MayNotDecide(OperationError):
-    """The human step does not accept a decision from this person, whatever their scopes."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
+    """The human step does not accept a decision from this person, whatever their scopes. The text says why."""
 
 
 class AlreadyAnswered(OperationError):
@@ -108,14 +104,14 @@ class AlreadyAnswered(OperationError):
     """
 
     def __init__(self) -> None:
-        super().__init__("this was answered before, otherwise: the first answer counts")
+        super().__init__("this has already been answered differently, and the first answer counts")
 
 
 class CallbackOver(OperationError):
     """The callback URL is valid, but no step waits for it any more."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"this callback URL is over: {why}")
+        super().__init__(f"this callback URL is no longer valid: {why}")
 
 
 class InvalidDefinition(OperationError):
@@ -158,8 +154,8 @@ class NothingToUndo(OperationError):
 
     def __init__(self, definition_id: str) -> None:
         super().__init__(
-            f"new runs of {definition_id!r} never got another version than now: "
-            "to choose one all the same, move the alias 'stable' to it"
+            f"the alias 'stable' of {definition_id!r} has never named another version: "
+            "to choose one anyway, move the alias to it"
         )
         self.definition_id = definition_id
 
@@ -179,9 +175,6 @@ class Damaged(OperationError):
 
     It is never run; an operator must restore it.
     """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
 
 
 class InvalidInput(OperationError):
@@ -213,7 +206,7 @@ class ClaimedByOther(OperationError):
     """Another person is working on the review item."""
 
     def __init__(self, claimed_by: str) -> None:
-        super().__init__(f"{claimed_by} works on this item: take another, or ask them to release it")
+        super().__init__(f"{claimed_by} has claimed this item: claim another one, or ask {claimed_by} to release it")
         self.claimed_by = claimed_by
 
 
@@ -221,8 +214,8 @@ class ClaimLost(OperationError):
     """The claim's token is missing or no longer valid."""
 
     def __init__(self, claimed_by: str | None) -> None:
-        holder = f"{claimed_by} has the item now" if claimed_by else "nobody has the item"
-        super().__init__(f"this needs the token of your claim, and that claim does not hold: {holder}; claim it anew")
+        holder = f"{claimed_by} has claimed the item" if claimed_by else "no one has claimed the item"
+        super().__init__(f"this needs the token of a valid claim of yours, but {holder}: claim it again")
         self.claimed_by = claimed_by
 
 
@@ -230,7 +223,7 @@ class DecisionOutdated(OperationError):
     """The data that the decision is based on has changed since it was shown."""
 
     def __init__(self, digest: str) -> None:
-        super().__init__("the document's fields or problems changed since you were shown them: look at it again")
+        super().__init__("the document's fields or problems have changed since it was shown: load it again")
         self.digest = digest
 
 
@@ -250,10 +243,10 @@ _SHAPES = {
 
 
 _WHERE = {
-    "execution": "GET /v1/workflow/{} tells its run",
+    "execution": "GET /v1/workflow/{} shows its run",
     "document": "`docrail run list --document {}` lists its runs",
     "review item": "`docrail review show {}` shows it",
-    "run": "`docrail run explain {}` tells of it",
+    "run": "`docrail run explain {}` explains it",
 }
 
 

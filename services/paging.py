@@ -70,10 +70,10 @@ class Unmatched:
 
     filter: Annotated[str, Field(examples=["class"])]
     value: Annotated[str, Field(examples=["ConectionError"])]
-    known: Annotated[list[str], Field(description="values that there are, at most 20", examples=[["ConnectionError"]])]
-    has_more: Annotated[bool, Field(description="whether there are more than those")]
+    known: Annotated[list[str], Field(description="existing values, at most 20", examples=[["ConnectionError"]])]
+    has_more: Annotated[bool, Field(description="whether there are more than these")]
     suggestion: Annotated[
-        str | None, Field(description="the one that was probably meant", examples=["ConnectionError"])
+        str | None, Field(description="the value that was probably meant", examples=["ConnectionError"])
     ]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from docrail.adapters.coalesce import Gathering
+    from docrail.adapters.coalesce import Coalescer
     from docrail.adapters.http.client import HttpClient
     from docrail.adapters.sandbox.reader import DocumentReader
     from docrail.adapters.secrets import SecretStore
@@ -61,4 +61,4 @@ class Tools:
     keeping: Keeping = field(default_factory=_maker("docrail.services.app", "Keeping"))
     four_eyes_above: Decimal | None = None
     """Largest total of a document that may be approved without a second person; None: no maximum."""
-    gathering: Gathering = field(default_factory=_maker("docrail.adapters.coalesce", "Gathering"))
+    coalescer: Coalescer = field(default_factory=_maker("docrail.adapters.coalesce", "Coalescer"))

@@ -29,7 +29,7 @@ settings.load_profile("thorough")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record-histories", action="store_true", help="keep new histories in tests/histories")
     parser.addoption("--drawn", type=int, default=DRAWN, help=f"definitions drawn for the real server ({DRAWN})")
-    parser.addoption("--drawn-seed", type=int, default=1, help="what they are drawn by; a failure tells it")
+    parser.addoption("--drawn-seed", type=int, default=1, help="seed of the drawing; a failure shows it")
 
 
 @pytest.fixture(scope="module", autouse=True)

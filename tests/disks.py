@@ -1,4 +1,4 @@
-"""Disks that are full: a small file system of the test's own, or a limit on files where nobody may mount one."""
+"""Disks that are full: a small file system of the test's own, or a limit on files if mounting is not permitted."""
 
 import os
 import subprocess

@@ -34,7 +34,7 @@ PATIENCE_SECONDS = 90
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced snippet. `file` is what its reader saves it as: the second word behind the fence."""
+    """A fenced snippet. `file`: the name to save it under, the second word after the fence."""
 
     page: Path
     line: int
@@ -62,7 +62,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 
 def exchanges_of(block: Block) -> Iterator[Exchange]:
-    """Yield what a reader enters: in a console block the lines behind a prompt, in any other each line."""
+    """Yield the commands: in a console block the lines after a prompt, in any other block every line."""
     if block.language != "console":
         for line in block.text.splitlines():
             if command := line.partition("  #")[0].strip():

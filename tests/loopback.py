@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that answers as it is told and remembers what it was asked: the outside of tests."""
+"""A real HTTP server on loopback that gives prepared answers and records its requests."""
 
 import asyncio
 import json

@@ -15,7 +15,7 @@ from docrail.services.access.models import DEFAULT_TENANT
 from docrail.settings import Settings
 
 
-def test_a_folder_keeps_one_key_that_nobody_else_may_read(tmp_path: Path) -> None:
+def test_a_folder_keeps_one_key_that_only_its_owner_may_read(tmp_path: Path) -> None:
     key = keep_key(tmp_path)
     assert len(key) == 64
     assert keep_key(tmp_path) == key
@@ -61,7 +61,7 @@ def test_an_operators_own_webhook_secret_is_left_alone_and_so_is_an_empty_one(tm
     assert own.read_text() == ""
 
 
-def test_secrets_that_cannot_be_written_are_told_with_their_place(tmp_path: Path) -> None:
+def test_secrets_that_cannot_be_written_are_reported_with_their_place(tmp_path: Path) -> None:
     (tmp_path / "secrets").touch()
     with pytest.raises(DataFolderError, match=r"secrets/default: .+; expected a folder"):
         make_webhook_secret(tmp_path)

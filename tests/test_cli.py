@@ -145,7 +145,7 @@ def test_a_wrong_connection_is_reported_without_a_traceback(command: str, embedd
         *command.split(), DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing"
     )
     assert refused.code != 0
-    assert "the connection to Temporal is not set up right: Profile 'missing' not found" in refused.err
+    assert "invalid settings of the connection to Temporal: Profile 'missing' not found" in refused.err
     assert "Traceback" not in refused.err
 
 
@@ -257,7 +257,7 @@ def test_an_unavailable_database_is_reported_with_what_to_do(command: str) -> No
     refused = docrail(*command.split(), DOCRAIL_DATABASE_URL="postgresql://docrail@127.0.0.1:1/docrail")
     assert refused.code == 1
     assert refused.err.startswith("docrail: cannot reach the database of DOCRAIL_DATABASE_URL: ")
-    assert refused.err.endswith("; is it running? `docrail up` says where its own is\n")
+    assert refused.err.endswith("; is it running? `docrail up` prints the URL of its own\n")
 
 
 def test_an_unavailable_temporal_is_reported_in_one_line_with_what_to_do() -> None:
@@ -266,7 +266,7 @@ def test_an_unavailable_temporal_is_reported_in_one_line_with_what_to_do() -> No
         1,
         (
             "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): Connection refused"
-            "; is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is\n"
+            "; is it running? `docrail up` starts one, and DOCRAIL_TEMPORAL_ADDRESS is its address\n"
         ),
     )
 
@@ -310,7 +310,7 @@ def test_a_file_in_place_of_the_data_folder_is_reported(tmp_path: Path) -> None:
 def test_a_server_that_is_not_docrails_api_is_reported_with_what_to_do(embedded: Servers) -> None:
     refused = docrail("run", "list", "--api", embedded.temporal_ui_url)
     assert refused.code == 1
-    assert "is not Docrail's API: it answered 200 without a reason; --api says where the API is" in refused.err
+    assert "is not Docrail's API: it answered 200 without a reason; --api sets the API's address" in refused.err
 
 
 @pytest.mark.parametrize("command", ["run list", "review list", "definition diff x@1 x@2", "run invoice"])
@@ -318,4 +318,4 @@ def test_an_unavailable_api_is_reported_with_what_to_do(command: str) -> None:
     refused = docrail(*command.split(), DOCRAIL_API_URL="http://127.0.0.1:1")
     assert refused.code == 1
     assert refused.err.startswith("docrail: no answer from the API at http://127.0.0.1:1 (")
-    assert refused.err.endswith("): is it running? `docrail up` starts it, --api says where it is\n")
+    assert refused.err.endswith("): is it running? `docrail up` starts it, --api sets its address\n")

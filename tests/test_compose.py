@@ -65,7 +65,7 @@ def test_every_variable_that_is_handed_on_is_a_setting(service: str) -> None:
     assert [name for name in ours if name.removeprefix("DOCRAIL_").lower() not in Settings.model_fields] == []
 
 
-def test_whoever_keeps_or_reads_files_is_told_the_bucket_and_its_keys() -> None:
+def test_services_that_store_or_read_files_get_the_bucket_and_its_keys() -> None:
     for service in ("api", "worker"):
         environment = OURS[service]["environment"]
         for name in {"DOCRAIL_STORE", "DOCRAIL_STORE_ENDPOINT", *BUCKET_KEYS}:
@@ -76,7 +76,7 @@ def test_the_keys_are_called_as_the_client_calls_them() -> None:
     assert {*KEYS, "AWS_SESSION_TOKEN"} == BUCKET_KEYS  # a token comes with borrowed keys only
 
 
-def test_a_variable_that_is_handed_on_empty_counts_as_one_that_nobody_set() -> None:
+def test_a_variable_that_is_passed_on_empty_counts_as_unset() -> None:
     """As compose does with `NAME=` in its .env."""
     settings = Settings.model_validate({"store": "", "store_endpoint": ""})
     assert (settings.store, settings.store_endpoint) == (None, None)

@@ -63,7 +63,7 @@ def table(heading: str) -> list[list[str]]:
 
 
 def words_after(label: str) -> list[str]:
-    """Return the words in the code span behind a label; a span may go over lines."""
+    """Return the words in the code span after a label; a span may continue on the next line."""
     found = re.search(rf"^- {label}: `([^`]+)`", TEXT, re.MULTILINE)
     assert found is not None
     return found[1].split()

@@ -310,7 +310,7 @@ REGISTERED: dict[str, dict[str, Any]] = {
     "ParseDocument": {},
     "Elixir.Demo.Commands.SendWebhookEvent": {},
 }
-"""What the five seeds call the code behind a step, with what that name cannot do without."""
+"""The names that the five seeds use for handlers, each with its required config."""
 
 
 @pytest.mark.parametrize("name", REGISTERED)

@@ -18,7 +18,7 @@ from docrail.dag.language.step_kinds import DOCUMENT_QUEUE, Human, WaitFor
 from docrail.workflows.contract.names import (
     BY_DECISION,
     BY_DOCUMENT,
-    MISFIT,
+    INVALID_VALUE,
     NOT_ALLOWED,
     UNKNOWN_STEP,
     WRONG_STATE,
@@ -34,7 +34,7 @@ def check_answer(
 ) -> None:
     """Check that a step accepts this answer now; `coming` are answers it was given and has not processed yet.
 
-    Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, Misfit).
+    Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, InvalidValue).
     """
     step = plan.step(step_id) if step_id in plan.index else None
     wait, human = (step.definition.wait, step.definition.human) if step else (None, None)
@@ -42,21 +42,21 @@ def check_answer(
         message = f"the run has no step {step_id[:64]!r} that waits for an answer"
         known = [each.id for each in plan.steps if _takes_answers(each)]
         raise ApplicationError(message, known[:MOST_NAMED], type=UNKNOWN_STEP, non_retryable=True)
-    told = str(run.outcome or run.stopping or run.steps[step.index].status)
+    status = str(run.outcome or run.stopping or run.steps[step.index].status)
     if _is_answered(step, run, coming):
-        told = "answered"
+        status = "answered"
     may_be_early = approvals_of(human) == 1  # several people must see the same question
-    if told != StepStatus.WAITING and not (may_be_early and told in (StepStatus.PENDING, StepStatus.QUEUED)):
-        raise ApplicationError(f"{step_id} is {told}", told, type=WRONG_STATE, non_retryable=True)
+    if status != StepStatus.WAITING and not (may_be_early and status in (StepStatus.PENDING, StepStatus.QUEUED)):
+        raise ApplicationError(f"{step_id} is {status}", status, type=WRONG_STATE, non_retryable=True)
     if human and _asks_about_document(human, request):
-        _check_way(step_id, told)
+        _check_sender(step_id, status)
     if human and (why := refusal(human, given.by, request.started_by)):
         raise ApplicationError(why, type=NOT_ALLOWED, non_retryable=True)
     try:
         inputs.check_answer((human.form if human else wait and wait.accept) or {}, given.value)
-    except inputs.MisfitError as error:
+    except inputs.InvalidValueError as error:
         problems = [[problem.path, problem.message] for problem in error.problems]
-        raise ApplicationError(str(error), problems, type=MISFIT, non_retryable=True) from error
+        raise ApplicationError(str(error), problems, type=INVALID_VALUE, non_retryable=True) from error
 
 
 def _takes_answers(step: Step) -> bool:
@@ -76,7 +76,7 @@ def _asks_about_document(human: Human, request: RunRequest) -> bool:
     return human.queue == DOCUMENT_QUEUE and request.document is not None
 
 
-def _check_way(step_id: str, status: str) -> None:
+def _check_sender(step_id: str, status: str) -> None:
     """Check that the current answer comes from the review queue, for a step that waits now.
 
     An update's id is chosen by Docrail, never by a caller. Raises: ApplicationError (NotAllowed, WrongState).

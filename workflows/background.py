@@ -10,7 +10,6 @@ from docrail.workflows.contract.names import ANSWER_RUNS, BACKGROUND_TYPE, FILE_
 
 LONGEST, HEARTBEAT = timedelta(minutes=3), timedelta(minutes=1)
 
-
 RETRIES = RetryPolicy(initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=3)
 """The next round finishes what this one did not."""
 

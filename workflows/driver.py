@@ -43,7 +43,7 @@ from docrail.dag.engine.events import (
 from docrail.dag.engine.map_items import inline_bytes
 from docrail.dag.engine.park import resolution_problems
 from docrail.dag.engine.plan import Step, plan_of
-from docrail.dag.engine.saved_state import PIECES, begin, load, save, told_of
+from docrail.dag.engine.saved_state import PIECES, begin, load, save, whole_or_piece
 from docrail.dag.engine.state import Answer, RunState, StepError, Traffic
 from docrail.dag.engine.transitions import advance
 from docrail.dag.explain.report import RunReport, markdown, report_of
@@ -51,7 +51,7 @@ from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, size_of
 from docrail.workflows.answer_validation import MOST_NAMED, check_answer
-from docrail.workflows.contract.names import MISFIT, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
+from docrail.workflows.contract.names import INVALID_VALUE, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
 from docrail.workflows.driver_context import context_of, deadline, own_callbacks, placeholders, record_overdue
 from docrail.workflows.failures import may_pass
 from docrail.workflows.lost_workers import NO_LOSSES, Losses, losses_after
@@ -88,7 +88,7 @@ class Driver:
     def __init__(self, request: RunRequest) -> None:
         """Compile the plan and create the state; nothing starts before `drive`."""
         self.plan = plan_of(request.definition, request.semantics)
-        self._asked_for = request
+        self._first_request = request
         self._is_kept = request.resumed is not None and PIECES in request.resumed
         """Whether the state to continue from is in the value store; until it is loaded, the state here is a new one."""
         self._nested_bytes = sum(size_of(pinned.definition) for pinned in request.nested.values())
@@ -112,27 +112,27 @@ class Driver:
         """Parked steps whose resolution is in the inbox."""
         self._passing: set[StepError] = set()
         """Retryable errors."""
-        self._told = RunStatus.RUNNING
+        self._shown_status = RunStatus.RUNNING
 
     def _take(self, state: RunState) -> None:
         """Continue from `state`. Its callback placeholders are kept, as a retry requires."""
-        self.state, request = state, self._asked_for
+        self.state, request = state, self._first_request
         own = tuple(own_callbacks(request.run_id, self.plan.steps, state.context.get("run", {})))
         self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)})
 
-    def tell(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Add an event; it is processed in the run's next turn."""
         self._inbox.append(event)
 
     async def drive(self) -> RunStatus:
         """Run the plan to its end and return how it ended."""
         if self._is_kept:
-            kept = await kept_state(self._asked_for)
+            kept = await kept_state(self._first_request)
             traffic = Traffic(carried_bytes=size_of(kept), nested_bytes=self._nested_bytes)
             self._take(load(self.plan, kept, traffic))
             self._is_kept = False
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have arrived before
-        with deadline(self.plan.deadline_seconds, self.tell):
+        with deadline(self.plan.deadline_seconds, self.add):
             while self.state.outcome is None:
                 await workflow.wait_condition(lambda: bool(self._inbox))
                 while self._inbox:
@@ -149,10 +149,10 @@ class Driver:
 
     def coming(self) -> RunStatus | None:
         """Return the status that a pending abort, or else the last pending pause or resume, leads to."""
-        told = [_LEADS_TO[type(event)] for event in self._inbox if type(event) in _LEADS_TO]
-        if not told or self.state.outcome is not None:
+        coming = [_LEADS_TO[type(event)] for event in self._inbox if type(event) in _LEADS_TO]
+        if not coming or self.state.outcome is not None:
             return None
-        return RunStatus.ABORTED if RunStatus.ABORTED in told else told[-1]
+        return RunStatus.ABORTED if RunStatus.ABORTED in coming else coming[-1]
 
     def is_idle(self) -> bool:
         """Return whether every event has been processed. After the run's end none is."""
@@ -172,48 +172,48 @@ class Driver:
 
     def saved(self, piece: int | None = None) -> Json:
         """Return the whole current state, for a retry to continue from, or one piece of it (saved_state.py)."""
-        kept = self._asked_for.resumed if self._is_kept else None
-        return told_of(kept or save(self.plan, self.state), piece)
+        kept = self._first_request.resumed if self._is_kept else None
+        return whole_or_piece(kept or save(self.plan, self.state), piece)
 
     def check_answer(self, step_id: str, answer: Json, by: str) -> None:
         """Check that a step accepts this answer now, from `by`.
 
-        Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, Misfit).
+        Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, InvalidValue).
         """
         coming = [event.answer for event in self._inbox if isinstance(event, Answered) and event.step == step_id]
         check_answer(self.plan, self.state, self._request, step_id, Answer(answer, by), coming=coming)
 
     def answer(self, step_id: str, answer: Answer) -> None:
         """Give a step its answer, which was checked before. The first one counts."""
-        self.tell(Answered(step_id, answer, workflow.time()))
+        self.add(Answered(step_id, answer, workflow.time()))
 
     def check_resolution(self, step_id: str, kind: str, value: Json) -> None:
         """Check that a step is parked and can be resolved this way.
 
-        Raises: ApplicationError (UnknownStep, WrongState, Misfit).
+        Raises: ApplicationError (UnknownStep, WrongState, InvalidValue).
         """
         if step_id not in self.plan.index:
             known, message = [*self.plan.index][:MOST_NAMED], f"the run has no step {step_id[:64]!r}"
             raise ApplicationError(message, known, type=UNKNOWN_STEP, non_retryable=True)
         status = self.state.stopping or self.state.steps[self.plan.index[step_id]].status
         if status is not StepStatus.PARKED or step_id in self._resolving:
-            told = "being resolved" if step_id in self._resolving else str(status)
-            raise ApplicationError(f"{step_id} is {told}", told, type=WRONG_STATE, non_retryable=True)
+            found = "being resolved" if step_id in self._resolving else str(status)
+            raise ApplicationError(f"{step_id} is {found}", found, type=WRONG_STATE, non_retryable=True)
         if problems := resolution_problems(self.state, self.plan.step(step_id), kind, value):
             wrong = [[problem.path, problem.message, problem.suggestion] for problem in problems]
-            raise ApplicationError(problems[0].message, wrong, type=MISFIT, non_retryable=True)
+            raise ApplicationError(problems[0].message, wrong, type=INVALID_VALUE, non_retryable=True)
 
     def resolve(self, step_id: str, resolution: Resolution) -> None:
         """Resolve a parked step as a person decided, which was checked before. The first decision counts."""
         self._resolving.append(step_id)
-        self.tell(Resolved(step_id, resolution, workflow.time()))
+        self.add(Resolved(step_id, resolution, workflow.time()))
 
     def _show(self) -> None:
         """Update the run's status in Temporal's UI and in lists of runs."""
         workflow.set_current_details(markdown(self.plan, self.state))
         status = self.state.status
-        if self.state.outcome is None and status is not self._told:
-            self._told = status
+        if self.state.outcome is None and status is not self._shown_status:
+            self._shown_status = status
             workflow.upsert_search_attributes([STATUS.value_set(status)])
 
     def _turn(self, arrival: Event | Arrival) -> None:
@@ -239,7 +239,7 @@ class Driver:
                 self._follow(step, part, launch(losses), partial(self._ended, step, part, losses, launch))
             case StartChunk(step_id):
                 step = self.plan.step(step_id)
-                chunk = run_chunk(self._request, step, command, self.state, self.tell)
+                chunk = run_chunk(self._request, step, command, self.state, self.add)
                 ended = partial(self._ended, step, command.chunk, NO_LOSSES, None)
                 self._follow(step, command.chunk, asyncio.create_task(chunk), ended)
             case Cancel(step_id, part):
@@ -247,15 +247,15 @@ class Driver:
                     self._cancelled.add((step_id, part))
                     work.cancel()
             case Record() | RecordDecision() | RecordOverdue():
-                self._aside(self._telling(command), self._recording)
+                self._run_apart(self._recorded(command), self._recording)
             case Load() | Store():
-                self._aside(self._move(command), self._moving)
+                self._run_apart(self._move(command), self._moving)
             case GoOn():
-                self._aside(self._go_on(), self._moving)
+                self._run_apart(self._go_on(), self._moving)
             case Finish():
                 pass  # part of the state
 
-    def _telling(self, command: Record | RecordDecision | RecordOverdue) -> Coroutine[None, None, None]:
+    def _recorded(self, command: Record | RecordDecision | RecordOverdue) -> Coroutine[None, None, None]:
         """Return the coroutine that records or notifies, with the current data."""
         match command:
             case Record(step_id):
@@ -265,22 +265,22 @@ class Driver:
             case RecordOverdue():
                 return record_overdue(self._request, self.plan)
 
-    def _aside(self, telling: Coroutine[None, None, None], among: list[asyncio.Task[None]]) -> None:
-        task = asyncio.create_task(telling)
+    def _run_apart(self, work: Coroutine[None, None, None], among: list[asyncio.Task[None]]) -> None:
+        task = asyncio.create_task(work)
         among.append(task)
-        task.add_done_callback(partial(self._ended_aside, among))
+        task.add_done_callback(partial(self._ended_apart, among))
 
-    def _ended_aside(self, among: list[asyncio.Task[None]], task: asyncio.Task[None]) -> None:
+    def _ended_apart(self, among: list[asyncio.Task[None]], task: asyncio.Task[None]) -> None:
         among.remove(task)
         if not task.cancelled():
             task.result()
 
     async def _move(self, command: Load | Store) -> None:
-        self.tell(await moved(self._request.tenant_id, command))
+        self.add(await moved(self._request.tenant_id, command))
 
     async def _go_on(self) -> None:
         await workflow.sleep(TURN_PAUSE)
-        self.tell(WentOn(workflow.time()))
+        self.add(WentOn(workflow.time()))
 
     def _follow(self, step: Step, part: Part, work: Work, ended: Callable[[Work], None]) -> None:
         self._work[step.id, part] = work
@@ -317,5 +317,5 @@ class Driver:
         if after.met_unfit:
             self._met_unfit.add(step.id)
         if isinstance(part, WholeStep):
-            self.tell(WorkerLost(step.id, after.earlier, workflow.time()))
+            self.add(WorkerLost(step.id, after.earlier, workflow.time()))
         self._follow(step, part, launch(after), partial(self._ended, step, part, after, launch))

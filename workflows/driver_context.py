@@ -51,26 +51,26 @@ def context_of(request: RunRequest, callbacks: dict[str, Json]) -> dict[str, Jso
 
 
 @contextmanager
-def deadline(seconds: float | None, tell: Callable[[DeadlinePassed], None]) -> Iterator[None]:
-    """Call `tell` once the deadline has passed while the body runs; None: no deadline, and so no timer.
+def deadline(seconds: float | None, add: Callable[[DeadlinePassed], None]) -> Iterator[None]:
+    """Add an event once the deadline has passed while the body runs; None: no deadline, and so no timer.
 
     It counts from the start of the workflow, so that time spent waiting for a worker is included.
     """
     if seconds is None:
         yield
         return
-    passing = asyncio.create_task(_pass(seconds, tell))
+    passing = asyncio.create_task(_pass(seconds, add))
     try:
         yield
     finally:
         passing.cancel()
 
 
-async def _pass(seconds: float, tell: Callable[[DeadlinePassed], None]) -> None:
+async def _pass(seconds: float, add: Callable[[DeadlinePassed], None]) -> None:
     left = workflow.info().workflow_start_time.timestamp() + seconds - workflow.time()
     if left > 0:
         await workflow.sleep(left)
-    tell(DeadlinePassed(workflow.time()))
+    add(DeadlinePassed(workflow.time()))
 
 
 async def record_overdue(request: RunRequest, plan: Plan) -> None:

@@ -47,8 +47,8 @@ def attempts_of(step: Step, error: BaseException, failed_before: int = 0) -> int
 def earlier_of(error: BaseException) -> tuple[EarlierError, ...]:
     """Return how attempts before the last one failed, as the wrapper reported them."""
     match error:
-        case ActivityError(__cause__=ApplicationError(details=[{"earlier": told}, *_])):
-            return EARLIER_ERRORS.validate_python(told)
+        case ActivityError(__cause__=ApplicationError(details=[{"earlier": errors}, *_])):
+            return EARLIER_ERRORS.validate_python(errors)
         case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=heartbeat)):
             return errors_left(heartbeat)
         case _:

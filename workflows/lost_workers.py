@@ -24,7 +24,6 @@ NOT_RETRIED = (WORKER_STOPPED, "TemporalTimeout:Heartbeat")
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.1, 4.0
 """Pauses after an unfit worker, doubled each time: about a minute in all, in which other workers may take the step."""
 
-
 SHORTEST = timedelta(milliseconds=1)
 """For an activity that starts when its time is already over, since the timer of a pause may end late."""
 

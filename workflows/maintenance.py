@@ -15,20 +15,15 @@ from docrail.workflows.contract.names import MAINTENANCE_FAILED, MAINTENANCE_TYP
 with workflow.unsafe.imports_passed_through():
     from docrail.workflows.contract.messages import LookedAfter, MaintenanceReport, MaintenanceRequest
 
-
 LIST_TENANTS, LOOK_AFTER_TENANT = "list_lake_tenants", "look_after_lake"
-
 
 REMOVE_VALUES, REMOVE_ORIGINALS = "remove_old_values", "remove_old_originals"
 """The activities. They are not in the catalogue: no definition names them."""
 
-
 HEARTBEAT = timedelta(seconds=60)
-
 
 LONGEST = timedelta(hours=6)
 """Limit for one tenant's compaction: millions of documents if the schedule was off for long."""
-
 
 RETRIES = RetryPolicy(
     initial_interval=timedelta(seconds=5),
@@ -104,7 +99,6 @@ async def _ask(activity: str, *arguments: str, result_type: type[Any]) -> Any:
 
 
 ONE_LOOK = timedelta(minutes=5)
-
 
 SLA_RETRIES = RetryPolicy(
     initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=5

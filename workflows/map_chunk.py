@@ -53,13 +53,13 @@ class Chunk:
     async def run(self, _: ChunkRequest) -> ChunkReport:
         """Run the items and return how each ended; being cancelled stops them."""
         driving = asyncio.create_task(self._drive())
-        telling = asyncio.create_task(self._tell_places())
+        reporting = asyncio.create_task(self._report_places())
         try:
             await asyncio.shield(driving)
         except asyncio.CancelledError:
             self._cancel(self._chunk.stop())
             await driving
-        telling.cancel()
+        reporting.cancel()
         return ChunkReport(ends=for_report(self._chunk.ends))
 
     @workflow.signal(name=PAUSE, description="Begin no more items until resumed")
@@ -77,7 +77,7 @@ class Chunk:
         """Accept slots that came free elsewhere."""
         self._chunk.widen(width)
 
-    async def _tell_places(self) -> None:
+    async def _report_places(self) -> None:
         """Report slots that come free while the last items run: many at once, few with growing delays.
 
         Each report adds four events to the run's history, so that an item of a day must not cost thousands.
@@ -91,16 +91,22 @@ class Chunk:
                     await workflow.wait_condition(lambda: chunk.has_thinned_much, timeout=patience)
                 patience *= 2
             if chunk.has_thinned:
-                await self._tell_run(chunk.tell())
+                await self._report(chunk.report())
 
-    async def _tell_run(self, told: Progress) -> None:
+    async def _report(self, progress: Progress) -> None:
         parent = workflow.info().parent
         if parent is None:  # the chunk was started by hand
             return
         run = workflow.get_external_workflow_handle(parent.workflow_id, run_id=parent.run_id)
-        words = [self._request.step_id, self._request.items[0].place, told.running, told.completed, told.failed]
+        arguments = [
+            self._request.step_id,
+            self._request.items[0].place,
+            progress.running,
+            progress.completed,
+            progress.failed,
+        ]
         with suppress(FailureError):  # the run has just ended
-            await run.signal(CHUNK_THINNED, args=words)
+            await run.signal(CHUNK_THINNED, args=arguments)
 
     async def _drive(self) -> None:
         while not self._chunk.is_over:

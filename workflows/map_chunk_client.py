@@ -32,12 +32,12 @@ from docrail.workflows.start_step import KEPT, check_travels
 
 
 async def run_chunk(
-    request: RunRequest, step: Step, command: StartChunk, state: RunState, tell: Callable[[ChunkThinned], None]
+    request: RunRequest, step: Step, command: StartChunk, state: RunState, add: Callable[[ChunkThinned], None]
 ) -> ChunkReport:
     """Start a chunk and return how its items ended. Cancelling stops the items, and still returns their ends."""
     fan = state.steps[step.index].fan
     assert fan is not None, "only lists run in chunks"
-    _listen(tell)
+    _listen(add)
     run = of_items(request, step, command)
     chunk = ChunkRequest(
         run=run,
@@ -65,39 +65,41 @@ async def run_chunk(
         search_attributes=TypedSearchAttributes(attributes),
         static_summary=f"{step.definition.title or step.id}: items {first} to {last}",
     )
-    await _keep_told(handle, command, state, fan)
+    await _forward(handle, command, state, fan)
     report: ChunkReport = await handle
     return report
 
 
-def _listen(tell: Callable[[ChunkThinned], None]) -> None:
+def _listen(add: Callable[[ChunkThinned], None]) -> None:
     """Receive the progress of the run's chunks. Setting the same handler again changes nothing."""
 
-    def hear(step_id: str, first: int, running: int, completed: int, failed: int) -> None:
-        tell(ChunkThinned(step_id, Chunk(first), running, completed, failed, workflow.time()))
+    def receive(step_id: str, first: int, running: int, completed: int, failed: int) -> None:
+        add(ChunkThinned(step_id, Chunk(first), running, completed, failed, workflow.time()))
 
-    workflow.set_signal_handler(CHUNK_THINNED, hear)
+    workflow.set_signal_handler(CHUNK_THINNED, receive)
 
 
-async def _keep_told(
+async def _forward(
     handle: workflow.ChildWorkflowHandle[Any, ChunkReport], command: StartChunk, state: RunState, fan: FanState
 ) -> None:
     """Return when the chunk has ended; until then forward pauses, additional slots and cancellation."""
-    told = (False, command.width)
+    sent = (False, command.width)
 
-    def now(told: tuple[bool, int]) -> tuple[bool, int]:
+    def now(sent: tuple[bool, int]) -> tuple[bool, int]:
         chunk = fan.chunks.get(command.chunk.first)
-        return state.paused, told[1] if chunk is None else max(chunk.width, told[1])  # it knows what it gave back
+        return state.paused, sent[1] if chunk is None else max(
+            chunk.width, sent[1]
+        )  # the chunk counts the slots that it released
 
     while not handle.done():
         try:
-            await workflow.wait_condition(lambda told=told: handle.done() or now(told) != told)  # type: ignore[misc]
+            await workflow.wait_condition(lambda sent=sent: handle.done() or now(sent) != sent)  # type: ignore[misc]
             if not handle.done():
-                before, told = told, now(told)
-                if told[0] is not before[0]:
-                    await handle.signal(PAUSE if told[0] else RESUME)
-                if told[1] > before[1]:
-                    await handle.signal(WIDEN, told[1])
+                before, sent = sent, now(sent)
+                if sent[0] is not before[0]:
+                    await handle.signal(PAUSE if sent[0] else RESUME)
+                if sent[1] > before[1]:
+                    await handle.signal(WIDEN, sent[1])
         except asyncio.CancelledError:
             handle.cancel()
         except FailureError:

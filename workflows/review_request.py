@@ -20,19 +20,19 @@ async def ask(
 ) -> None:
     """Open a review item and return when it times out. However this ends, the item is closed as `end_of` says."""
     human = step.definition.human
-    assert human is not None, "only human steps ask people"
+    assert human is not None, "only human steps ask questions"
     try:
-        await _tell(OPEN_REVIEW, _question(request, step, config, human.queue, asked_at))
-        _heed_cancellation()
+        await _execute(OPEN_REVIEW, _question(request, step, config, human.queue, asked_at))
+        _raise_if_cancelled()
         await wait(human.timeout_seconds)
         if human.on_timeout and human.on_timeout.escalate_to:
-            await _tell(ESCALATE_REVIEW, _question(request, step, config, human.on_timeout.escalate_to, asked_at))
-            _heed_cancellation()
+            await _execute(ESCALATE_REVIEW, _question(request, step, config, human.on_timeout.escalate_to, asked_at))
+            _raise_if_cancelled()
             await wait(human.timeout_seconds)
     except (Exception, asyncio.CancelledError):  # not `finally`: a run that is only evicted from memory closes nothing
-        await _tell(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
+        await _execute(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
         raise
-    await _tell(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
+    await _execute(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
 
 
 async def record_decision(request: RunRequest, step_id: str, decision: Decision, asked_at: float) -> None:
@@ -47,10 +47,10 @@ async def record_decision(request: RunRequest, step_id: str, decision: Decision,
         decided_at=workflow.time(),
         asked_at=asked_at,
     )
-    await _tell(RECORD_DECISION, call)
+    await _execute(RECORD_DECISION, call)
 
 
-def _heed_cancellation() -> None:
+def _raise_if_cancelled() -> None:
     """Raise if this task was cancelled: an activity that completes at the same moment swallows the cancellation."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
@@ -59,7 +59,7 @@ def _heed_cancellation() -> None:
 
 def _question(request: RunRequest, step: Step, config: dict[str, Json], queue: str, asked_at: float) -> ReviewCall:
     human: Human | None = step.definition.human
-    assert human is not None, "only human steps ask people"
+    assert human is not None, "only human steps ask questions"
     seconds = human.timeout_seconds
     return ReviewCall(
         tenant_id=request.tenant_id,
@@ -79,7 +79,7 @@ def _question(request: RunRequest, step: Step, config: dict[str, Json], queue: s
     )
 
 
-async def _tell(activity: str, argument: ReviewCall | DecisionCall | ReviewEnd) -> None:
+async def _execute(activity: str, argument: ReviewCall | DecisionCall | ReviewEnd) -> None:
     await workflow.execute_activity(
         activity, argument, start_to_close_timeout=RECORD_TIMEOUT, summary=f"{activity}: {argument.step_id}"
     )

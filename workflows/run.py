@@ -56,7 +56,7 @@ class Run:
         try:
             status = await asyncio.shield(driving)
         except asyncio.CancelledError:
-            self._driver.tell(CancelRequested(workflow.time()))
+            self._driver.add(CancelRequested(workflow.time()))
             status = await driving
         await workflow.wait_condition(workflow.all_handlers_finished)
         report = await self._last_report(request)
@@ -176,13 +176,13 @@ class Run:
         self._driver.check_resolution(step_id, kind, value)
 
     def _pause(self) -> None:
-        self._driver.tell(PauseRequested(workflow.time()))
+        self._driver.add(PauseRequested(workflow.time()))
 
     def _resume(self) -> None:
-        self._driver.tell(ResumeRequested(workflow.time()))
+        self._driver.add(ResumeRequested(workflow.time()))
 
     def _abort(self, reason: str, *, is_continued: bool = False, by: str = "") -> None:
-        self._driver.tell(AbortRequested(reason, workflow.time(), is_continued, by))
+        self._driver.add(AbortRequested(reason, workflow.time(), is_continued, by))
 
     def _require(self, *statuses: RunStatus, ending: RunStatus | None = None) -> None:
         """Refuse an update in a wrong state, including one that a pending event leads to, such as a second pause.

@@ -17,7 +17,7 @@ from docrail.dag.engine.plan import Step
 from docrail.dag.engine.saved_state import is_of
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.definition import Definition, RetryConfig
-from docrail.dag.language.inputs import MisfitError, complete_inputs
+from docrail.dag.language.inputs import InvalidValueError, complete_inputs
 from docrail.dag.values.json_values import Json, canonical, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES, part_of
 from docrail.workflows.contract.messages import AttemptRequest, CacheUse, Callback, DeadLetter, StepOutcome
@@ -38,10 +38,8 @@ from docrail.workflows.lost_workers import NOT_RETRIED, Losses
 
 Handle = asyncio.Task[StepOutcome]
 
-
 NEVER_RETRIED = "PayloadsTooLarge"
 """Temporal's error for a result above its payload limit: the same result would be too large again."""
-
 
 RECORD_TIMEOUT = timedelta(seconds=30)
 """Timeout of one attempt to write a row; attempts repeat until one succeeds, so that no question or failure is lost."""
@@ -198,7 +196,7 @@ def _inner(request: RunRequest, step: Step, piece: Piece, pinned: Pinned, defini
     """Return the request of a nested run. Raises: ApplicationError (InvalidInput, TooLarge)."""
     try:
         complete = complete_inputs(definition, piece.config)
-    except MisfitError as error:
+    except InvalidValueError as error:
         raise ApplicationError(f"{definition.id}: {error}", type="InvalidInput", non_retryable=True) from error
     run_id = child_run_id(request.run_id, step.id, piece.item_key)
     left = request.resumed_inner.get(run_id)
@@ -236,7 +234,6 @@ async def record(letter: DeadLetter) -> None:
 
 MAX_PAYLOAD_BYTES = 2_000_000
 """Temporal accepts 2 MiB. Above it, the workflow task fails again and again, and the run makes no progress."""
-
 
 KEPT = "states kept of an earlier attempt"
 

@@ -53,7 +53,7 @@ async def kept_state(request: RunRequest) -> dict[str, Json]:
 
     A run that has not begun yet can wait.
     """
-    assert request.resumed is not None, "asked only of a run that goes on from pieces"
+    assert request.resumed is not None, "only a run that continues from pieces loads them"
     pieces: list[StatePiece] = []
     for mark in request.resumed[PIECES]:
         call = StateCall(tenant_id=request.tenant_id, piece=mark)

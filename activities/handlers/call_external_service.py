@@ -1,13 +1,12 @@
 """Handler `call_external_service`: call an HTTP service and return its answer."""
 
 import json
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 
-from docrail.adapters.http.client import MAX_BODY_BYTES, Answer, Outgoing, checked_url, is_success, read_json
-from docrail.adapters.http.errors import AnswerUnusableError
+from docrail.adapters.http.client import MAX_BODY_BYTES, Answer, Outgoing, checked_url, read_json
+from docrail.adapters.http.exchange import Sender
 from docrail.adapters.secrets import Revealed, refuse_references
 from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
@@ -66,40 +65,29 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Return the service's answer. All attempts have the same `Idempotency-Key`, unless the step sets its own.
 
     Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, AnswerUnusableError (never retried);
-    RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried); RefusedAddressError (left to another worker).
     """
     config = call.config
     url = checked_url(config.url)
     if config.query:
         url = url.copy_merge_params(config.query)
-    secrets = tools.outside.secrets
-    revealed = await secrets.reveal(call.tenant_id, config.headers, url.host, named=call.secrets)
     body = None if config.body is None else json.dumps(config.body, ensure_ascii=False, allow_nan=False).encode()
     outgoing = Outgoing(
         method=config.method or ("GET" if body is None else "POST"),
         url=str(url),
-        headers=_headers(call, revealed, has_body=body is not None),
+        headers=config.headers,
         body=body,
         timeout_seconds=config.timeout_seconds,
         max_bytes=config.max_bytes,
     )
-    answer = await tools.outside.http.send(outgoing)
-    if not (answer.status in config.expected_statuses if config.expected_statuses else is_success(answer.status)):
-        raise answer.refusal(revealed.redact)
-    return _output(answer, revealed, config)
+    defaults = {"Accept": "application/json, */*;q=0.5", "Idempotency-Key": call.identity[:32]}
+    if body is not None:
+        defaults["Content-Type"] = "application/json"
+    sender = Sender(tools.outside.http, tools.outside.secrets, call.tenant_id, call.secrets)
+    return _output(*await sender.exchange(outgoing, defaults, expected_statuses=config.expected_statuses))
 
 
-def _headers(call: StepCall[Config], revealed: Revealed, *, has_body: bool) -> Mapping[str, str]:
-    given = {name.lower() for name in revealed.texts}
-    ours = {"Accept": "application/json, */*;q=0.5", "Idempotency-Key": call.identity[:32]}
-    if has_body:
-        ours["Content-Type"] = "application/json"
-    return {**revealed.texts, **{name: value for name, value in ours.items() if name.lower() not in given}}
-
-
-def _output(answer: Answer, revealed: Revealed, config: Config) -> Output:
-    if not answer.complete:
-        raise AnswerUnusableError(f"{answer.request} answered more than {config.max_bytes} bytes (max_bytes)")
+def _output(answer: Answer, revealed: Revealed) -> Output:
     headers = {name: revealed.redact(answer.headers[name]) for name in PASSED_HEADERS if name in answer.headers}
     result: Json = revealed.redact(answer.text()) or None
     if result is not None and answer.is_json:

@@ -44,8 +44,8 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Return the model's text. Another attempt asks again, and pays again.
 
     Raises: RequestRefusedError, AnswerUnusableError if the model refuses to answer (never retried);
-    NotConfiguredError without a key, TryAgainLaterError, UnreachableError, OutgoingTimeoutError, BudgetUsedError
-    (retried).
+    TryAgainLaterError, UnreachableError, OutgoingTimeoutError, BudgetUsedError (retried); NotConfiguredError without a
+    key (left to another worker).
     """
     # The SDK: the API also loads this file, and does not need it.
     from docrail.adapters.gemini.ask import Question, text_of, text_outcome  # noqa: PLC0415

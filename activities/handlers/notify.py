@@ -40,8 +40,8 @@ class Output(BaseModel):
 async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Post the notification as JSON with a `text` for chat programs, signed with the tenant's secret `webhooks`.
 
-    Raises: RequestRefusedError (never retried); RefusedAddressError, TryAgainLaterError, UnreachableError,
-    OutgoingTimeoutError (retried).
+    Raises: RequestRefusedError (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError
+    (retried); RefusedAddressError (left to another worker).
     """
     outside, notification_id = tools.outside, f"ntf_{call.identity[:32]}"
     body = _body(call)

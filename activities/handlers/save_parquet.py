@@ -1,24 +1,9 @@
 """Handler `save_parquet`: write an extracted invoice to the lake as Parquet, for queries over many documents."""
 
-from pydantic import BaseModel, Field
-
+from docrail.activities.handlers.save_json import Config, Output
 from docrail.handlers import Handler, StepCall
-from docrail.services.lake.reference import InvoiceRef, load_version
+from docrail.services.lake.reference import load_version
 from docrail.services.tools import Tools
-
-
-class Config(BaseModel, extra="forbid", frozen=True):
-    """The invoice."""
-
-    invoice: InvoiceRef = Field(description="the `invoice_ref` of `extract_invoice` or `ask_gemini`")
-
-
-class Output(BaseModel):
-    """The written file."""
-
-    path: str = Field(description="relative to the lake's root")
-    sha256: str = Field(description="of the file's bytes, hex")
-    size_bytes: int = Field(description="of the file")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:

@@ -56,8 +56,8 @@ class Output(BaseModel):
 async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Post the message, and return once its receiver has accepted it. It may arrive twice, with the same `webhook-id`.
 
-    Raises: MissingSecretError, RefusedSecretError, RequestRefusedError (never retried); RefusedAddressError,
-    TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    Raises: MissingSecretError, RefusedSecretError, RequestRefusedError (never retried); TryAgainLaterError,
+    UnreachableError, OutgoingTimeoutError (retried); RefusedAddressError (left to another worker).
     """
     config = call.config
     message_id = f"msg_{call.identity[:32]}"

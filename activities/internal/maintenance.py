@@ -4,11 +4,12 @@ import asyncio
 import datetime as dt
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from temporalio import activity
+from temporalio.client import Client
 
 from docrail.activities.heartbeat import beating
 from docrail.adapters.store.folders import Folder
@@ -42,21 +43,25 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
         tools.metrics.removed.labels("lake").inc(done.removed)
         return done
 
-    @activity.defn(name="remove_old_values")
-    async def remove_old_values() -> int:
+    return [
+        list_lake_tenants,
+        look_after_lake,
+        _removal(tools, "value", remove_values),
+        _removal(tools, "original", remove_originals),
+    ]
+
+
+def _removal(
+    tools: Tools, kind: Literal["value", "original"], remove: Callable[[Tools, Client], Awaitable[int]]
+) -> Callable[[], Awaitable[int]]:
+    @activity.defn(name=f"remove_old_{kind}s")
+    async def remove_old() -> int:
         with beating(BEAT_SECONDS, activity.heartbeat):
-            removed = await remove_values(tools, activity.client())
-        tools.metrics.removed.labels("value").inc(removed)
+            removed = await remove(tools, activity.client())
+        tools.metrics.removed.labels(kind).inc(removed)
         return removed
 
-    @activity.defn(name="remove_old_originals")
-    async def remove_old_originals() -> int:
-        with beating(BEAT_SECONDS, activity.heartbeat):
-            removed = await remove_originals(tools, activity.client())
-        tools.metrics.removed.labels("original").inc(removed)
-        return removed
-
-    return [list_lake_tenants, look_after_lake, remove_old_values, remove_old_originals]
+    return remove_old
 
 
 def _look_after(tenant: Folder, grace: dt.timedelta, beat: Callable[[], None]) -> LookedAfter:

@@ -91,8 +91,8 @@ class Answer:
 async def ask(access: GeminiAccess, question: Question) -> Answer:
     """Return the model's answer, even if unusable: it was paid for. Sends one request; Temporal retries.
 
-    Raises: RequestRefusedError (never retried); NotConfiguredError, TryAgainLaterError, UnreachableError,
-    OutgoingTimeoutError (retried).
+    Raises: RequestRefusedError (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError
+    (retried); NotConfiguredError (left to another worker).
     """
     if not access.api_key:
         raise NotConfiguredError("there is no key for Gemini: set DOCRAIL_GEMINI_API_KEY (or GEMINI_API_KEY)")
@@ -162,8 +162,8 @@ def _contents(question: Question) -> Any:
 
 
 def _answer(response: types.GenerateContentResponse, question: Question) -> Answer:
-    told = response.model_version or ""
-    model, tokens = told if _MODEL.fullmatch(told) else question.model, _tokens(response.usage_metadata)
+    version = response.model_version or ""
+    model, tokens = version if _MODEL.fullmatch(version) else question.model, _tokens(response.usage_metadata)
     candidate = response.candidates[0] if response.candidates else None
     if candidate is None:
         feedback = response.prompt_feedback
@@ -193,8 +193,8 @@ def _counted(tokens: int | None) -> int:
 
 def _refused(error: errors.APIError) -> Exception:
     headers = {name.lower(): value for name, value in getattr(error.response, "headers", {}).items()}
-    asked = (retry_after_of(headers), *_retry_delays(error.details))
-    usable = next((delay for delay in asked if seconds_of(delay) is not None), None)
+    delays = (retry_after_of(headers), *_retry_delays(error.details))
+    usable = next((delay for delay in delays if seconds_of(delay) is not None), None)
     return refusal(REQUEST, error.code, _printable(str(error.message or "")), retry_after=usable)
 
 

@@ -23,8 +23,7 @@ async def open_client(access: GeminiAccess, timeout_seconds: float) -> AsyncIter
     """Yield a client with its own connection, which is closed after the attempt.
 
     The HTTP client is created here because the SDK's own follows redirects with the key and the document, reads without
-    a
-    limit, and switches to aiohttp, with retries of its own, if that is installed.
+    a limit, and switches to aiohttp, with retries of its own, if that is installed.
     """
     async with httpx2.AsyncClient(event_hooks={"response": [_limit]}, verify=_tls()) as http:
         options = types.HttpOptions(
@@ -63,13 +62,13 @@ class _Limited(httpx2.AsyncByteStream):
         self._stream, self._status = stream, status
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size, told = 0, f"with more than {MOST_BYTES} bytes"
+        size, reason = 0, f"with more than {MOST_BYTES} bytes"
         async for chunk in self._stream:
             size += len(chunk)
             if size > MOST_BYTES and self._status < HTTPStatus.BAD_REQUEST:
-                raise TryAgainLaterError(REQUEST, self._status, told)
+                raise TryAgainLaterError(REQUEST, self._status, reason)
             if size > MOST_BYTES:
-                raise refusal(REQUEST, self._status, told)
+                raise refusal(REQUEST, self._status, reason)
             yield chunk
 
     async def aclose(self) -> None:

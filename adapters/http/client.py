@@ -105,7 +105,7 @@ def read_json(text: str, request: str) -> Json:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
-        raise AnswerUnusableError(f"{request} answered what it calls JSON and is none: {reason}") from None
+        raise AnswerUnusableError(f"{request} answered invalid JSON: {reason}") from None
 
 
 def _refuse_constant(name: str) -> Json:
@@ -179,15 +179,15 @@ class HttpClient:
 
     async def _exchange(self, outgoing: Outgoing, url: httpx.URL, address: Address, headers: httpx.Headers) -> Answer:
         limit = httpx.Timeout(outgoing.timeout_seconds, connect=min(CONNECT_SECONDS, outgoing.timeout_seconds))
-        told = httpx.Headers({"User-Agent": "Docrail"})
-        told.update(headers)
-        told.update({"Host": url.netloc.decode("ascii"), "Accept-Encoding": "identity"})
+        complete = httpx.Headers({"User-Agent": "Docrail"})
+        complete.update(headers)
+        complete.update({"Host": url.netloc.decode("ascii"), "Accept-Encoding": "identity"})
         transport = httpx.AsyncHTTPTransport(verify=self.tls or _default_tls(), trust_env=False)
         async with httpx.AsyncClient(transport=transport, trust_env=False, timeout=limit) as client:
             request = client.build_request(
                 outgoing.method,
                 url.copy_with(host=str(address)),
-                headers=told,
+                headers=complete,
                 content=outgoing.body,
                 extensions={"sni_hostname": url.raw_host.decode("ascii")},
             )
@@ -202,7 +202,7 @@ async def _read(request: str, response: httpx.Response, max_bytes: int) -> Answe
     """Read an answer up to the limit. It was requested uncompressed, so that it cannot expand."""
     encoding = response.headers.get("content-encoding", "identity").lower()
     if encoding != "identity":
-        raise AnswerUnusableError(f"{request} answered in the encoding {encoding[:40]!r}, which was not asked for")
+        raise AnswerUnusableError(f"{request} answered in the encoding {encoding[:40]!r}: expected none")
     chunks, size = [], 0
     async for chunk in response.aiter_raw():
         chunks.append(chunk)
@@ -220,7 +220,9 @@ class RefusedUrlError(ValueError):
 def checked_url(text: str) -> httpx.URL:
     """Return the parsed URL if it can be called. Raises: ValueError, RefusedUrlError."""
     if "secret://" in text:
-        raise ValueError("the URL holds a secret:// reference, which is resolved in headers only: URLs end up in logs")
+        raise ValueError(
+            "the URL contains a secret:// reference, which is resolved in headers only: URLs appear in logs"
+        )
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL as error:
@@ -230,7 +232,7 @@ def checked_url(text: str) -> httpx.URL:
     if url.port is not None and not 0 < url.port <= MAX_PORT:
         raise ValueError(f"{text[:80]!r} is no URL that can be called: {url.port} is no port")
     if url.userinfo:
-        message = "a name or password stands in the URL; use a header with secret://name"
+        message = "the URL contains a user name or password; use a header with secret://name"
         raise RefusedUrlError(f"the host {url.host} is refused: {message}")
     return url
 
@@ -241,11 +243,11 @@ def checked_headers(headers: Mapping[str, str]) -> httpx.Headers:
         raise ValueError(f"{len(headers)} headers, more than {MAX_HEADERS}")
     for name, value in headers.items():
         if not _TOKEN.fullmatch(name):
-            raise ValueError(f"{name[:80]!r} is no header's name")
+            raise ValueError(f"{name[:80]!r} is no valid header name")
         if name.lower() in OURS or name.lower().startswith("proxy-"):
-            raise ValueError(f"the header {name} is not for a step to set")
+            raise ValueError(f"the header {name} cannot be set by a step")
         if not _PRINTABLE.fullmatch(value):
-            raise ValueError(f"the header {name} has characters other than printable ASCII, or more than 8192")
+            raise ValueError(f"the header {name} contains other characters than printable ASCII, or more than 8192")
     return httpx.Headers(dict(headers))
 
 
@@ -253,7 +255,7 @@ def _join(url: httpx.URL, location: str) -> str:
     try:
         return str(url.join(location))
     except httpx.InvalidURL as error:
-        raise AnswerUnusableError(f"{_origin(str(url))} redirects to what is no URL: {error}") from None
+        raise AnswerUnusableError(f"{_origin(str(url))} redirects to an invalid URL: {error}") from None
 
 
 def _request(outgoing: Outgoing, url: httpx.URL) -> str:
@@ -265,7 +267,7 @@ def _origin(url: str) -> str:
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL:
-        return "what is no URL"
+        return "an invalid URL"
     return f"{parsed.scheme}://{parsed.netloc.decode('ascii', 'replace').rpartition('@')[2]}"
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from standardwebhooks import Webhook
 from standardwebhooks.webhooks import EmptyWebhookSecretError
 
-from docrail.adapters.http.client import Answer, HttpClient, Outgoing, checked_url, is_success, read_json
+from docrail.adapters.http.client import Answer, HttpClient, Outgoing, read_json
 from docrail.adapters.http.errors import AnswerUnusableError
+from docrail.adapters.http.exchange import Sender
 from docrail.adapters.secrets import Revealed, SecretStore
 from docrail.dag.values.json_values import Json
 
@@ -54,19 +55,11 @@ async def deliver(message: Message, http: HttpClient, secrets: SecretStore) -> D
     RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
     """
     payload = json.dumps(message.body, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    own = await secrets.reveal(message.tenant_id, message.headers, checked_url(message.url).host, named=message.named)
     signature = sign(message.message_id, payload, await _keys(message, secrets), at=dt.datetime.now(dt.UTC))
-    outgoing = Outgoing(
-        "POST",
-        message.url,
-        {**own.texts, "Content-Type": "application/json", **signature},
-        payload.encode(),
-        message.timeout_seconds,
-        MAX_ANSWER_BYTES,
-    )
-    answer = await http.send(outgoing)
-    if not is_success(answer.status):
-        raise answer.refusal(own.redact)
+    headers = {**message.headers, "Content-Type": "application/json", **signature}
+    outgoing = Outgoing("POST", message.url, headers, payload.encode(), message.timeout_seconds, MAX_ANSWER_BYTES)
+    sender = Sender(http, secrets, message.tenant_id, message.named)
+    answer, own = await sender.exchange(outgoing, {}, may_be_cut=True)
     return Delivery(answer.status, signed="webhook-signature" in signature, result=_content(answer, own))
 
 

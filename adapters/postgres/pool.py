@@ -16,7 +16,6 @@ COMMAND_SECONDS = 30.0
 """No statement takes a second; a hanging server must not block the worker's slot. Every write can be repeated."""
 CONNECT_SECONDS = 10.0
 
-
 DATABASE_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError)
 """Errors of a database that is reachable but refuses the connection or the statement."""
 

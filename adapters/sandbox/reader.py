@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, ValidationError
+from pydantic import Base64Bytes, BaseModel, ValidationError
 
 from docrail.adapters.sandbox.server import HEADER, MAX_ANSWER_BYTES, RESULT, STATUS, ReadingLimits, ReadingRequest
 from docrail.invoices.model import InvoiceData
@@ -50,10 +50,8 @@ class ReaderDiedError(OSError):
     """The reading server was killed twice while working on one document. Says nothing about the document."""
 
 
-class _Answer(BaseModel):
+class _Answer(BaseModel, extra="forbid"):
     """A child's answer: exactly one of these."""
-
-    model_config = ConfigDict(extra="forbid")
 
     invoice: InvoiceData | None = None
     drawn: Base64Bytes | None = None

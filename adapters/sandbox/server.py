@@ -36,7 +36,6 @@ CHILDREN_IMPORT = (
     "docrail.invoices.readers.page_image",
     "docrail.invoices.document_text",
     "docrail.invoices.readers.pdf.from_pictures",
-    "docrail.invoices.readers.printed",
     "docrail.invoices.readers.read",
 )
 """Modules used by `_answer`: loading one in a child would cost more than a millisecond."""
@@ -254,11 +253,10 @@ def _answer(request: ReadingRequest) -> bytes:
 
 def _opened(request: ReadingRequest, data: bytes) -> bytes:
     """Perform the request. Raises: UnreadableDocument, MemoryError, and any error of a faulty parser."""
-    from docrail.invoices.document_text import text_pages  # noqa: PLC0415
+    from docrail.invoices.document_text import printed_pages, text_pages  # noqa: PLC0415
     from docrail.invoices.llm.page_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
     from docrail.invoices.readers.page_image import draw_page  # noqa: PLC0415
     from docrail.invoices.readers.pdf.from_pictures import pictures_as_pdf  # noqa: PLC0415
-    from docrail.invoices.readers.printed import printed_pages  # noqa: PLC0415
     from docrail.invoices.readers.read import read_document  # noqa: PLC0415
 
     most = request.limits.max_pages

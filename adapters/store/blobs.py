@@ -1,21 +1,27 @@
 """Store uploaded bytes as files named by their sha256: equal bytes are stored once, and never change."""
 
 import asyncio
+import contextlib
 import datetime as dt
 import hashlib
 import re
+import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from docrail.adapters.postgres.pool import StorageError
-from docrail.adapters.store.folders import Folder, as_folder, local_root
+from docrail.adapters.store.files import LEFTOVER_SECONDS
+from docrail.adapters.store.folders import Folder, as_folder
 from docrail.adapters.store.renewal import Turn, no_turns
 
 RENEWED_AFTER = dt.timedelta(days=1)
 """Age at which a repeated put rewrites the file: files that have not been put for long may be deleted."""
+
+COPY_PREFIX = "docrail-copy-"
+"""Names of the folders with local copies of blobs, next to other temporary files."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -24,7 +30,7 @@ class BlobMissing(StorageError):  # noqa: N818  # a statement about the blob
     """There is no such blob. Worth a retry: a blob is stored before its row, so its volume is probably unavailable."""
 
     def __init__(self, sha256: str) -> None:
-        super().__init__(f"no blob {sha256} in the store: what it lies on is away, or it was deleted for its age")
+        super().__init__(f"no blob {sha256} in the store: its volume is unavailable, or it was deleted by retention")
         self.sha256 = sha256
 
 
@@ -32,7 +38,7 @@ class BlobDamaged(StorageError):  # noqa: N818  # a statement about the blob
     """The stored bytes have another sha256: the disk or a person changed them."""
 
     def __init__(self, sha256: str, found: str) -> None:
-        super().__init__(f"blob {sha256} holds bytes with the sha256 {found}")
+        super().__init__(f"blob {sha256} contains bytes with the sha256 {found}")
         self.sha256 = sha256
         self.found = found
 
@@ -69,7 +75,7 @@ class BlobStore:
         """Return the blob's verified bytes. Raises: BlobMissing, BlobDamaged, OSError, ValueError (not a sha256)."""
         return await asyncio.to_thread(self._get, sha256)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def at_hand(self, sha256: str) -> AsyncIterator[Path]:
         """Yield a local path for reading the blob: a temporary copy if it is stored elsewhere.
 
@@ -80,19 +86,10 @@ class BlobStore:
             yield path
             return
         data = await self.get(sha256)
-        with tempfile.TemporaryDirectory(prefix="docrail-") as folder:  # readable by this user only
+        with tempfile.TemporaryDirectory(prefix=COPY_PREFIX) as folder:  # readable by this user only
             copy = Path(folder) / sha256
             await asyncio.to_thread(copy.write_bytes, data)
             yield copy
-
-    @property
-    def root(self) -> Path:
-        """Return the local folder of the blobs. Raises: ValueError if they are stored elsewhere."""
-        return local_root(self.folder)
-
-    def path(self, sha256: str) -> Path:
-        """Return the local path of the blob. Raises: ValueError if stored elsewhere, or if `sha256` is not one."""
-        return self.root / blob_path(sha256)
 
     def _offer(self, data: bytes) -> tuple[BlobRef, bool]:
         """Return the reference of the bytes, and whether they are stored now and need no rewrite."""
@@ -122,6 +119,18 @@ class BlobStore:
         if found != sha256:
             raise BlobDamaged(sha256, found)
         return data
+
+
+def remove_copies(*, older_than_seconds: float = LEFTOVER_SECONDS) -> int:
+    """Delete the local copies of documents that killed workers left, and return how many. Blocking."""
+    limit = time.time() - older_than_seconds
+    removed = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{COPY_PREFIX}*"):
+        with contextlib.suppress(OSError):  # its reader has just finished, or another user's worker made it
+            if folder.stat().st_mtime < limit:
+                shutil.rmtree(folder)
+                removed += 1
+    return removed
 
 
 def blob_path(sha256: str) -> str:

@@ -22,7 +22,7 @@ class FileChanged(StorageError):  # noqa: N818  # a statement about the file
     """Another process wrote the file since it was read. Worth a retry that reads it again."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} was changed by somebody else since it was read")
+        super().__init__(f"{path} was changed by another process after it was read")
         self.path = path
 
 

@@ -1,15 +1,13 @@
 """Replace references to stored values, or to parts of them, by the values."""
 
-import re
 from collections.abc import Iterator
 
 from docrail.adapters.store.values import Kept, ValueStore
-from docrail.dag.language.expressions.environment import NOTHING, lookup
 from docrail.dag.language.expressions.expression_errors import show
+from docrail.dag.values.json_parts import NOTHING, lookup_written
 from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES, Part, Piece, lack_of, part_of
 
-_INDEX = re.compile("[0-9]{1,9}")
 """Digits that index a list, as in expressions."""
 
 Path = tuple[str | int, ...]
@@ -63,7 +61,7 @@ async def find_piece(
     kept = await values.look(tenant_id, part.sha256)
     for key in part.path:
         kept = await filling.entered(kept)
-        if (found := _at(kept.value, key)) is NOTHING:
+        if (found := lookup_written(kept.value, key)) is NOTHING:
             return Piece(tuple(keys), None, lack_of(kept.value))
         keys.append(int(key) if isinstance(kept.value, list) else key)
         kept = Kept(found, kept.size, kept.may_hold_marks)
@@ -141,18 +139,11 @@ class _Filling:
         kept = await self._values.look(self._tenant_id, part.sha256)
         for depth, key in enumerate(part.path):
             kept = await self.entered(kept, where)
-            found = _at(kept.value, key)
+            found = lookup_written(kept.value, key)
             if found is NOTHING:
                 raise MissingValue(part, kept.value, depth, where)
             kept = Kept(found, kept.size, kept.may_hold_marks)
         return Kept(kept.value, size_of(kept.value), kept.may_hold_marks)
-
-
-def _at(value: Json, key: str | int) -> Json:
-    found = lookup(value, key)
-    if found is NOTHING and isinstance(value, list) and isinstance(key, str) and _INDEX.fullmatch(key):
-        return lookup(value, int(key))
-    return found
 
 
 def _joined(where: str, key: str | int) -> str:

@@ -22,8 +22,8 @@ WITHOUT_KEYS = ("Missing AccessKeyId", "Missing SecretAccessKey", "/latest/api/t
 """Texts in the client's errors that indicate missing keys. The last is where a machine at Amazon requests the keys of
 its role."""
 NO_KEYS = (
-    "there are no keys for it, or half of them: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with temporary keys "
-    "AWS_SESSION_TOKEN too; only a machine at Amazon that has a role needs none"
+    "its keys are missing or incomplete: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with temporary keys "
+    "AWS_SESSION_TOKEN too; only a machine at Amazon with a role needs none"
 )
 
 NO_BUCKET = "NoSuchBucket"
@@ -40,7 +40,7 @@ class S3Unavailable(OSError):  # noqa: N818  # a statement about the service
         text = str(error).partition("\n")[0]  # the rest are the client's internal structures
         reason = NO_KEYS if any(sign in text for sign in WITHOUT_KEYS) else text
         if reason is text and NO_BUCKET in str(error):
-            reason = f"there is none of that name ({NO_BUCKET}): make it, or mend DOCRAIL_STORE"
+            reason = f"it does not exist ({NO_BUCKET}): create it, or correct DOCRAIL_STORE"
         super().__init__(f"cannot {what} in the S3 bucket {bucket!r}: {reason}")
 
 
@@ -75,13 +75,13 @@ class S3Folder:
 
     def read(self, path: str) -> bytes:
         """Return the object's bytes. Raises: FileNotFoundError, S3Unavailable."""
-        with self._doing("read", path) as key:
+        with self._request("read", path) as key:
             return bytes(obstore.get(self.store, key).bytes())
 
     def read_tagged(self, path: str) -> Tagged | None:
         """Return the object's bytes with its ETag."""
         try:
-            with self._doing("read", path) as key:
+            with self._request("read", path) as key:
                 found = obstore.get(self.store, key)
                 return Tagged(bytes(found.bytes()), found.meta["e_tag"] or "")
         except FileNotFoundError:
@@ -96,17 +96,17 @@ class S3Folder:
 
     def read_range(self, path: str, start: int, size: int) -> bytes:
         """Return `size` bytes of the object from `start`. Raises: FileNotFoundError, S3Unavailable."""
-        with self._doing("read", path) as key:
+        with self._request("read", path) as key:
             return bytes(obstore.get_range(self.store, key, start=start, length=size))
 
     def write(self, path: str, data: bytes) -> None:
         """Put the object."""
-        with self._doing("write", path) as key:
+        with self._request("write", path) as key:
             obstore.put(self.store, key, data, use_multipart=False)
 
     def create(self, path: str, data: bytes) -> bool:
         """Put the object with If-None-Match."""
-        with self._doing("write", path) as key:
+        with self._request("write", path) as key:
             try:
                 obstore.put(self.store, key, data, mode="create", use_multipart=False)
             except AlreadyExistsError:
@@ -119,7 +119,7 @@ class S3Folder:
             if not self.create(path, data):
                 raise FileChanged(path)
             return
-        with self._doing("write", path) as key:
+        with self._request("write", path) as key:
             try:
                 obstore.put(self.store, key, data, mode={"e_tag": tag}, use_multipart=False)
             except (PreconditionError, FileNotFoundError) as error:
@@ -130,7 +130,7 @@ class S3Folder:
     def stat(self, path: str) -> FileInfo | None:
         """Return the object's metadata; None if there is no such object."""
         try:
-            with self._doing("look for", path) as key:
+            with self._request("look for", path) as key:
                 found = obstore.head(self.store, key)
         except FileNotFoundError:
             return None
@@ -139,20 +139,20 @@ class S3Folder:
     def files(self, under: str = "") -> Iterator[FileInfo]:
         """Yield all objects below `under`, a thousand per request."""
         start = len(self.prefix)
-        with self._doing("list", under) as key:
+        with self._request("list", under) as key:
             for batch in obstore.list(self.store, key.rstrip("/") or None):
                 for found in batch:
                     yield FileInfo(found["path"][start:], found["size"], found["last_modified"])
 
     def folders(self, under: str = "") -> list[str]:
         """Return the names followed by a `/` in `under`, sorted."""
-        with self._doing("list", under) as key:
+        with self._request("list", under) as key:
             found = obstore.list_with_delimiter(self.store, key.rstrip("/") or None)
         return sorted(path.rpartition("/")[2] for path in found["common_prefixes"])
 
     def delete(self, path: str) -> None:
         """Delete the object."""
-        with contextlib.suppress(FileNotFoundError), self._doing("delete", path) as key:
+        with contextlib.suppress(FileNotFoundError), self._request("delete", path) as key:
             obstore.delete(self.store, key)
 
     def sub(self, name: str) -> "S3Folder":
@@ -168,7 +168,7 @@ class S3Folder:
         return 0
 
     @contextlib.contextmanager
-    def _doing(self, verb: str, path: str) -> Iterator[str]:
+    def _request(self, verb: str, path: str) -> Iterator[str]:
         """Yield the object's key; translate errors into messages without keys and requests."""
         try:
             yield f"{self.prefix}{checked_path(path)}"

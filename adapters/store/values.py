@@ -10,7 +10,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from docrail.adapters.store.blobs import BlobStore, blob_path
-from docrail.adapters.store.folders import Folder, as_folder, local_root
+from docrail.adapters.store.folders import Folder, as_folder
 from docrail.adapters.store.renewal import Turn, no_turns
 from docrail.dag.values.json_values import Json, canonical
 from docrail.dag.values.stored import STORED, Part
@@ -51,11 +51,6 @@ class ValueStore:
         self._cached: OrderedDict[str, Kept] = OrderedDict()
         self._cached_size = 0
         self._loading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    @property
-    def root(self) -> Path:
-        """Return the local folder of the values. Raises: ValueError if they are stored elsewhere."""
-        return local_root(self.folder)
 
     async def put(self, tenant_id: str, value: Json) -> Part:
         """Store `value`, durable on return, and return its reference.

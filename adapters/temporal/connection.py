@@ -16,11 +16,11 @@ from temporalio.service import RetryConfig, TLSConfig
 _ADDRESS = re.compile(r"[^\s/]+:[0-9]{1,5}")
 
 
-class ConnectionUnfit(ValueError):  # noqa: N818  # named for what it says
+class InvalidConnection(ValueError):  # noqa: N818  # a statement about the settings
     """The settings of the connection to Temporal are invalid. Raised at startup only."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"the connection to Temporal is not set up right: {problem}")
+        super().__init__(f"invalid settings of the connection to Temporal: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def find_connection(
 ) -> Connection:
     """Return the connection given by the arguments and, with `envconfig`, completed by Temporal's own configuration.
 
-    `environment` replaces that of this process. Raises: ConnectionUnfit.
+    `environment` replaces that of this process. Raises: InvalidConnection.
     """
     found = _configured(environment) if envconfig else ClientConnectConfig()
     return Connection(
@@ -78,7 +78,7 @@ async def connect(
 
 def _checked(address: str) -> str:
     if not _ADDRESS.fullmatch(address):  # a lazy client would only fail on first use
-        raise ConnectionUnfit(f"its address must be host:port, like temporal.internal:7233, and is {address!r}")
+        raise InvalidConnection(f"expected an address like temporal.internal:7233, found {address!r}")
     return address
 
 
@@ -87,9 +87,9 @@ def _configured(environment: Mapping[str, str] | None) -> ClientConnectConfig:
         profile = ClientConfigProfile.load(override_env_vars=environment)
         config = profile.to_client_connect_config()
     except (RuntimeError, OSError) as error:  # an unreadable file, or a profile that is not in it
-        raise ConnectionUnfit(str(error)) from error
+        raise InvalidConnection(str(error)) from error
     if profile.tls and bool(profile.tls.client_cert) != bool(profile.tls.client_private_key):
-        raise ConnectionUnfit("a client certificate and its key are needed, or neither; one of them is missing")
+        raise InvalidConnection("expected both a client certificate and its key, or neither; one of them is missing")
     if config.get("api_key") == "":  # as compose files pass an unset variable: no key, and so no TLS
         del config["api_key"]
         if profile.tls is None:

@@ -37,7 +37,7 @@ async def _drain(workers: Sequence[Worker], running: Sequence[asyncio.Task[None]
     graces = [worker.config()["graceful_shutdown_timeout"].total_seconds() for worker in workers]
     _, late = await asyncio.wait(running, timeout=max(graces) + margin_seconds)
     for task in late:
-        log.warning("a worker was told to stop, and does not end: it is left behind")
+        log.warning("a worker has not ended after its stop; the process ends without it")
         task.cancel()
     for task in stopping:
         task.cancel()

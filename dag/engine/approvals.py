@@ -25,15 +25,15 @@ def approvals_of(human: Human | None) -> int:
 def refusal(human: Human, by: str, started_by: str) -> str | None:
     """Return why the step refuses a decision from `by`, None if it accepts it. An unknown person is refused as well."""
     if not by and approvals_of(human) > 1:
-        return "who decides is not known, and the step wants several people to decide alike"
+        return "the person who decides is unknown, and the step needs several people to decide alike"
     if not _bars_submitter(human):
         return None
     if not started_by:
-        return "who started the run is not known, and the step does not take that person's decision: start a new run"
+        return "who started the run is unknown, and the step does not accept that person's decision: start a new run"
     if not by:
-        return "who decides is not known, and the step does not take the decision of whoever started the run"
+        return "who decides is unknown, and the step does not accept the decision of whoever started the run"
     if by == started_by:
-        return f"{by} started the run, and the step takes only somebody else's decision"
+        return f"{by} started the run, and the step accepts only another person's decision"
     return None
 
 

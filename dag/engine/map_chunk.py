@@ -37,7 +37,7 @@ class ChunkRun:
         self.ends = [NEVER_BEGAN] * count
         self.is_paused = False
         """Whether nothing new begins; running items continue."""
-        self._width = self._told = width
+        self._width = self._reported = width
         self._stop_after = stop_after
         self._next = 0
         self._running: dict[int, None] = {}
@@ -59,22 +59,22 @@ class ChunkRun:
     def has_thinned(self) -> bool:
         """Whether slots came free that no item of this chunk will use, and this was not reported yet."""
         has_begun = self._next >= len(self.ends) and not self._is_stopping
-        return has_begun and 0 < len(self._running) < self._told
+        return has_begun and 0 < len(self._running) < self._reported
 
     @property
     def has_thinned_much(self) -> bool:
         """Whether enough slots came free to report it at once."""
-        return self.has_thinned and self._told - len(self._running) >= max(self._told // MUCH, 1)
+        return self.has_thinned and self._reported - len(self._running) >= max(self._reported // MUCH, 1)
 
-    def tell(self) -> Progress:
+    def report(self) -> Progress:
         """Return the progress to report, and remember it as reported."""
-        self._told = len(self._running)
+        self._reported = len(self._running)
         completed = sum(ended.status is StepStatus.COMPLETED for ended in self.ends)
-        return Progress(self._told, completed, self._failed)
+        return Progress(self._reported, completed, self._failed)
 
     def widen(self, width: int) -> None:
         """Let `width` items run at once from now on; a smaller width changes nothing."""
-        self._width = self._told = max(width, self._width)
+        self._width = self._reported = max(width, self._width)
 
     def begin(self) -> Iterator[int]:
         """Yield the items that begin now."""
@@ -102,19 +102,20 @@ def for_report(ends: Sequence[ItemEnd]) -> tuple[ItemEnd, ...]:
 
     The error messages are shortened until all ends together fit one message.
     """
-    told, most = _with_few_earlier(ends), LONGEST_MESSAGE
-    while most > 1 and size_of(told) > MAX_ENDS_BYTES:
-        told, most = tuple(_with_short_error(ended, most) for ended in ends), most // 2
-    return told
+    whole = shown = _with_few_earlier(ends)
+    most = LONGEST_MESSAGE
+    while most > 1 and size_of(shown) > MAX_ENDS_BYTES:
+        shown, most = tuple(_with_short_error(ended, most) for ended in whole), most // 2
+    return shown
 
 
 def _with_few_earlier(ends: Sequence[ItemEnd]) -> tuple[ItemEnd, ...]:
-    told, left = list(ends), MOST_EARLIER
-    for number in reversed(range(len(told))):
-        if earlier := told[number].earlier:
-            told[number] = replace(told[number], earlier=earlier[-left:] if left else ())
+    kept, left = list(ends), MOST_EARLIER
+    for number in reversed(range(len(kept))):
+        if earlier := kept[number].earlier:
+            kept[number] = replace(kept[number], earlier=earlier[-left:] if left else ())
             left = max(left - len(earlier), 0)
-    return tuple(told)
+    return tuple(kept)
 
 
 def _with_short_error(ended: ItemEnd, most: int) -> ItemEnd:

@@ -141,15 +141,15 @@ def _check_lengths(keys: list[str]) -> None:
     longest = max(keys, key=len, default="")
     if len(longest) > MAX_KEY_CHARACTERS:
         found = f"a key of {len(longest)} characters, more than {MAX_KEY_CHARACTERS}: {longest[:64]}…"
-        raise ExpressionError(f"for_each.key gave {found}; take something shorter that tells items apart")
+        raise ExpressionError(f"for_each.key gave {found}; use a shorter key that differs between items")
     most = MAX_STORED_BYTES - COUNTS_BYTES - len(keys) * (inline_bytes(len(keys)) + FRAME_BYTES)
     if (size := size_of(keys)) > most:
         found = f"{len(keys)} keys of {size} bytes together as JSON, more than {most}"
-        why = "what the items give could not be stored beside them; take shorter keys or fewer items"
+        why = "the items' outputs could not be stored with them; use shorter keys or fewer items"
         raise ExpressionError(f"for_each.key gave {found}: {why}")
 
 
-def _room_beside(keys: list[str]) -> int:
+def _room_for_each(keys: list[str]) -> int:
     """Return the bytes available for each item's output or error, so that all can be stored with their keys."""
     return (MAX_STORED_BYTES - COUNTS_BYTES - size_of(keys)) // max(len(keys), 1) - FRAME_BYTES
 
@@ -214,7 +214,7 @@ def output_of(fan: FanState) -> Json:
     Errors are shortened so that the output can be stored, however many items failed.
     """
     counts = Counter(item.status for item in fan.items)
-    room = max(_room_beside([item.key for item in fan.items]), LEAST_INLINE_BYTES)
+    room = max(_room_for_each([item.key for item in fan.items]), LEAST_INLINE_BYTES)
     return {
         "total": len(fan.items),
         "completed": counts[StepStatus.COMPLETED],
@@ -237,19 +237,19 @@ def failure_of(fan: FanState, for_each: ForEach) -> StepError | None:
 
 def _item_output(item: ItemState, room: int) -> Json:
     status = StepStatus.SKIPPED if item.status is StepStatus.PENDING else item.status
-    told: dict[str, Json] = {"key": item.key, "status": str(status)}
+    shown: dict[str, Json] = {"key": item.key, "status": str(status)}
     if item.status is StepStatus.COMPLETED:
-        told["output"] = item.output
+        shown["output"] = item.output
     elif item.error is not None:
-        told["error"] = _short(item.error, room)
-    return told
+        shown["error"] = _short(item.error, room)
+    return shown
 
 
 def _short(error: StepError, room: int) -> Json:
     """Return the error for the output in at most `room` bytes; its type may take half of them."""
     left = room - ERROR_BYTES
-    told = fitted(error.type, left // 2)
-    return {"type": told, "message": fitted(error.message, left - size_of(told))}
+    shown = fitted(error.type, left // 2)
+    return {"type": shown, "message": fitted(error.message, left - size_of(shown))}
 
 
 def _named(keys: list[str]) -> str:

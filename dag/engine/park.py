@@ -35,20 +35,20 @@ def resolution_problem(step: Step, kind: str, value: Json) -> str | None:
     if (size := size_of(value)) > MAX_VALUE_BYTES:
         return f"takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}"
     if has_parts(value) and any(parts_in(value)):
-        return "holds what stands for a stored value, which only what steps give may"
+        return "holds the placeholder of a stored value: only the outputs of steps may hold one"
     return _value_problem(step, kind, value)
 
 
 def _value_problem(step: Step, kind: str, value: Json) -> str | None:
     if kind == ResolutionKind.RETRY and value is not None:
         if step.items is not None:
-            return "a step over a list takes no config of its own: give it to the items that need another one"
+            return "a step over a list accepts no config of its own: give one to each item that needs another"
         if step.kind not in (StepKind.HANDLER, StepKind.WORKFLOW):
-            return "only a step that runs one handler or one nested run takes another config"
+            return "only a step that runs one handler or one nested run accepts another config"
         if not isinstance(value, dict):
             return "a config is an object"
     if kind == ResolutionKind.SKIP and value is not None:
-        return "a step that is skipped takes no value"
+        return "a skipped step takes no value"
     if kind == ResolutionKind.ITEMS:
         return shape_problem(step, value)
     return None
@@ -57,7 +57,7 @@ def _value_problem(step: Step, kind: str, value: Json) -> str | None:
 _WORDS = {"config": "takes a config", "output": "takes an output", "skip": "is skipped"}
 
 
-MOST_TOLD, MOST_COMPARED = 20, 50
+MOST_PROBLEMS, MOST_COMPARED = 20, 50
 """Problems reported at once, and keys on either side of an unknown one that are compared with it."""
 
 
@@ -66,7 +66,7 @@ def shape_problem(step: Step, given: Json) -> str | None:
     if step.items is None:
         return "only a step over a list has items"
     if not isinstance(given, dict) or not given:
-        return "what items are given is an object, by their keys"
+        return "edits of items are an object, by the items' keys"
     for key, edit in given.items():
         if not isinstance(edit, dict) or len(edit) != 1 or not edit.keys() <= _WORDS.keys():
             return f"item {key[:64]!r} takes exactly one of config, output, skip"
@@ -83,22 +83,22 @@ def item_problems(fan: FanState | None, given: dict[str, Json], prefix: str = ""
     Bounded, because it also runs in a workflow's turn.
     """
     if fan is None:
-        yield InputProblem(f"{prefix}items", "the step has no items: it ended before it had its list")
+        yield InputProblem(f"{prefix}items", "the step has no items: it ended before its list was computed")
         return
     items = {item.key: item for item in fan.items}
     found = (_problem(items, key, edit, f"{prefix}items.{key[:64]}") for key, edit in given.items())
-    yield from islice((problem for problem in found if problem is not None), MOST_TOLD)
+    yield from islice((problem for problem in found if problem is not None), MOST_PROBLEMS)
 
 
 def _problem(items: Mapping[str, ItemState], key: str, edit: dict[str, Json], path: str) -> InputProblem | None:
     if key not in items:
         return InputProblem(path, f"the list has no such item, but {len(items)} others", _near(items, key))
     if items[key].status is StepStatus.COMPLETED:
-        return InputProblem(path, "has completed, and is kept as it is: only other items are given anything")
+        return InputProblem(path, "has completed, and is kept as it is: edit only other items")
     size, most = size_of(edit.get("output")), inline_bytes(len(items))
     if size > most:
-        told = f"takes {size} bytes as JSON, more than the {most} that an item of {len(items)} may give by hand"
-        return InputProblem(f"{path}.output", told)
+        found = f"takes {size} bytes as JSON, more than the {most} that an item of {len(items)} may give by hand"
+        return InputProblem(f"{path}.output", found)
     return None
 
 
@@ -128,7 +128,7 @@ def _with(item: ItemState, edit: dict[str, Json] | None) -> ItemState:
     return ItemState(item.key, item.value, status, edit.get("output"))
 
 
-def told_of(given: dict[str, Json]) -> str:
+def describe_edits(given: dict[str, Json]) -> str:
     """Describe the edits in words."""
     parts = [f"{key[:64]} {_WORDS[next(iter(edit))]}" for key, edit in [*given.items()][:MOST_NAMED]]
     rest = f" and {len(given) - MOST_NAMED} more" if len(given) > MOST_NAMED else ""

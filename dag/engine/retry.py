@@ -12,12 +12,12 @@ from enum import StrEnum
 from docrail.dag.engine.counters import derive
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.map_items import unfinished
-from docrail.dag.engine.park import item_problems, resolution_problem, told_of, with_items
+from docrail.dag.engine.park import describe_edits, item_problems, resolution_problem, with_items
 from docrail.dag.engine.plan import Plan
 from docrail.dag.engine.saved_state import load
 from docrail.dag.engine.state import RunState, StepState
 from docrail.dag.language.definition import Step
-from docrail.dag.language.inputs import InputProblem, MisfitError
+from docrail.dag.language.inputs import InputProblem, InvalidValueError
 from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import WaitFor
 from docrail.dag.values.json_values import Json, canonical
@@ -164,11 +164,11 @@ def skip_problems(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit])
     run = load(plan, saved) if skipped else None
     for step_id in skipped:
         if run is not None and is_stuck(run.steps[plan.index[step_id]]):
-            told = (
-                "what it did stands, for it could not be undone, so it cannot count as skipped: undo it first, give it "
-                "an output, or retry the run without this"
+            message = (
+                "its effects remain because its compensation failed, so it cannot count as skipped: undo it first, "
+                "give it an output, or retry the run without this edit"
             )
-            yield InputProblem(f"steps.{step_id}.skip", told)
+            yield InputProblem(f"steps.{step_id}.skip", message)
 
 
 _WORDS = {ResolutionKind.SKIP: "skipped by hand", ResolutionKind.OUTPUT: "takes an output given by hand"}
@@ -188,7 +188,7 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
     compensation failed is kept whatever changed, unless a person's edit replaces it. In a completed run, the failures
     it tolerated are run again. `fallen` names the steps whose failures the retry resolves, for the dead-letter table.
 
-    Raises: pydantic.ValidationError; MisfitError if edits do not fit their items.
+    Raises: pydantic.ValidationError; InvalidValueError if edits do not fit their items.
     """
     ran = load(old, saved)
     problems: list[InputProblem] = []
@@ -210,8 +210,8 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
             left = StepState() if follows or kept is None else again(kept)
             steps.append(_edited(edit, left, who) or left)
     if problems:
-        raise MisfitError(problems)
-    dropped = StepFate(Fate.DROPPED, "the version to go on with has no such step")
+        raise InvalidValueError(problems)
+    dropped = StepFate(Fate.DROPPED, "the version to continue with has no such step")
     fates |= {step.id: dropped for step in old.steps if step.id not in new.index}
     run = derive(new, RunState(steps, ran.inputs, ran.context))
     fell = {step.id for step in old.steps if ran.steps[step.index].status in _FELL}
@@ -243,7 +243,7 @@ def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFa
         by_hand = StepFate(Fate.RERUN, "takes a config given by hand")
         return _fate_of_items(edit, state) if edit.kind is ResolutionKind.ITEMS else by_hand
     if is_stuck(state):
-        return StepFate(Fate.REUSED, "completed, and could not be undone: what it did stands")
+        return StepFate(Fate.REUSED, "completed, and its effects remain: its compensation failed")
     if why := _why_again(state, before):
         return StepFate(Fate.RERUN, why)
     return StepFate(Fate.REUSED, f"skipped: {state.reason}" if state.reason else str(state.status))
@@ -257,10 +257,10 @@ def _items_problems(prefix: str, edit: Edit, state: StepState | None, before: _B
     elif before.follows:
         anew = f"it follows {before.follows}, which is not reused"
     elif is_undone(state):
-        anew = "what it did was undone"
+        anew = "its effects were undone"
     if anew:
-        told = f"its list is made anew, for {anew}: what is given is for items of the list as it was"
-        yield InputProblem(f"{prefix}items", told)
+        message = f"its list is computed again, because {anew}: edits apply to the items of the earlier list only"
+        yield InputProblem(f"{prefix}items", message)
     elif state is not None and state.status is StepStatus.COMPLETED and not (state.fan and state.fan.failed):
         yield InputProblem(f"{prefix}items", "the step has completed, and none of its items failed")
     elif state is not None:
@@ -271,7 +271,7 @@ def _fate_of_items(edit: Edit, state: StepState) -> StepFate:
     fan = with_items(again(state), edit.value).fan
     is_new = fan is not None and fan.next >= len(fan.items)
     why = _how_it_ended(state) if is_to_redo(state) else str(state.status)
-    return StepFate(Fate.NEW if is_new else Fate.RERUN, f"{why}{kept_items(state)}; {told_of(edit.value)}")
+    return StepFate(Fate.NEW if is_new else Fate.RERUN, f"{why}{kept_items(state)}; {describe_edits(edit.value)}")
 
 
 def _why_again(state: StepState, before: _Before) -> str:
@@ -296,7 +296,7 @@ def kept_items(state: StepState) -> str:
 
 def _how_it_ended(state: StepState) -> str:
     if is_undone(state):
-        return "completed, but what it did was undone"
+        return "completed, but its effects were undone"
     if state.status in _FELL:
         return f"failed: {state.error.type}" if state.error else "failed"
     if state.reason is not None:

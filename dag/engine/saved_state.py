@@ -44,7 +44,7 @@ MAX_PIECE_BYTES = 500_000
 """Largest piece, in bytes of JSON, unless one list element is larger: no item exceeds 1,500,000 (map_items.py)."""
 
 
-MAX_TOLD_BYTES = 1_900_000
+MAX_WHOLE_BYTES = 1_900_000
 """Largest state returned whole, in bytes of JSON: Temporal accepts 2 MiB as a query's answer."""
 
 
@@ -116,14 +116,14 @@ def joined(pieces: Iterable[StatePiece]) -> dict[str, Json]:
     return whole
 
 
-def told_of(state: dict[str, Json], number: int | None) -> Json:
+def whole_or_piece(state: dict[str, Json], number: int | None) -> Json:
     """Return the state, or its piece with this number: the number of pieces, its path and its part.
 
     Raises: ValueError if the state is too large to be returned whole.
     """
     if number is None:
-        if (size := size_of(state)) > MAX_TOLD_BYTES:
-            raise ValueError(f"the state takes {size} bytes as JSON, more than {MAX_TOLD_BYTES}: ask for its pieces")
+        if (size := size_of(state)) > MAX_WHOLE_BYTES:
+            raise ValueError(f"the state takes {size} bytes as JSON, more than {MAX_WHOLE_BYTES}: request its pieces")
         return state
     pieces = list(split(state))
     return {"count": len(pieces), "path": list(pieces[number].path), "part": pieces[number].part}

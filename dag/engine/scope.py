@@ -9,7 +9,8 @@ from docrail.dag.engine.value_transfer import filled
 from docrail.dag.language.expressions.expression import Scope
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.stored import MAX_INLINE_BYTES, Path
+from docrail.dag.values.problems import Path
+from docrail.dag.values.stored import MAX_INLINE_BYTES
 
 
 @dataclass(slots=True)

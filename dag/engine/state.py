@@ -8,7 +8,8 @@ from typing import NamedTuple
 from docrail.dag.engine.plan import Step
 from docrail.dag.language.statuses import LONGEST_TYPE, SETTLED, RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json, shortened
-from docrail.dag.values.stored import Found, Loading, Path, Reader
+from docrail.dag.values.problems import Path
+from docrail.dag.values.stored import Found, Loading, Reader
 
 PENDING, QUEUED, RUNNING, WAITING, PARKED, COMPLETED, FAILED, SKIPPED, CANCELLED = StepStatus
 """The statuses of steps by themselves: reading them as attributes of the enum would take a tenth of an event's time."""

@@ -378,8 +378,9 @@ def record_fallen(now: Moment) -> Commands:
     run = now.run
     if not run.fallen:
         return ()
-    fallen, run.fallen = run.fallen, []
-    return [Record(now.plan.steps[index].id) for index in fallen]
+    records = [Record(now.plan.steps[index].id) for index in run.fallen]
+    run.fallen.clear()
+    return records
 
 
 def go_on_later(now: Moment) -> Commands:
@@ -654,7 +655,7 @@ def time_out(now: Moment, step: Step, _: TimedOut) -> Commands:
         return ()
     rule = waiting.on_timeout
     commands: Commands = ()
-    error = StepError("Timeout", f"nobody answered within {waiting.timeout_seconds:g} s")
+    error = StepError("Timeout", f"no one answered within {waiting.timeout_seconds:g} s")
     if rule and rule.branch:
         now.run.steps[step.index].branch = rule.branch
     if rule and (rule.branch or rule.then is Then.CONTINUE):

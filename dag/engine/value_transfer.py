@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import RunState
-from docrail.dag.language.expressions.environment import NOTHING, lookup
 from docrail.dag.language.expressions.templates import Template
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.values.json_parts import NOTHING, lookup_written
 from docrail.dag.values.json_values import Json, size_of
-from docrail.dag.values.stored import Found, Lack, Path, Piece, Want, part_of, parts_in
+from docrail.dag.values.problems import Path
+from docrail.dag.values.stored import Found, Lack, Piece, Want, part_of, parts_in
 
 LAST_PLACE = 1_000
 """Largest list index that is loaded by itself; for higher and negative indices the whole list is loaded. An element
@@ -82,9 +83,7 @@ def _wants(output: Json, place: Path) -> list[Want]:
         if (part := part_of(value)) is not None:
             rest = _loadable(place[depth:])
             return [Want(place[:depth] + rest, part.at(rest), depth)]
-        found = lookup(value, key)
-        if found is NOTHING and isinstance(value, list) and isinstance(key, str) and key.isdecimal():
-            found = lookup(value, int(key))
+        found = lookup_written(value, key)
         if found is NOTHING:  # the expression reports the missing key
             return []
         value = found

@@ -117,7 +117,7 @@ class WaitPart(Part):
     """The queue of the question from then on."""
     on_timeout: str = ""
     approvals_needed: int = 1
-    """How many people must decide alike."""
+    """How many people must make the same decision."""
     approvals_missing: int = 1
     """How many of them are missing."""
     decided: tuple[AnswerPart, ...] = ()

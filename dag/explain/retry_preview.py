@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from docrail.dag.engine.eligibility import skip_if
 from docrail.dag.engine.events import Resolution, ResolutionKind, Resolved, RunStarted
-from docrail.dag.engine.park import item_problems, told_of
+from docrail.dag.engine.park import describe_edits, item_problems
 from docrail.dag.engine.plan import Plan
 from docrail.dag.engine.retry import Edit, Fate, Retry, StepFate, kept_items
 from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import RunState
 from docrail.dag.engine.transitions import advance
-from docrail.dag.language.inputs import InputProblem, MisfitError
+from docrail.dag.language.inputs import InputProblem, InvalidValueError
 from docrail.dag.language.statuses import SETTLED, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json
 
@@ -30,12 +30,12 @@ class Resolving:
 def resolved(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], by: str, at: float) -> Resolving:
     """Return the effect of resolving the parked steps of a waiting run as `edits` say.
 
-    Steps that are not parked keep their state. Raises: pydantic.ValidationError; MisfitError if edits do not fit their
-    items.
+    Steps that are not parked keep their state. Raises: pydantic.ValidationError; InvalidValueError if edits do not fit
+    their items.
     """
     run, ahead = load(plan, saved), load(plan, saved)
     if problems := [*_items_problems(plan, run, edits)]:
-        raise MisfitError(problems)
+        raise InvalidValueError(problems)
     for step_id, edit in edits.items():
         advance(plan, ahead, Resolved(step_id, Resolution(edit.kind, edit.value, by), at))
     if not ahead.stopping:
@@ -56,7 +56,7 @@ def _fate_of(run: RunState, ahead: RunState, index: int, edit: Edit | None) -> S
     if edit is not None:
         kind = Fate.RERUN if after.status not in SETTLED else Fate.NEW
         if edit.kind is ResolutionKind.ITEMS:
-            return StepFate(kind, f"{kept_items(before)}; {told_of(edit.value)}".removeprefix("; "))
+            return StepFate(kind, f"{kept_items(before)}; {describe_edits(edit.value)}".removeprefix("; "))
         return StepFate(kind, _WORDS.get(after.status, "is tried again"))
     if after.reason is not None and before.reason is None:
         return StepFate(Fate.SKIPPED, str(after.reason))

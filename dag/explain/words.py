@@ -154,8 +154,8 @@ def _parents_words(parents: ParentsPart) -> str:
         return ", ".join(map(_parent_words, parents.named))
     odd = [parent for parent in parents.named if parent.counts_as is not Standing.COMPLETED]
     counts = (f"{getattr(parents, name)} {name}" for name in Standing if getattr(parents, name))
-    told = f" ({', '.join(map(_parent_words, odd[:SAID_PARENTS]))}{', …' * (len(odd) > SAID_PARENTS)})" if odd else ""
-    return f"of {parents.total} parents {', '.join(counts)}{told}"
+    shown = f" ({', '.join(map(_parent_words, odd[:SAID_PARENTS]))}{', …' * (len(odd) > SAID_PARENTS)})" if odd else ""
+    return f"of {parents.total} parents {', '.join(counts)}{shown}"
 
 
 def _parent_words(parent: ParentPart) -> str:
@@ -171,27 +171,29 @@ def _condition_words(of: StepExplanation) -> Iterator[str]:
     condition = of.condition
     if condition is None or of.reason is SkipReason.ABORTED:
         return
-    told = f"`{condition.expression}`"
+    quoted = f"`{condition.expression}`"
     match condition.verdict:
         case Verdict.YES | Verdict.NO:
             answer = "true" if condition.verdict is Verdict.YES else "false, so the step is skipped"
-            yield f"its condition {told} was {answer}{_reads_words(condition.reads)}"
+            yield f"its condition {quoted} was {answer}{_reads_words(condition.reads)}"
         case Verdict.ERROR:
-            yield f"its condition {told} could not be judged{_reads_words(condition.reads)}"
+            yield f"its condition {quoted} could not be evaluated{_reads_words(condition.reads)}"
         case Verdict.NOT_ASKED:
-            yield f"its condition {told} is asked only if {of.rule.name} lets it run"
+            yield f"its condition {quoted} is evaluated only if {of.rule.name} lets it run"
 
 
 def _case_words(case: TestPart) -> str:
     if case.expression is None:
         return f"no case was true, so else led to {case.branch}"
     answers = {Verdict.YES: f"was true, and led to {case.branch}", Verdict.NO: f"was false, so not {case.branch}"}
-    return f"`{case.expression}` {answers.get(case.verdict, 'could not be judged')}{_reads_words(case.reads)}"
+    return f"`{case.expression}` {answers.get(case.verdict, 'could not be evaluated')}{_reads_words(case.reads)}"
 
 
 def _reads_words(reads: Sequence[ReadPart]) -> str:
-    told = [f"{read.path} {'has no value' if read.value is None else f'= {read.value}'}" for read in reads[:SAID_READS]]
-    return f" ({', '.join(told)}{', …' * (len(reads) > SAID_READS)})" if told else ""
+    shown = [
+        f"{read.path} {'has no value' if read.value is None else f'= {read.value}'}" for read in reads[:SAID_READS]
+    ]
+    return f" ({', '.join(shown)}{', …' * (len(reads) > SAID_READS)})" if shown else ""
 
 
 def wait_words(of: WaitPart | None) -> str:
@@ -205,7 +207,7 @@ def wait_words(of: WaitPart | None) -> str:
         "signal": "it waits for an answer",
     }[of.waits_for]
     if of.until is None or of.since is None:
-        return f"{asked}, for ever"
+        return f"{asked}, without a limit"
     if of.waits_for == "timer":
         return f"{asked}: {of.until - of.since:g} s in all"
     outcome = _ON_TIMEOUT.get(of.on_timeout, f"the {of.on_timeout} is taken")
@@ -231,7 +233,7 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
         yield f"it was answered{f' by {of.answer.by}' if of.answer.by else ''}: {of.answer.value}"
     if of.decided_by == "timeout":
         leads = f", so the branch {of.branch} is taken" if of.branch else ""
-        yield f"nobody answered in time{_time_words(of.waited)}{leads}"
+        yield f"no one answered in time{_time_words(of.waited)}{leads}"
     if of.items is not None:
         yield _items_words(of)
     if of.error is not None and of.error.type != "DependencyFailed":
@@ -265,9 +267,9 @@ def _resolution_words(of: StepExplanation) -> str:
 
 def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
     yield from earlier_words(of.earlier)
-    untold = of.made - 1 - sum(each.error.type not in _NOT_FAILED for each in of.earlier)
-    if untold > 0 and not is_list:
-        yield f"how {untold} earlier attempt{'s' * (untold > 1)} failed was not kept"
+    forgotten = of.made - 1 - sum(each.error.type not in _NOT_FAILED for each in of.earlier)
+    if forgotten > 0 and not is_list:
+        yield f"how {forgotten} earlier attempt{'s' * (forgotten > 1)} failed was not kept"
     over = f"the {of.over_seconds:g} s for all attempts left no time for another" if of.over_seconds is not None else ""
     if is_list:
         some = f"; for some, {over}" if over else ""
@@ -289,7 +291,7 @@ def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
 
 def _items_words(of: StepExplanation) -> str:
     items = of.items
-    assert items is not None, "asked only of a step over a list"
+    assert items is not None, "only for a step over a list"
     counts = (f"{getattr(items, name)} {name.replace('_', ' ')}" for name in ("completed", "failed", "running"))
     left = f", {items.cancelled} cancelled" if items.cancelled else ""
     left += f", {items.not_started} not started" if items.not_started else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from docrail.dag.language.definition import Definition
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_rules import check_json
-from docrail.dag.values.json_schema import TooMuchWorkError, misfits
+from docrail.dag.values.json_schema import TooMuchWorkError, violations
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json, size_of
 from docrail.dag.values.stored import has_parts, parts_in
 from docrail.dag.values.suggestions import closest
@@ -23,7 +23,7 @@ class InputProblem:
     suggestion: str | None = None
 
 
-class MisfitError(ValueError):
+class InvalidValueError(ValueError):
     """The given values do not fit the definition; `problems` lists everything that is wrong."""
 
     def __init__(self, problems: list[InputProblem]) -> None:
@@ -32,11 +32,11 @@ class MisfitError(ValueError):
 
 
 def complete_inputs(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a run's inputs: the given value, else the default, else null. Raises: MisfitError."""
+    """Return a run's inputs: the given value, else the default, else null. Raises: InvalidValueError."""
     problems = [*_not_json("inputs", dict(given))] or [*_unknown(definition, given), *_missing(definition, given)]
-    problems = problems or [*_too_large(given)] or [*_misfits(definition, given)]
+    problems = problems or [*_too_large(given)] or [*_violations(definition, given)]
     if problems:
-        raise MisfitError(problems)
+        raise InvalidValueError(problems)
     return {
         name: declared.default if given.get(name) is None else given[name]
         for name, declared in definition.inputs.items()
@@ -44,13 +44,13 @@ def complete_inputs(definition: Definition, given: Mapping[str, Json]) -> dict[s
 
 
 def check_answer(schema: Mapping[str, Json], answer: Json) -> None:
-    """Check an answer against the JSON Schema that its step accepts. Raises: MisfitError."""
+    """Check an answer against the JSON Schema that its step accepts. Raises: InvalidValueError."""
     problems = [*_not_json("answer", answer)]
     if not problems and (size := size_of(answer)) > MAX_VALUE_BYTES:
         problems = [InputProblem("answer", f"takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}")]
     problems = problems or [*_check("answer", schema, answer)]
     if problems:
-        raise MisfitError(problems)
+        raise InvalidValueError(problems)
 
 
 def _not_json(name: str, given: Json) -> Iterator[InputProblem]:
@@ -90,7 +90,7 @@ def _too_large(given: Mapping[str, Json]) -> Iterator[InputProblem]:
         yield InputProblem(f"inputs.{name}", f"takes {sizes[name]} bytes as JSON; {limit}")
 
 
-def _misfits(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
+def _violations(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
     for name, value in given.items():
         declared = definition.inputs[name]
         if value is not None or declared.required:  # null for an optional input is the same as omitting it
@@ -99,7 +99,7 @@ def _misfits(definition: Definition, given: Mapping[str, Json]) -> Iterator[Inpu
 
 def _check(path: str, schema: Mapping[str, Json], value: Json) -> Iterator[InputProblem]:
     try:
-        for misfit in misfits(dict(schema), value):
-            yield InputProblem(".".join([path, *map(str, misfit.path)]), misfit.message)
+        for violation in violations(dict(schema), value):
+            yield InputProblem(".".join([path, *map(str, violation.path)]), violation.message)
     except TooMuchWorkError:
         yield InputProblem(path, "takes too much work to check against its schema: shorten it, or simplify the schema")

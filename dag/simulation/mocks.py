@@ -15,9 +15,9 @@ from docrail.dag.values.json_values import Json
 def end_of_work(trial: Trial, step: Step, config: Json, item_key: str | None, catalogue: Catalogue) -> Cue | None:
     """Return how a handler or a nested run, or one item of it, ends; None if the test does not define it."""
     definition = step.definition
-    misfit = _misfit(definition.handler, config, catalogue)
-    if misfit is not None:
-        return Cue(CueKind.FAIL, step.id, item_key, error=misfit)
+    error = _config_error(definition.handler, config, catalogue)
+    if error is not None:
+        return Cue(CueKind.FAIL, step.id, item_key, error=error)
     mock = _mock_for(trial.steps.get(step.id), item_key)
     if mock is None:
         return None
@@ -32,7 +32,7 @@ def end_of_work(trial: Trial, step: Step, config: Json, item_key: str | None, ca
 def end_of_undoing(trial: Trial, step: Step, config: Json, catalogue: Catalogue) -> Cue:
     """Return how a compensation ends: successfully, unless its config does not fit or the test defines a failure."""
     assert step.definition.compensate is not None, "only such steps are undone"
-    error = _misfit(step.definition.compensate.handler, config, catalogue)
+    error = _config_error(step.definition.compensate.handler, config, catalogue)
     mock = trial.steps.get(step.id)
     if error is None and mock is not None and mock.undo_failure is not None:
         error = StepError(mock.undo_failure.type, mock.undo_failure.message)
@@ -62,7 +62,7 @@ def _mock_for(mock: Mock | None, item_key: str | None) -> Mock | ItemMock | None
     return chosen if chosen.failure is not None or "output" in chosen.model_fields_set else None
 
 
-def _misfit(handler: str | None, config: Json, catalogue: Catalogue) -> StepError | None:
+def _config_error(handler: str | None, config: Json, catalogue: Catalogue) -> StepError | None:
     """Return the error with which the handler would refuse this resolved config."""
     if handler is None or handler not in catalogue:
         return None

@@ -70,7 +70,7 @@ _Key = tuple[str, Part]
 
 
 def simulate(definition: Definition, trial: Trial, catalogue: Catalogue) -> Played:
-    """Simulate `trial`, a test of `definition`; both are valid. Raises: MisfitError for its inputs."""
+    """Simulate `trial`, a test of `definition`; both are valid. Raises: InvalidValueError for its inputs."""
     simulation = Simulation(definition, trial, catalogue)
     while simulation.turn():
         pass
@@ -81,7 +81,7 @@ class Simulation:
     """One simulated test, advanced turn by turn, so that the caller can stop it."""
 
     def __init__(self, definition: Definition, trial: Trial, catalogue: Catalogue) -> None:
-        """Start the run. Raises: MisfitError for the test's inputs."""
+        """Start the run. Raises: InvalidValueError for the test's inputs."""
         self._plan = compile_plan(definition)
         self._trial, self._catalogue = trial, catalogue
         self._run_id = run_id_of(definition)
@@ -194,10 +194,10 @@ class Simulation:
         """Begin a chunk of a long list, if the test defines how all of its items end."""
         step = self._plan.step(chunk.step)
         cues = [self._work(step, self._memory.filled(item.config), item.key) for item in chunk.items]
-        said = [replace(cue, in_chunk=True) for cue in cues if cue is not None]
-        if len(said) == len(cues):
+        ends = [replace(cue, in_chunk=True) for cue in cues if cue is not None]
+        if len(ends) == len(cues):
             key = (chunk.step, chunk.chunk)
-            self._chunks[key] = (chunk, said)
+            self._chunks[key] = (chunk, ends)
             self._put(key, Cue(CueKind.CHUNK, chunk.step))
 
     def _end_chunk(self, key: _Key, *, is_stopped: bool) -> Event:

@@ -1,6 +1,6 @@
 """Provide a value store in memory, for test runs."""
 
-from docrail.dag.language.expressions.environment import NOTHING, lookup
+from docrail.dag.values.json_parts import NOTHING, lookup_written
 from docrail.dag.values.json_values import Json, digest, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES, Part, Piece, lack_of, part_of
 
@@ -24,9 +24,7 @@ class Memory:
         value = self._kept[part.sha256]
         keys: list[str | int] = []
         for key in part.path:
-            found = lookup(value, key)
-            if found is NOTHING and isinstance(value, list) and isinstance(key, str) and key.isdecimal():
-                found = lookup(value, int(key))
+            found = lookup_written(value, key)
             if found is NOTHING:
                 return Piece(tuple(keys), None, lack_of(value))
             keys.append(int(key) if isinstance(value, list) else key)

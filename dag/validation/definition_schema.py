@@ -135,8 +135,8 @@ def _add_text_forms(parts: Schema) -> None:
     for model, name in TEXT_FORMS.items():
         if model.__name__ in parts:
             written_out = parts[model.__name__]
-            told = {"description": written_out.pop("description")}
-            parts[model.__name__] = {**told, "anyOf": [written_out, written_out["properties"][name]]}
+            described = {"description": written_out.pop("description")}
+            parts[model.__name__] = {**described, "anyOf": [written_out, written_out["properties"][name]]}
 
 
 def _add_handlers(part: Schema, catalogue: Catalogue) -> None:
@@ -183,8 +183,8 @@ def _allow_templates(schema: Schema) -> None:
         if isinstance(inner, dict):
             _allow_templates(inner)
             if word in _OF_PARTS and _constrains(inner):
-                told = {word: inner.pop(word) for word in ("default", "description", "examples") if word in inner}
-                holder[key] = {**told, "anyOf": [inner, {"$ref": "#/$defs/Template"}]}
+                described = {word: inner.pop(word) for word in ("default", "description", "examples") if word in inner}
+                holder[key] = {**described, "anyOf": [inner, {"$ref": "#/$defs/Template"}]}
 
 
 def _constrains(schema: Schema) -> bool:
@@ -230,8 +230,8 @@ _NAMED_IF_LINKED: Schema = {
 
 def _finish_input(part: Schema) -> None:
     """List the JSON Schema keywords that an input may use: the model accepts any, the validator does not."""
-    told = {name: {"description": f"JSON Schema's `{name}`: {shape}."} for name, (_, shape) in KEYWORDS.items()}
-    part["properties"] = told | part["properties"]
+    described = {name: {"description": f"JSON Schema's `{name}`: {shape}."} for name, (_, shape) in KEYWORDS.items()}
+    part["properties"] = described | part["properties"]
     part["additionalProperties"] = False
 
 
@@ -251,7 +251,7 @@ def _without_nulls(schema: Schema) -> None:
             _without_nulls(inner)
             match inner:
                 case {"anyOf": [dict() as one, {"type": "null"}]}:
-                    holder[key] = {word: told for word, told in inner.items() if word not in ("anyOf", "default")} | one
+                    holder[key] = {word: part for word, part in inner.items() if word not in ("anyOf", "default")} | one
 
 
 def _below(schema: Schema) -> Iterator[tuple[str, Any, Any]]:

@@ -96,11 +96,11 @@ def _shortest_cycle(parents: Parents, component: list[int]) -> list[int]:
 
 
 def _follow(next_step: dict[int, int], step: int, start: int) -> list[int]:
-    way = [start]
+    path = [start]
     while step != start:
-        way.append(step)
+        path.append(step)
         step = next_step[step]
-    return way
+    return path
 
 
 def layers_of(depends_on: Sequence[Sequence[int]]) -> list[int]:

@@ -1,14 +1,11 @@
 """Check that a value is JSON that all components can carry: finite, limited in depth, with storable text."""
 
 import math
-from collections.abc import Iterator
 
 from docrail.dag.values.findings import Findings
-from docrail.dag.values.json_values import Json
+from docrail.dag.values.json_parts import children
+from docrail.dag.values.json_values import MAX_INTEGER, Json
 from docrail.dag.values.problems import Path
-
-LARGEST_INTEGER = 2**63 - 1
-"""Largest integer that PostgreSQL, Parquet and 64-bit JSON readers can hold."""
 
 
 def check_json(value: Json, findings: Findings) -> bool:
@@ -21,20 +18,11 @@ def check_json(value: Json, findings: Findings) -> bool:
         if fault is None and len(path) > MAX_DEPTH:
             fault = f"is nested deeper than {MAX_DEPTH} levels"
         if fault is None:
-            pending.extend(_parts(path, part))
+            pending.extend(((*path, key), inner) for key, inner in children(part))
             continue
         sound = False
         findings.error("not-json", path, f"the value {fault}")
     return sound
-
-
-def _parts(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield (*path, key), item
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield (*path, index), item
 
 
 def _fault(value: Json) -> str | None:
@@ -44,7 +32,7 @@ def _fault(value: Json) -> str | None:
     if isinstance(value, str):
         return _text_fault(value)
     if isinstance(value, int):
-        return None if abs(value) <= LARGEST_INTEGER else "is a whole number that does not fit 64 bits"
+        return None if abs(value) <= MAX_INTEGER else "is a whole number that does not fit 64 bits"
     if isinstance(value, float):
         return None if math.isfinite(value) else "is a number that is not finite"
     if isinstance(value, dict):

@@ -15,8 +15,8 @@ from docrail.dag.values.problems import Path
 from docrail.dag.values.schema_formats import FORMATS
 from docrail.dag.values.wording import describe, quote
 
-MOST_MISFITS = 100
-"""Misfits reported per value."""
+MOST_VIOLATIONS = 100
+"""Violations reported per value."""
 
 
 MOST_WORK = 500_000
@@ -63,16 +63,16 @@ class TooMuchWorkError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class Violation:
     """A problem of the part of a value at `path`: `is null, expected a text`."""
 
     path: Path
     message: str
 
 
-def misfits(schema: Json, value: Json) -> list[Misfit]:
-    """Return what in `value` does not fit the validated `schema`, MOST_MISFITS at most. Raises: TooMuchWorkError."""
-    return list(islice(_Check().misfits(schema, value, ()), MOST_MISFITS))
+def violations(schema: Json, value: Json) -> list[Violation]:
+    """Return what in `value` does not fit the validated `schema`, MOST_VIOLATIONS at most. Raises: TooMuchWorkError."""
+    return list(islice(_Check().violations(schema, value, ()), MOST_VIOLATIONS))
 
 
 class _Check:
@@ -82,10 +82,10 @@ class _Check:
         self._left = MOST_WORK
         self._choices: dict[int, frozenset[str]] = {}
 
-    def misfits(self, schema: Json, value: Json, path: Path) -> Iterator[Misfit]:
+    def violations(self, schema: Json, value: Json, path: Path) -> Iterator[Violation]:
         self.spend(1)
         if schema is False:
-            yield Misfit(path, "must not be there")
+            yield Violation(path, "must not be there")
         if not isinstance(schema, dict):
             return
         for keyword, argument in schema.items():
@@ -93,12 +93,12 @@ class _Check:
             if keyword in _PLAIN:
                 kind, holds, expected = _PLAIN[keyword]
                 if TYPES[kind](value) and not holds(value, argument):
-                    yield Misfit(path, f"is {describe(value)}, expected {expected(argument)}")
+                    yield Violation(path, f"is {describe(value)}, expected {expected(argument)}")
             elif keyword in _RULES:
                 yield from _RULES[keyword](self, schema, value, path)
 
     def fits(self, schema: Json, value: Json) -> bool:
-        return next(self.misfits(schema, value, ()), None) is None
+        return next(self.violations(schema, value, ()), None) is None
 
     def spend(self, steps: int) -> None:
         self._left -= steps
@@ -159,137 +159,139 @@ _PLAIN: Mapping[str, _Plain] = {
 """Keywords that check a single value: the type they apply to, the check, and the rule in words."""
 
 
-def _type(_: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _type(_: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if not any(TYPES[kind](value) for kind in kinds):
-        yield Misfit(path, f"is {describe(value)}, expected {' or '.join(_NAMES[kind] for kind in kinds)}")
+        yield Violation(path, f"is {describe(value)}, expected {' or '.join(_NAMES[kind] for kind in kinds)}")
 
 
-def _enum(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _enum(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if not check.is_one_of(value, schema["enum"]):
         shown = [quote(canonical(choice)) for choice in schema["enum"][:MOST_CHOICES]]
         rest = ", …" if len(schema["enum"]) > MOST_CHOICES else ""
-        yield Misfit(path, f"is {describe(value)}, expected one of {', '.join(shown)}{rest}")
+        yield Violation(path, f"is {describe(value)}, expected one of {', '.join(shown)}{rest}")
 
 
-def _const(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _const(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if check.written(value) != check.written(schema["const"]):
-        yield Misfit(path, f"is {describe(value)}, expected {describe(schema['const'])}")
+        yield Violation(path, f"is {describe(value)}, expected {describe(schema['const'])}")
 
 
-def _pattern(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _pattern(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, str) and not check.matches(schema["pattern"], value):
-        yield Misfit(path, f"is {describe(value)}, expected a text like {quote(schema['pattern'])}")
+        yield Violation(path, f"is {describe(value)}, expected a text like {quote(schema['pattern'])}")
 
 
-def _unique(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _unique(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if not isinstance(value, list) or not schema["uniqueItems"]:
         return
     seen: dict[str, int] = {}
     for index, item in enumerate(value):
         first = seen.setdefault(check.written(item), index)
         if first != index:
-            yield Misfit((*path, index), f"is equal to item {first}, expected different ones")
+            yield Violation((*path, index), f"is equal to item {first}, expected different ones")
 
 
-def _items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, list):
         for index in range(len(schema.get("prefixItems", ())), len(value)):
-            yield from check.misfits(schema["items"], value[index], (*path, index))
+            yield from check.violations(schema["items"], value[index], (*path, index))
 
 
-def _prefix_items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _prefix_items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, list):
         for index, (part, item) in enumerate(zip(schema["prefixItems"], value, strict=False)):
-            yield from check.misfits(part, item, (*path, index))
+            yield from check.violations(part, item, (*path, index))
 
 
-def _contains(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _contains(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if not isinstance(value, list):
         return
     count = sum(check.fits(schema["contains"], item) for item in value)
     least, most = schema.get("minContains", 1), schema.get("maxContains", len(value))
     if not least <= count <= most:
         rule = f"at least {least}" if count < least else f"at most {most}"
-        yield Misfit(path, f"has {count} items that fit `contains`, expected {rule}")
+        yield Violation(path, f"has {count} items that fit `contains`, expected {rule}")
 
 
-def _required(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _required(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, dict):
         check.spend(len(schema["required"]))
         for name in schema["required"]:
             if name not in value:
-                yield Misfit((*path, name), "is required")
+                yield Violation((*path, name), "is required")
 
 
-def _properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, dict):
         check.spend(len(schema["properties"]))
         for name, part in schema["properties"].items():
             if name in value:
-                yield from check.misfits(part, value[name], (*path, name))
+                yield from check.violations(part, value[name], (*path, name))
 
 
-def _pattern_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _pattern_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, dict):
         for name, item in value.items():
             for pattern, part in schema["patternProperties"].items():
                 if check.matches(pattern, name):
-                    yield from check.misfits(part, item, (*path, name))
+                    yield from check.violations(part, item, (*path, name))
 
 
-def _additional_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _additional_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if not isinstance(value, dict):
         return
     named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     for name, item in value.items():
         if name not in named and not any(check.matches(pattern, name) for pattern in patterns):
-            yield from check.misfits(schema["additionalProperties"], item, (*path, name))
+            yield from check.violations(schema["additionalProperties"], item, (*path, name))
 
 
-def _property_names(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _property_names(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, dict):
         for name in value:
-            for misfit in check.misfits(schema["propertyNames"], name, path):
-                yield Misfit(path, f"has a field whose name {misfit.message}")
+            for violation in check.violations(schema["propertyNames"], name, path):
+                yield Violation(path, f"has a field whose name {violation.message}")
 
 
-def _dependent_schemas(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _dependent_schemas(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, dict):
         check.spend(len(schema["dependentSchemas"]))
         for name, part in schema["dependentSchemas"].items():
             if name in value:
-                yield from check.misfits(part, value, path)
+                yield from check.violations(part, value, path)
 
 
-def _all_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _all_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     for part in schema["allOf"]:
-        yield from check.misfits(part, value, path)
+        yield from check.violations(part, value, path)
 
 
-def _any_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _any_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if not any(check.fits(part, value) for part in schema["anyOf"]):
-        yield Misfit(path, f"is {describe(value)}, which fits none of the {len(schema['anyOf'])} schemas of `anyOf`")
+        yield Violation(path, f"is {describe(value)}, which fits none of the {len(schema['anyOf'])} schemas of `anyOf`")
 
 
-def _one_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _one_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     count = sum(check.fits(part, value) for part in schema["oneOf"])
     if count != 1:
         total = len(schema["oneOf"])
-        yield Misfit(path, f"is {describe(value)}, which fits {count} of the {total} schemas of `oneOf`, expected one")
+        yield Violation(
+            path, f"is {describe(value)}, which fits {count} of the {total} schemas of `oneOf`, expected one"
+        )
 
 
-def _not(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _not(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if check.fits(schema["not"], value):
-        yield Misfit(path, f"is {describe(value)}, which the schema under `not` forbids")
+        yield Violation(path, f"is {describe(value)}, which the schema under `not` forbids")
 
 
-def _if(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+def _if(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     branch = "then" if check.fits(schema["if"], value) else "else"
-    yield from check.misfits(schema.get(branch, True), value, path)
+    yield from check.violations(schema.get(branch, True), value, path)
 
 
-_Rule = Callable[[_Check, dict[str, Json], Json, Path], Iterator[Misfit]]
+_Rule = Callable[[_Check, dict[str, Json], Json, Path], Iterator[Violation]]
 
 
 _RULES: Mapping[str, _Rule] = {

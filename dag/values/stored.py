@@ -11,15 +11,14 @@ from enum import StrEnum
 
 from pydantic_core import to_json
 
+from docrail.dag.values.json_parts import children
 from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Path
 
 STORED = "$stored"
 
 MAX_INLINE_BYTES = 65_536
 """Largest output that a run carries inline, in bytes of JSON."""
-
-Path = tuple[str | int, ...]
-"""Object keys and list indices, outermost first."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NAMED = f'"{STORED}"'.encode()
@@ -146,8 +145,7 @@ def parts_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, Part]]:
     if part is not None:
         yield path, part
         return
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in inside:
+    for key, inner in children(value):
         yield from parts_in(inner, (*path, key))
 
 

@@ -1,11 +1,11 @@
 """Rules that an invoice must satisfy on its own, without history. Each violation is a named problem."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
-from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, InvoiceData, Problem
+from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, InvoiceData, LineItem, Problem
 from docrail.invoices.values.currencies import CURRENCIES, THOUSANDTHS, tolerance, total_agrees
 
 EXACT = (Source.HUMAN, Source.XML, Source.QR)
@@ -59,9 +59,9 @@ def check(invoice: InvoiceData, today: dt.date) -> list[Problem]:
     ]
 
 
-def lines_total(invoice: InvoiceData) -> Decimal | None:
+def lines_total(lines: Sequence[LineItem]) -> Decimal | None:
     """Return the sum of the line amounts; None if there are no lines or one has no amount."""
-    amounts = [line.amount for line in invoice.line_items]
+    amounts = [line.amount for line in lines]
     known = [amount for amount in amounts if amount is not None]
     return sum(known, Decimal(0)) if known and len(known) == len(amounts) else None
 
@@ -73,32 +73,26 @@ def expected_total(invoice: InvoiceData) -> Decimal | None:
     return invoice.net.value + invoice.tax.value + invoice.total_adjustment
 
 
-def _error(code: str, message: str, field: str | None = None) -> Problem:
-    return Problem(code=code, severity=Severity.ERROR, message=message, field=field)
-
-
-def _warning(code: str, message: str, field: str | None = None) -> Problem:
-    return Problem(code=code, severity=Severity.WARNING, message=message, field=field)
-
-
 def _required(invoice: InvoiceData) -> Iterator[Problem]:
     for name in REQUIRED_FIELDS:
         if getattr(invoice, name).value is None:
             label = FIELDS[name].label
-            yield _error("required_missing", f"No {label} was found. Please fill it in from the document.", name)
+            yield Problem.error("required_missing", f"No {label} was found. Please fill it in from the document.", name)
 
 
 def _currency(invoice: InvoiceData) -> Iterator[Problem]:
     currency = invoice.currency.value
     if currency is not None and currency not in CURRENCIES:
-        yield _error("unknown_currency", f"'{currency}' is not an ISO 4217 currency code such as EUR.", "currency")
+        yield Problem.error(
+            "unknown_currency", f"'{currency}' is not an ISO 4217 currency code such as EUR.", "currency"
+        )
 
 
 def _totals(invoice: InvoiceData) -> Iterator[Problem]:
     expected, total = expected_total(invoice), invoice.total.value
     if expected is not None and total is not None and not total_agrees(expected, total, invoice.currency.value):
         adjustment = f" + {invoice.total_adjustment} other" if invoice.total_adjustment else ""
-        yield _error(
+        yield Problem.error(
             "totals_disagree",
             f"Net {invoice.net.value} + tax {invoice.tax.value}{adjustment} is {expected}, not the total {total}.",
             "total",
@@ -108,7 +102,7 @@ def _totals(invoice: InvoiceData) -> Iterator[Problem]:
 def _sign(invoice: InvoiceData) -> Iterator[Problem]:
     total = invoice.total.value
     if total is not None and total <= 0 and invoice.document_type is DocumentType.INVOICE:
-        yield _error("total_not_positive", f"An invoice must ask for money, but its total is {total}.", "total")
+        yield Problem.error("total_not_positive", f"An invoice must ask for money, but its total is {total}.", "total")
 
 
 def _decimals(invoice: InvoiceData) -> Iterator[Problem]:
@@ -118,16 +112,18 @@ def _decimals(invoice: InvoiceData) -> Iterator[Problem]:
         return
     if abs(total.value) >= 1000 and total.value.as_tuple().exponent == 0:  # noqa: PLR2004  # the smallest number with a thousands group
         message = f"{currency} is written with three decimals, so {total.value} may be a thousand times too much."
-        yield _error("decimals_unsure", message, "total")
+        yield Problem.error("decimals_unsure", message, "total")
 
 
 def _lines(invoice: InvoiceData) -> Iterator[Problem]:
-    total = lines_total(invoice)
+    total = lines_total(invoice.line_items)
     if total is None or invoice.net.value is None:
         return
     if not lines_agree(invoice, total):
         adjustment = f" with {invoice.net_adjustment} charges less discounts" if invoice.net_adjustment else ""
-        yield _error("lines_disagree", f"The lines add up to {total}{adjustment}, not to the net {invoice.net.value}.")
+        yield Problem.error(
+            "lines_disagree", f"The lines add up to {total}{adjustment}, not to the net {invoice.net.value}."
+        )
 
 
 def lines_agree(invoice: InvoiceData, total: Decimal) -> bool:
@@ -147,14 +143,16 @@ def _tax(invoice: InvoiceData) -> Iterator[Problem]:
         return
     slack = tolerance(invoice.currency.value)
     if abs(sum((part.tax for part in parts), Decimal(0)) - tax) > slack:
-        yield _error("tax_disagrees", f"The tax rows add up to {sum(part.tax for part in parts)}, not to {tax}.", "tax")
+        yield Problem.error(
+            "tax_disagrees", f"The tax rows add up to {sum(part.tax for part in parts)}, not to {tax}.", "tax"
+        )
     for part in parts:
         if part.base is None or part.rate is None:
             continue
         expected = part.base * part.rate / 100
         if abs(expected - part.tax) > slack:
             message = f"{part.rate:f} % of {part.base} is {expected:.2f}, not {part.tax}."
-            yield _error("tax_disagrees", message, "tax")
+            yield Problem.error("tax_disagrees", message, "tax")
 
 
 def _dates(invoice: InvoiceData, today: dt.date) -> Iterator[Problem]:
@@ -162,11 +160,15 @@ def _dates(invoice: InvoiceData, today: dt.date) -> Iterator[Problem]:
     if issued is None:
         return
     if issued > today + MAX_AHEAD:
-        yield _error("date_in_future", f"The invoice date {issued} is more than 30 days ahead of {today}.", "date")
+        yield Problem.error(
+            "date_in_future", f"The invoice date {issued} is more than 30 days ahead of {today}.", "date"
+        )
     if issued < today - MAX_AGE:
-        yield _warning("date_old", f"The invoice date {issued} is more than two years ago.", "date")
+        yield Problem.warning("date_old", f"The invoice date {issued} is more than two years ago.", "date")
     if due is not None and due < issued:
-        yield _warning("due_before_issue", f"The due date {due} is before the invoice date {issued}.", "due_date")
+        yield Problem.warning(
+            "due_before_issue", f"The due date {due} is before the invoice date {issued}.", "due_date"
+        )
 
 
 def _checksums(invoice: InvoiceData) -> Iterator[Problem]:
@@ -177,7 +179,7 @@ def _checksums(invoice: InvoiceData) -> Iterator[Problem]:
             message = (
                 f"The check digits of {field.value} are wrong: a typing or reading mistake, or an invented number."
             )
-            yield _warning(code, message, name)
+            yield Problem.warning(code, message, name)
 
 
 def _countries(invoice: InvoiceData) -> Iterator[Problem]:
@@ -189,10 +191,10 @@ def _countries(invoice: InvoiceData) -> Iterator[Problem]:
         named["IBAN"] = iban[:2]
     if len(set(named.values())) > 1:
         found = ", ".join(f"{name} {country}" for name, country in named.items())
-        yield _warning("countries_differ", f"The vendor's countries differ: {found}.")
+        yield Problem.warning("countries_differ", f"The vendor's countries differ: {found}.")
 
 
 def _flags(invoice: InvoiceData) -> Iterator[Problem]:
     for flag, message in FLAG_WARNINGS.items():
         if flag in invoice.flags:
-            yield _warning(flag, message)
+            yield Problem.warning(flag, message)

@@ -139,7 +139,7 @@ def overall(invoice: InvoiceData) -> float:
 def overall_parts(invoice: InvoiceData) -> list[tuple[str, float, float]]:
     """Return (name, share, probability) of every term of the mean; the shares add up to 1."""
     weighted = [(name, spec.weight, _counted(invoice, name)) for name, spec in FIELDS.items()]
-    total = lines_total(invoice)
+    total = lines_total(invoice.line_items)
     if total is not None and invoice.net.value is not None:
         weighted.append(("line_items", LINES_WEIGHT, LINES_CONFIDENCE[lines_agree(invoice, total)]))
     known = [(name, weight, p) for name, weight, p in weighted if p is not None]
@@ -191,7 +191,7 @@ def _gathered(invoice: InvoiceData, problems: Sequence[Problem]) -> dict[str, li
         fact = Evidence.TOTALS_DISAGREE if "totals_disagree" in codes else Evidence.TOTALS_AGREE
         for name in ("net", "tax", "total"):
             gathered[name].append(fact)
-    if invoice.net.value is not None and lines_total(invoice) is not None:
+    if invoice.net.value is not None and lines_total(invoice.line_items) is not None:
         gathered["net"].append(Evidence.LINES_DISAGREE if "lines_disagree" in codes else Evidence.LINES_AGREE)
     if "date_in_future" in codes:  # date_old is excluded: old dates were read as accurately as others (ADR 19)
         gathered["date"].append(Evidence.IMPLAUSIBLE_DATE)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from docrail.invoices.facts import DocumentType, Severity
+from docrail.invoices.facts import DocumentType
 from docrail.invoices.model import InvoiceData, Problem
 from docrail.invoices.values.folding import squeeze
 
@@ -69,13 +69,13 @@ def find_duplicates(own: Seen, others: Sequence[Seen]) -> list[Problem]:
     problems = []
     if earlier:
         message = f"The same invoice is already here as {_named(earlier)}. Pay one of them only."
-        problems.append(Problem(code="duplicate", severity=Severity.ERROR, message=message))
+        problems.append(Problem.error("duplicate", message))
     if later:
         message = f"The same invoice came again as {_named(later)}. Pay one of them only."
-        problems.append(Problem(code="near_duplicate", severity=Severity.WARNING, message=message))
+        problems.append(Problem.warning("near_duplicate", message))
     if alike:
         message = f"An invoice like this one is here as {_named(alike)}. Compare them before paying both."
-        problems.append(Problem(code="near_duplicate", severity=Severity.WARNING, message=message))
+        problems.append(Problem.warning("near_duplicate", message))
     return problems
 
 

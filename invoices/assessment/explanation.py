@@ -19,14 +19,14 @@ from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue, InvoiceData
 
 
-class Part(NamedTuple):
+class Term(NamedTuple):
     """One term. `weight` is in log-odds for a field, in logarithms for a document, in points for a priority."""
 
     what: str
     weight: float
 
 
-def explain(field: FieldValue[Any], name: str) -> list[Part]:
+def explain(field: FieldValue[Any], name: str) -> list[Term]:
     """Return the terms of a field's confidence: the source's prior, each fact, and the calibration's change.
 
     The last term is `own_word_alone` if the confidence is limited because only the model itself supports the value.
@@ -34,41 +34,41 @@ def explain(field: FieldValue[Any], name: str) -> list[Part]:
     """
     if field.value is None:
         return []
-    prior = Part(f"prior:{field.source.value}", log_odds(prior_of(field.source, field.word_score)))
+    prior = Term(f"prior:{field.source.value}", log_odds(prior_of(field.source, field.word_score)))
     if field.source is Source.HUMAN:  # evidence is about readers
         return [prior]
-    facts = [Part(fact.value, EVIDENCE[fact]) for fact in field.evidence]
+    facts = [Term(fact.value, EVIDENCE[fact]) for fact in field.evidence]
     computed = [prior, *facts]
     change = log_odds(field.confidence) - math.fsum(part.weight for part in computed)
     if sum_of_field(computed) == field.confidence:
         return computed
     capped = rests_on_its_word(field) and field.confidence == WORD_ALONE
-    return [*computed, Part("own_word_alone" if capped else f"calibration:{name}", change)]
+    return [*computed, Term("own_word_alone" if capped else f"calibration:{name}", change)]
 
 
-def sum_of_field(parts: list[Part]) -> float:
+def sum_of_field(parts: list[Term]) -> float:
     """Return the confidence that a field's terms add up to."""
     return probability_of(math.fsum(part.weight for part in parts))
 
 
-def explain_overall(invoice: InvoiceData) -> list[Part]:
+def explain_overall(invoice: InvoiceData) -> list[Term]:
     """Return the terms of the document's confidence: each field's share of the mean, and the reduction by a cap.
 
     A field at certainty adds 0 and an uncertain one is negative. `sum_of_overall` adds the terms up to the confidence.
     """
-    parts = [Part(name, share * math.log(p)) for name, share, p in overall_parts(invoice)]
+    parts = [Term(name, share * math.log(p)) for name, share, p in overall_parts(invoice)]
     mean, cap = math.fsum(part.weight for part in parts), overall_cap(invoice.problems)
-    return [*parts, Part("cap", math.log(cap) - mean)] if math.exp(mean) > cap else parts
+    return [*parts, Term("cap", math.log(cap) - mean)] if math.exp(mean) > cap else parts
 
 
-def explain_priority(invoice: InvoiceData) -> list[Part]:
+def explain_priority(invoice: InvoiceData) -> list[Term]:
     """Return the terms of the document's priority in points, without the SLA's."""
     terms = priority_terms(
         invoice, new_vendor=not vendor_is_known(invoice), foreign_currency=currency_is_foreign(invoice)
     )
-    return [Part(what, points) for what, points in terms.items() if points]
+    return [Term(what, points) for what, points in terms.items() if points]
 
 
-def sum_of_overall(parts: list[Part]) -> float:
+def sum_of_overall(parts: list[Term]) -> float:
     """Return the confidence that a document's terms add up to."""
     return round(math.exp(math.fsum(part.weight for part in parts)), 4)

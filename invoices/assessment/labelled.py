@@ -8,12 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from docrail.invoices.assessment.agreement import agree
 from docrail.invoices.assessment.calibration import Observation
 from docrail.invoices.assessment.confidence import field_confidence
 from docrail.invoices.facts import DocumentType, Source
 from docrail.invoices.kinds import Arrow, is_right_text
-from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData
+from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, agree
 
 LINE_COUNT = "line_count"
 """A label that is not a field: the number of line items. Extraction scores compare it."""

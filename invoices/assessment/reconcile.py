@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from docrail.invoices.assessment.agreement import agree
 from docrail.invoices.assessment.checks import RULES, lines_agree, lines_total
 from docrail.invoices.assessment.confidence import FOUND_BY_RULES, field_confidence
 from docrail.invoices.facts import Evidence, Source
-from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Problem, TaxPart
+from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Problem, TaxPart, agree
 from docrail.invoices.values.currencies import tolerance
 
 EXACT = (Source.HUMAN, Source.XML, Source.QR)
@@ -134,7 +133,7 @@ def _lines(whole: InvoiceData, ordered: Sequence[InvoiceData]) -> tuple[LineItem
         return _placed(whole.line_items, [line for reading in ordered[1:] for line in reading.line_items])
     for reading in ordered[1:]:
         tried = whole.model_copy(update={"line_items": reading.line_items})
-        total = lines_total(tried)
+        total = lines_total(reading.line_items)
         if total is not None and whole.net.value is not None and lines_agree(tried, total):
             return reading.line_items
     return ()

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from docrail.invoices.assessment.assess import account_is_new, vendor_is_known
 from docrail.invoices.assessment.priority import UNSURE
-from docrail.invoices.facts import Severity, Source
+from docrail.invoices.facts import Source
 from docrail.invoices.model import FIELD_NAMES, FIELDS, REQUIRED_FIELDS, InvoiceData, Problem
 
 IBAN_CHANGED = "iban_changed"
@@ -93,7 +93,7 @@ def _unsure(invoice: InvoiceData) -> Iterator[Problem]:
         field = getattr(invoice, name)
         if field.value is not None and field.confidence < UNSURE:
             message = f"The {FIELDS[name].label} was read with confidence {field.confidence:.2f}."
-            yield Problem(code="unsure_field", severity=Severity.WARNING, message=message, field=name)
+            yield Problem.warning("unsure_field", message, name)
 
 
 def _plain(value: object) -> str | None:

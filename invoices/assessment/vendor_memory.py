@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from docrail.invoices.assessment.confidence import field_confidence
-from docrail.invoices.facts import Evidence, Severity, Source
+from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.model import Candidate, FieldValue, InvoiceData, Problem
 from docrail.invoices.values.folding import squeeze
 
@@ -168,18 +168,18 @@ def _problems(invoice: InvoiceData, memory: VendorMemory, *, one_of: int) -> lis
             f"{name} was paid to {known} so far; this document names {invoice.iban.value}. "
             "Ask the vendor, by a way that is not in the document."
         )
-        problems.append(_problem("iban_changed", Severity.ERROR, message, "iban"))
+        problems.append(Problem.error("iban_changed", message, "iban"))
     if contradicts_vat_id(invoice, memory):
         known = ", ".join(memory.values["vendor_vat_id"])
         message = (
             f"{name} had the VAT id {known} so far; this document names {invoice.vendor_vat_id.value}. "
             "It may be another company."
         )
-        problems.append(_problem("vat_id_changed", Severity.WARNING, message, "vendor_vat_id"))
+        problems.append(Problem.warning("vat_id_changed", message, "vendor_vat_id"))
     total, totals = invoice.total.value, memory.totals.get(invoice.currency.value or "", ())
     if total is not None and len(totals) >= FEWEST_TOTALS and abs(total) > UNUSUAL * (usual := median(totals)):
         message = f"The total {total} is more than {UNUSUAL} times the usual {usual:.2f} of {name}."
-        problems.append(_problem("amount_unusual", Severity.WARNING, message, "total"))
+        problems.append(Problem.warning("amount_unusual", message, "total"))
     return problems
 
 
@@ -265,7 +265,3 @@ def _without_total(totals: Mapping[str, tuple[Decimal, ...]], approved: InvoiceD
         return dict(totals)
     newest_first.remove(abs(total))
     return {name: kept for name, kept in {**totals, currency: tuple(reversed(newest_first))}.items() if kept}
-
-
-def _problem(code: str, severity: Severity, message: str, field: str) -> Problem:
-    return Problem(code=code, severity=severity, message=message, field=field)

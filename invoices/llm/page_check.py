@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from docrail.invoices.facts import Evidence, Severity
+from docrail.invoices.facts import Evidence
 from docrail.invoices.kinds import CURRENCY
 from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, Problem
 from docrail.invoices.problems import UnreadableDocument
@@ -48,7 +48,7 @@ def with_findings(invoice: InvoiceData, checked: InvoiceData) -> InvoiceData:
 def not_examined(invoice: InvoiceData, why: UnreadableDocument | OSError) -> InvoiceData:
     """Return Gemini's reading with an error problem: it could not be compared with the pages, so a person must."""
     message = f"The values from Gemini could not be checked against the pages: {why} Compare them with the document."
-    problem = Problem(code=NOT_EXAMINED, severity=Severity.ERROR, message=message)
+    problem = Problem.error(NOT_EXAMINED, message)
     return invoice.model_copy(update={"problems": (*invoice.problems, problem)})
 
 
@@ -68,11 +68,11 @@ def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Seque
             continue
         place = _best(places.of(field.value), quotes.get(name, ""), field.page)
         if place:
-            fields[name] = _with(field, Evidence.ON_PAGE).model_copy(update={"page": place.page, "box": place.box})
+            fields[name] = field.with_fact(Evidence.ON_PAGE).model_copy(update={"page": place.page, "box": place.box})
         elif places.mention(field.value):
-            fields[name] = _with(field, Evidence.ON_PAGE)
+            fields[name] = field.with_fact(Evidence.ON_PAGE)
         elif not places.doubtful:
-            fields[name] = _with(field, Evidence.NOT_ON_PAGE)
+            fields[name] = field.with_fact(Evidence.NOT_ON_PAGE)
     return invoice.model_copy(update=fields)
 
 
@@ -85,7 +85,3 @@ def _best(places: Iterable[Place], quote: str, page: int | None) -> Place | None
         return bool(wanted) and (wanted in row or row in wanted), place.page == page
 
     return max(islice(places, MOST_PLACES), key=fitness, default=None)
-
-
-def _with(field: FieldValue[Any], fact: Evidence) -> FieldValue[Any]:
-    return field.model_copy(update={"evidence": (*field.evidence, fact)})

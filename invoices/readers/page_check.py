@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from docrail.invoices.assessment.agreement import agree
 from docrail.invoices.assessment.confidence import PAGE_MISMATCH
-from docrail.invoices.facts import Evidence, Severity, Source
-from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, Problem
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, Problem, agree
 from docrail.invoices.readers.layout.places import Places
 
 MUST_AGREE = ("total", "iban", "invoice_number")
@@ -30,7 +29,7 @@ def check_code_against_einvoice(code: InvoiceData, einvoice: InvoiceData) -> Inv
         f"The IBAN in the payment code is {iban}, but the embedded e-invoice states {stated.value}. "
         "Ask the sender which one is right before paying."
     )
-    problem = Problem(code=PAGE_MISMATCH, severity=Severity.ERROR, field="iban", message=message)
+    problem = Problem.error(PAGE_MISMATCH, message, "iban")
     return code.model_copy(update={"problems": (*code.problems, problem)})
 
 
@@ -53,10 +52,10 @@ def check_against_page(stated: InvoiceData, printed: InvoiceData, places: Places
         if places.mention(field.value):
             fields[name] = _placed(name, field, other, places)
         elif name in MUST_AGREE and _contradicts(name, field.value, other):
-            fields[name] = _with(field, Evidence.PAGE_CONTRADICTS)
+            fields[name] = field.with_fact(Evidence.PAGE_CONTRADICTS)
             problems.append(_mismatch(name, field.value, other.value, NAMES[stated.reader]))
         elif name in MUST_AGREE and not places.doubtful:
-            fields[name] = _with(field, Evidence.NOT_ON_PAGE)
+            fields[name] = field.with_fact(Evidence.NOT_ON_PAGE)
     return stated.model_copy(update={**fields, "problems": (*stated.problems, *problems)})
 
 
@@ -69,22 +68,16 @@ def _contradicts(name: str, value: object, other: FieldValue[Any]) -> bool:
 
 def _placed(name: str, field: FieldValue[Any], other: FieldValue[Any], places: Places) -> FieldValue[Any]:
     """Return the field with ON_PAGE and a place: where a reader found the value, else its first occurrence."""
-    found = _with(field, Evidence.ON_PAGE)
+    found = field.with_fact(Evidence.ON_PAGE)
     if other.box is not None and agree(name, field.value, other.value):
         return found.model_copy(update={"page": other.page, "box": other.box})
     place = next(places.of(field.value), None) if field.value is not None else None
     return found.model_copy(update={"page": place.page, "box": place.box}) if place else found
 
 
-def _with(field: FieldValue[Any], fact: Evidence) -> FieldValue[Any]:
-    return field.model_copy(update={"evidence": (*field.evidence, fact)})
-
-
 def _mismatch(name: str, stated: object, printed: object, what: str) -> Problem:
-    return Problem(
-        code=PAGE_MISMATCH,
-        severity=Severity.ERROR,
-        field=name,
-        message=f"The {FIELDS[name].label} in the {what} is {stated}, but the page shows {printed}. "
-        "Ask the sender which one is right before paying.",
+    message = (
+        f"The {FIELDS[name].label} in the {what} is {stated}, but the page shows {printed}. "
+        "Ask the sender which one is right before paying."
     )
+    return Problem.error(PAGE_MISMATCH, message, name)

@@ -5,10 +5,10 @@ from itertools import islice
 
 from PIL import Image
 
+from docrail.invoices.readers.pdf.drawn import LEAST_SIDE, render_pages
 from docrail.invoices.readers.pdf.file import open_pdf
 from docrail.invoices.readers.pdf.images import open_pictures
-from docrail.invoices.readers.pdf.render import LEAST_SIDE, render_pages
-from docrail.invoices.readers.sniff import Kind, sniff
+from docrail.invoices.readers.sniff import FileKind, sniff
 
 MOST_PIXELS = 2_200_000
 """Size limit of a rendered page: A4 at 150 dpi. Small print stays legible, and a photo takes 5 MB at most."""
@@ -38,10 +38,10 @@ def draw_page(data: bytes, number: int, max_pages: int) -> bytes | None:
 
 def _picture(data: bytes, number: int, max_pages: int) -> Image.Image | None:
     match sniff(data):
-        case Kind.XML:
+        case FileKind.XML:
             return None
-        case Kind.PDF:
+        case FileKind.PDF:
             there = number <= open_pdf(data, max_pages).page_count
             return next((picture for _, picture in render_pages(data, [number])), None) if there else None
-        case Kind.IMAGE:
+        case FileKind.IMAGE:
             return next(islice(open_pictures(data, max_pages), number - 1, None), None)

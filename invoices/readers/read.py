@@ -1,33 +1,45 @@
 """Turn a document's bytes into an InvoiceData: run all readers and keep the most confident values."""
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 
 from PIL import Image
 
+from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.reconcile import reconcile
-from docrail.invoices.facts import Severity
-from docrail.invoices.model import InvoiceData, Problem
+from docrail.invoices.model import FieldValue, InvoiceData, Problem
 from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.amounts.currency import find_currency
+from docrail.invoices.readers.amounts.money import find_money
+from docrail.invoices.readers.amounts.sums import Part
+from docrail.invoices.readers.amounts.totals import solve_totals
 from docrail.invoices.readers.codes import qr
 from docrail.invoices.readers.einvoice.read_xml import is_einvoice, read_einvoice_xml
 from docrail.invoices.readers.einvoice.xml_tree import parse_xml
-from docrail.invoices.readers.layout.page import Page, lay_out
-from docrail.invoices.readers.layout.places import Places
+from docrail.invoices.readers.header.dates import find_delivery_date, find_due_date, find_issue_date
+from docrail.invoices.readers.header.number import document_type, find_invoice_number, find_order_reference
+from docrail.invoices.readers.layout.labels import Finder
+from docrail.invoices.readers.layout.page import Layout, Page, lay_out
+from docrail.invoices.readers.layout.places import Places, computed, found, mostly_ocr
+from docrail.invoices.readers.lines.line_items import find_line_items
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.page_check import check_against_page, check_code_against_einvoice, without_part_payment
+from docrail.invoices.readers.parties.accounts import Parties, find_iban, find_vat_id
+from docrail.invoices.readers.parties.blocks import buyer_cells, find_buyer_name, seller_cells
+from docrail.invoices.readers.parties.vendor import find_vendor_name
 from docrail.invoices.readers.pdf.file import PdfFile, open_pdf
 from docrail.invoices.readers.pdf.images import open_pictures
 from docrail.invoices.readers.pdf.words import read_pages
-from docrail.invoices.readers.read_text import read_layout
-from docrail.invoices.readers.sniff import Kind, sniff
+from docrail.invoices.readers.sniff import FileKind, sniff
+from docrail.invoices.values.dates import month_comes_first
 
 MAX_PAGES = 50
-NO_TEXT = Problem(
-    code="no_text_layer",
-    severity=Severity.WARNING,
-    message="The document has no text: its pages are blank, or pictures that were not read. Enter the values yourself.",
+NO_TEXT = Problem.warning(
+    "no_text_layer",
+    "The document has no text: its pages are blank, or pictures that were not read. Enter the values yourself.",
 )
 BROKEN_EINVOICE = "einvoice_unreadable"
 
@@ -41,11 +53,11 @@ def read_document(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) ->
     Raises: UnreadableDocument.
     """
     match sniff(data):
-        case Kind.XML:
+        case FileKind.XML:
             invoice = reconcile([read_einvoice_xml(data)])
-        case Kind.PDF:
+        case FileKind.PDF:
             invoice = _read_pdf(data, open_pdf(data, max_pages))
-        case Kind.IMAGE:
+        case FileKind.IMAGE:
             invoice = _read_picture(data, max_pages)
     return assess(invoice, today)
 
@@ -111,7 +123,7 @@ def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[Problem,
             found = read_einvoice_xml(attachment) if is_einvoice(parse_xml(attachment)) else None
         except UnreadableDocument as error:
             message = f"An XML file in the PDF cannot be read, so only its pages were read. {error.message}"
-            broken.append(Problem(code=BROKEN_EINVOICE, severity=Severity.WARNING, message=message))
+            broken.append(Problem.warning(BROKEN_EINVOICE, message))
             continue
         if found and read and _is_another(found, read):
             return read, (_several(read, found),)
@@ -126,9 +138,62 @@ def _is_another(found: InvoiceData, read: InvoiceData) -> bool:
 
 def _several(read: InvoiceData, other: InvoiceData) -> Problem:
     one, another = (f"number {each.invoice_number.value}, total {each.total.value}" for each in (read, other))
-    return Problem(
-        code="several_einvoices",
-        severity=Severity.ERROR,
-        message=f"The PDF contains several e-invoices. The first was read ({one}), not the other ({another}). "
+    return Problem.error(
+        "several_einvoices",
+        f"The PDF contains several e-invoices. The first was read ({one}), not the other ({another}). "
         "Ask the sender for one document each.",
     )
+
+
+STATES = (
+    "AL AK AZ AR CA CO CT FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
+    "RI SC SD TN TX UT VT VA WA WV WI WY DC"
+).replace(" ", "|")
+"""US state codes without Delaware: DE usually means Germany."""
+AMERICAN = re.compile(rf"\b(?:united states|usa|u\.s\.a?)\b|\b(?-i:{STATES}) \d{{5}}(?:-\d{{4}})?\b", re.IGNORECASE)
+"""Signs of an American document: the country, or a state code with a ZIP code."""
+
+
+def read_text(pages: Sequence[Page]) -> InvoiceData:
+    """Return the invoice printed on `pages`; fields that were not found are empty."""
+    return read_layout(lay_out(pages))
+
+
+def read_layout(layout: Layout) -> InvoiceData:
+    """Return the invoice printed on a layout; fields that were not found are empty."""
+    finder = Finder(layout)
+    month_first = month_comes_first((row.text for row in layout.rows), american=bool(AMERICAN.search(layout.text)))
+    amounts = find_money(layout)
+    lines = find_line_items(layout, amounts)
+    totals = solve_totals(amounts, lines_total(lines))
+    buyers = buyer_cells(finder)
+    vendor = find_vendor_name(finder, buyers)
+    parties = Parties(buyers, seller_cells(finder, vendor, buyers))
+    return InvoiceData(
+        document_type=document_type(layout),
+        invoice_number=find_invoice_number(finder),
+        order_reference=find_order_reference(finder),
+        date=find_issue_date(finder, month_first=month_first),
+        due_date=find_due_date(finder, month_first=month_first),
+        delivery_date=find_delivery_date(finder, month_first=month_first),
+        vendor_name=vendor,
+        vendor_vat_id=find_vat_id(layout, parties),
+        buyer_name=find_buyer_name(finder),
+        iban=find_iban(layout, parties),
+        currency=find_currency(finder, amounts, totals),
+        net=_amount(layout, totals.net),
+        tax=_amount(layout, totals.tax),
+        total=_amount(layout, totals.total),
+        total_adjustment=totals.adjustment,
+        line_items=lines,
+        reader="ocr" if mostly_ocr(layout) else "text",
+        page_count=len(layout.pages),
+    )
+
+
+def _amount(layout: Layout, part: Part | None) -> FieldValue[Decimal]:
+    if part is None:
+        return FieldValue[Decimal]()
+    if part.cell is None:
+        return computed(layout, part.value, part.source)
+    return found(layout, part.value, part.cell, part.source)

@@ -22,7 +22,7 @@ BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 HTML = re.compile(rb"<(!doctype\s+html|html|head|body|script)", re.IGNORECASE)
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """The file types that have a reader."""
 
     PDF = "pdf"
@@ -30,18 +30,18 @@ class Kind(StrEnum):
     IMAGE = "image"
 
 
-def sniff(data: bytes) -> Kind:
+def sniff(data: bytes) -> FileKind:
     """Return the type of `data`. Raises: UnreadableDocument if it is empty or has no reader."""
     if not data:
         raise UnreadableDocument(Unreadable.EMPTY, "The file is empty (0 bytes). Send it again.")
     start = data[:PDF_WINDOW]
     if data.startswith(IMAGES) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP"):
-        return Kind.IMAGE
+        return FileKind.IMAGE
     other = next((name for magic, name in OTHER_TYPES if data.startswith(magic)), None)
     if other is None and b"%PDF-" in start:
-        return Kind.PDF
+        return FileKind.PDF
     if other is None and _looks_like_xml(start):
-        return Kind.XML
+        return FileKind.XML
     found = other or ("a web page (HTML)" if HTML.search(start) else "of an unknown type")
     raise UnreadableDocument(Unreadable.UNKNOWN_TYPE, f"The file is {found}, whatever its name says. {ALLOWED}")
 

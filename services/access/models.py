@@ -29,7 +29,7 @@ ANONYMOUS = Principal(DEFAULT_TENANT, "anonymous", frozenset(Scope))
 """The caller of an API without keys: all scopes, in the default tenant only."""
 
 
-NAME_YOURSELF = "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are"
+NAME_YOURSELF = "set DOCRAIL_AS=NAME to name yourself to an API of `docrail up`"
 
 
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$"

@@ -77,10 +77,8 @@ async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = 
     """Check the tenant's chain for events that were changed, removed, inserted or cut off at the end.
 
     `kept_head`: the head of an earlier check, which the chain must contain. The owner of the database can rewrite the
-    whole
-    chain with its head, but not so that it contains that one. For a single snapshot pass a connection in a
-    repeatable-read
-    transaction; otherwise events that are added meanwhile may look like a break.
+    whole chain with its head, but not so that it contains that one. For a single snapshot pass a connection in a
+    repeatable-read transaction; otherwise events that are added meanwhile may look like a break.
     """
     head = await db.fetchrow(LOAD_HEAD, tenant_id)
     length, expected = (head["sequence"], head["hash"]) if head else (0, GENESIS)
@@ -102,7 +100,7 @@ async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = 
         problem = f"the chain ends with event {count}, expected {length}: events were cut off at its end"
         return ChainCheck(count, expected, count + 1, problem)
     if not is_met:
-        problem = f"no event has the head {kept_head}: the chain was written anew, or cut off and gone on with"
+        problem = f"no event has the head {kept_head}: the chain was rewritten, or cut off and continued"
         return ChainCheck(count, expected, None, problem)
     return ChainCheck(count, expected)
 

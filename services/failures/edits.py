@@ -12,7 +12,7 @@ from docrail.dag.engine.park import shape_problem
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.retry import Edit, edit_problems
 from docrail.dag.language.definition import Definition
-from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer, complete_inputs
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_answer, complete_inputs
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.validation.document.fields import report_validation_error
 from docrail.dag.values.findings import Findings
@@ -58,7 +58,7 @@ def refusing_misfits() -> Iterator[None]:
     """Translate edits that do not fit the ended run into a refusal. Raises: InvalidInput."""
     try:
         yield
-    except MisfitError as error:
+    except InvalidValueError as error:
         raise InvalidInput(error.problems) from error
 
 
@@ -140,7 +140,7 @@ def _inputs_problems(nested: Pinned, inputs: Json, path: str) -> list[InputProbl
     """Return the problems of a nested run's inputs."""
     try:
         complete_inputs(Definition.model_validate(nested.definition), inputs)
-    except MisfitError as error:
+    except InvalidValueError as error:
         return [replace(problem, path=path + problem.path.removeprefix("inputs")) for problem in error.problems]
     return []
 
@@ -149,6 +149,6 @@ def _json_problems(value: Json, path: str, schema: Mapping[str, Json] = MappingP
     """Report NaN, NUL, unpaired surrogates, excessive size, and violations of the schema."""
     try:
         check_answer(schema, value)
-    except MisfitError as error:
+    except InvalidValueError as error:
         return [InputProblem(path + problem.path.removeprefix("answer"), problem.message) for problem in error.problems]
     return []

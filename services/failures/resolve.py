@@ -22,7 +22,7 @@ from docrail.services.runs.control import update_run
 from docrail.services.runs.reports import show_run
 from docrail.services.runs.saved import request_of
 from docrail.services.runs.service import checked_run_id, record_action
-from docrail.workflows.contract.names import MISFIT, RESOLVE, UNKNOWN_STEP, RunRequest, outer_run_id
+from docrail.workflows.contract.names import INVALID_VALUE, RESOLVE, UNKNOWN_STEP, RunRequest, outer_run_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ async def _resolve_in_run(app: App, principal: Principal, run_id: str, step_id: 
         match error.__cause__.cause:
             case ApplicationError(type=type_, details=[list(known), *_]) if type_ == UNKNOWN_STEP:
                 raise NotFound("step", step_id, known=known) from None
-            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
+            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == INVALID_VALUE:
                 raise InvalidInput([_problem(edit, *problem) for problem in problems]) from None
         raise WrongState(edit.kind, error.state, f"step {step_id!r}") from None
 

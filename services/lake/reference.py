@@ -35,4 +35,4 @@ async def load_version(tools: Tools, tenant_id: str, reference: InvoiceRef) -> t
             tools.db, tenant_id, reference.document_id, today=today, reading=reading
         )
 
-    return await tools.gathering.ask((tenant_id, reference.document_id, reading), look)
+    return await tools.coalescer.get((tenant_id, reference.document_id, reading), look)

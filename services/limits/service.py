@@ -137,7 +137,7 @@ async def reset_limit(app: App, _: Principal, tag: str) -> TagLimit:
 async def apply_limits(connection: Connection, task_queue: str, limits: Mapping[str, float]) -> list[AppliedLimit]:
     """Set each tag's queue to the limit of the settings, unless a person has changed it. Safe to repeat.
 
-    Raises: Unavailable, ConnectionUnfit.
+    Raises: Unavailable, InvalidConnection.
     """
     client = await open_client(connection)
     with engine_errors("task queue", task_queue):

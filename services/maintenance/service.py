@@ -3,13 +3,16 @@
 File maintenance can also be run on demand.
 """
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 
 from temporalio.client import (
     Client,
     Schedule,
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
+    ScheduleHandle,
     ScheduleIntervalSpec,
     ScheduleOverlapPolicy,
     SchedulePolicy,
@@ -32,16 +35,19 @@ CATCH_UP = timedelta(hours=12)
 """A machine that was off at night runs maintenance in the morning, once."""
 
 
-_NOT_KEPT = frozenset(
-    {RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}
-)  # clusters that do not let Docrail keep schedules
+EVERY = timedelta(minutes=1)
+"""Maximum delay of an event, while SLAs are counted in hours."""
 
 
-class MaintenanceIncomplete(OperationError):  # noqa: N818  # named for what it says, like every refusal
+_NOT_ALLOWED = frozenset({RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED})
+"""Answers of clusters that do not let Docrail create schedules."""
+
+
+class MaintenanceIncomplete(OperationError):  # noqa: N818  # named for its reason, like every refusal
     """Maintenance was incomplete. The text says what is missing; it is never sent over HTTP."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"the round over the files {problem}")
+        super().__init__(f"the maintenance of files {problem}")
 
 
 async def apply_schedule(connection: Connection, task_queue: str, cron: str) -> str:
@@ -49,14 +55,28 @@ async def apply_schedule(connection: Connection, task_queue: str, cron: str) -> 
 
     Safe to repeat. A schedule paused by a person stays paused. Raises: Unavailable.
     """
-    client = await open_client(connection)
-    with engine_errors("schedule", schedule_id(task_queue)):
-        try:
-            return await _apply(client, task_queue, cron)
-        except RPCError as error:
-            if error.status not in _NOT_KEPT:
-                raise
-            return "this Temporal keeps no schedules for us: run `docrail lake compact` every night by other means"
+    apply = partial(_replace, task_queue, cron)
+    refused = "run `docrail lake compact` every night by other means"
+    return await _apply(connection, schedule_id(task_queue), apply, refused)
+
+
+async def apply_sla_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
+    """Schedule the SLA watch every minute, and return a message; empty if it was scheduled already.
+
+    Safe to repeat. A schedule paused by a person stays paused. Raises: Unavailable.
+    """
+    schedule = _interval(SLA_TYPE, sla_schedule_id(task_queue), task_queue, every)
+    message = "scheduled the check for review items that become due: every minute"
+    refused = "no one is notified of review items that become due"
+    return await _apply(connection, sla_schedule_id(task_queue), partial(_create, schedule, message), refused)
+
+
+async def apply_background_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
+    """Schedule the background tasks every minute; returns and raises as `apply_sla_schedule`."""
+    schedule = _interval(BACKGROUND_TYPE, background_id(task_queue), task_queue, every)
+    apply = partial(_create, schedule, "scheduled the background tasks: every minute")
+    refused = "start the workflow BackgroundTasks every minute by other means"
+    return await _apply(connection, background_id(task_queue), apply, refused)
 
 
 async def run_maintenance(connection: Connection, task_queue: str) -> MaintenanceReport:
@@ -78,17 +98,49 @@ async def run_maintenance(connection: Connection, task_queue: str) -> Maintenanc
         try:
             report: MaintenanceReport = await handle.result()
         except WorkflowFailureError as error:
-            raise MaintenanceIncomplete(_told(error)) from error
+            raise MaintenanceIncomplete(_cause(error)) from error
     return report
 
 
 def schedule_id(task_queue: str) -> str:
-    """Return the schedule's id, which is also the prefix of its workflows' ids."""
+    """Return the id of the schedule of file maintenance; like the others, also the prefix of its workflows' ids."""
     return f"docrail-maintenance.{task_queue}"
 
 
-async def _apply(client: Client, task_queue: str, cron: str) -> str:
-    handle = client.get_schedule_handle(schedule_id(task_queue))
+def sla_schedule_id(task_queue: str) -> str:
+    """Return the id of the SLA schedule."""
+    return f"docrail-sla.{task_queue}"
+
+
+def background_id(task_queue: str) -> str:
+    """Return the id of the background schedule."""
+    return f"docrail-background.{task_queue}"
+
+
+async def _apply(
+    connection: Connection, name: str, apply: Callable[[ScheduleHandle, Client], Awaitable[str]], refused: str
+) -> str:
+    """Return the message of `apply`, or what to do if this Temporal does not allow schedules. Raises: Unavailable."""
+    client = await open_client(connection)
+    with engine_errors("schedule", name):
+        try:
+            return await apply(client.get_schedule_handle(name), client)
+        except RPCError as error:
+            if error.status not in _NOT_ALLOWED:
+                raise
+            return f"this Temporal does not allow schedules: {refused}"
+
+
+async def _create(schedule: Schedule, message: str, handle: ScheduleHandle, client: Client) -> str:
+    try:
+        await client.create_schedule(handle.id, schedule, rpc_timeout=RPC_TIMEOUT)
+    except ScheduleAlreadyRunningError:
+        return ""
+    return message
+
+
+async def _replace(task_queue: str, cron: str, handle: ScheduleHandle, client: Client) -> str:
+    """Create the schedule of file maintenance, change it, or without `cron` delete it."""
     if not cron:
         try:
             await handle.delete(rpc_timeout=RPC_TIMEOUT)
@@ -96,23 +148,16 @@ async def _apply(client: Client, task_queue: str, cron: str) -> str:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
             return ""
-        return "the lake is no longer compacted by itself"
-    schedule = _schedule(task_queue, cron)
-    try:
-        await client.create_schedule(schedule_id(task_queue), schedule, rpc_timeout=RPC_TIMEOUT)
-    except ScheduleAlreadyRunningError:
-        await handle.update(lambda found: _updated(found, schedule), rpc_timeout=RPC_TIMEOUT)
-        return ""
-    return f"scheduled the lake's compaction: {cron} (UTC)"
-
-
-def _schedule(task_queue: str, cron: str) -> Schedule:
-    name = schedule_id(task_queue)
-    return Schedule(
-        action=ScheduleActionStartWorkflow(MAINTENANCE_TYPE, MaintenanceRequest(), id=name, task_queue=task_queue),
+        return "the lake is no longer compacted automatically"
+    schedule = Schedule(
+        action=ScheduleActionStartWorkflow(MAINTENANCE_TYPE, MaintenanceRequest(), id=handle.id, task_queue=task_queue),
         spec=ScheduleSpec(cron_expressions=[cron]),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP),
     )
+    message = await _create(schedule, f"scheduled the lake's compaction: {cron} (UTC)", handle, client)
+    if not message:
+        await handle.update(lambda found: _updated(found, schedule), rpc_timeout=RPC_TIMEOUT)
+    return message
 
 
 def _updated(found: ScheduleUpdateInput, schedule: Schedule) -> ScheduleUpdate:
@@ -120,64 +165,7 @@ def _updated(found: ScheduleUpdateInput, schedule: Schedule) -> ScheduleUpdate:
     return ScheduleUpdate(schedule)
 
 
-def _told(error: WorkflowFailureError) -> str:
-    cause = error.cause
-    if isinstance(cause, ApplicationError) and cause.type == MAINTENANCE_FAILED:
-        return cause.message
-    return f"ended as {cause}"
-
-
-EVERY = timedelta(minutes=1)
-"""Maximum delay of an event, while SLAs are counted in hours."""
-
-
-async def apply_sla_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
-    """Schedule the SLA watch every minute, and return a message; empty if it was scheduled already.
-
-    Safe to repeat. A schedule paused by a person stays paused. Raises: Unavailable.
-    """
-    schedule = _sla_schedule(SLA_TYPE, sla_schedule_id(task_queue), task_queue, every)
-    created = await _create(connection, sla_schedule_id(task_queue), schedule)
-    if created is None:
-        return "this Temporal keeps no schedules for us: no one is notified of review items that become due"
-    return "scheduled the look at review items that become due: every minute" if created else ""
-
-
-async def apply_background_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
-    """Schedule the background tasks every minute; returns and raises as `apply_sla_schedule`."""
-    name = background_id(task_queue)
-    created = await _create(connection, name, _sla_schedule(BACKGROUND_TYPE, name, task_queue, every))
-    if created is None:
-        return "this Temporal keeps no schedules for us: start the workflow BackgroundTasks every minute by other means"
-    return "scheduled the background tasks: every minute" if created else ""
-
-
-def sla_schedule_id(task_queue: str) -> str:
-    """Return the id of the SLA schedule, which is also the prefix of its workflows' ids."""
-    return f"docrail-sla.{task_queue}"
-
-
-def background_id(task_queue: str) -> str:
-    """Return the id of the background schedule, which is also the prefix of its workflows' ids."""
-    return f"docrail-background.{task_queue}"
-
-
-async def _create(connection: Connection, name: str, schedule: Schedule) -> bool | None:
-    """Return whether the schedule was created now; None if this Temporal does not let Docrail keep schedules."""
-    client = await open_client(connection)
-    with engine_errors("schedule", name):
-        try:
-            await client.create_schedule(name, schedule, rpc_timeout=RPC_TIMEOUT)
-        except ScheduleAlreadyRunningError:
-            return False
-        except RPCError as error:
-            if error.status not in _NOT_KEPT:
-                raise
-            return None
-    return True
-
-
-def _sla_schedule(workflow: str, name: str, task_queue: str, every: timedelta) -> Schedule:
+def _interval(workflow: str, name: str, task_queue: str, every: timedelta) -> Schedule:
     return Schedule(
         action=ScheduleActionStartWorkflow(
             workflow, id=name, task_queue=task_queue, execution_timeout=timedelta(minutes=30)
@@ -186,3 +174,10 @@ def _sla_schedule(workflow: str, name: str, task_queue: str, every: timedelta) -
         # After an outage one pass finds everything that became due meanwhile.
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=timedelta(seconds=90)),
     )
+
+
+def _cause(error: WorkflowFailureError) -> str:
+    cause = error.cause
+    if isinstance(cause, ApplicationError) and cause.type == MAINTENANCE_FAILED:
+        return cause.message
+    return f"ended as {cause}"

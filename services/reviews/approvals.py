@@ -31,8 +31,8 @@ async def decide_document(tx: Database, review: Review, decision: Decision, **de
     """
     await record_decision(tx, review.tenant_id, review.review_id, decision)
     await mark_decided(tx, review.tenant_id, str(review.document_id), decision.status)
-    told: dict[str, Json] = {"digest": decision.digest, "why": decision.answer["reason"], **detail}
-    act = Act(decision.by, decision.status, review.review_id, review.document_id, told)
+    facts: dict[str, Json] = {"digest": decision.digest, "why": decision.answer["reason"], **detail}
+    act = Act(decision.by, decision.status, review.review_id, review.document_id, facts)
     await append_event(tx, review.tenant_id, act)
 
 
@@ -58,8 +58,7 @@ async def _open_passing(
     """Open or renew the document's item, and approve a new one without a person.
 
     An item stays open if a person corrected the document, or if two people must approve it. The approval teaches
-    nothing
-    about the vendor, because no person looked.
+    nothing about the vendor, because no person looked.
     """
     review, is_new = await open_or_renew(tx, tenant_id, invoice.document_id, question)
     if not is_new or why_two_approvals(invoice, four_eyes_above):

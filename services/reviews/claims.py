@@ -35,7 +35,7 @@ async def claim_review(app: App, principal: Principal, review_id: str) -> Claim:
         check_second(principal, review)
         claim = await review_claims.claim_review(tx, principal.tenant_id, review_id, principal.name)
         if claim is None:
-            raise ClaimedByOther(review.claimed_by or "somebody")
+            raise ClaimedByOther(review.claimed_by or "someone")
         await record(tx, principal, claim.review, "claimed", token=claim.token)
     return claim
 

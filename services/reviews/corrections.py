@@ -22,10 +22,10 @@ from docrail.services.documents.models import Change, CorrectionAct, StoredChang
 from docrail.services.documents.service import insert_change, load_changes, load_corrections, show_document, undo_last
 from docrail.services.errors import InvalidInput, NothingToTakeBack, WrongState
 from docrail.services.model_config import Text, body
-from docrail.services.reviews.items import appearance_of, judged, lock_held, record
+from docrail.services.reviews.items import appearance_of, assessed, lock_held, record
 from docrail.services.reviews.models import CORRECTIONS, Review, Token, review_id_of
 from docrail.services.reviews.repository.decisions import mark_touched
-from docrail.services.reviews.repository.items import count_review, show_anew
+from docrail.services.reviews.repository.items import count_review, update_appearance
 
 ON_PAGE = "left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)"
 
@@ -46,7 +46,7 @@ class CorrectionOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedDocument:
+class AssessedDocument:
     """A document in its current state, and the digest for a decision about it.
 
     `locks` holds the values set by people, including `document_type` and `line_items`, which are locked as a whole.
@@ -58,13 +58,13 @@ class JudgedDocument:
     locks: Mapping[str, Lock]
 
 
-async def show_fields(app: App, principal: Principal, document_id: str) -> JudgedDocument:
+async def show_fields(app: App, principal: Principal, document_id: str) -> AssessedDocument:
     """Return the document's fields with values, sources and confidence.
 
     Raises: NotFound (also if it was not read yet).
     """
     await show_document(app, principal, document_id)
-    return await _shown(app.db, principal, await judged(app.db, principal.tenant_id, document_id))
+    return await _shown(app.db, principal, await assessed(app.db, principal.tenant_id, document_id))
 
 
 async def list_changes(app: App, principal: Principal, document_id: str) -> list[StoredChange]:
@@ -75,7 +75,7 @@ async def list_changes(app: App, principal: Principal, document_id: str) -> list
 
 async def correct_field(
     app: App, principal: Principal, document_id: str, field: str, order: CorrectionOrder
-) -> JudgedDocument:
+) -> AssessedDocument:
     """Lock a field to a person's value. Sending the current value confirms and locks it.
 
     Raises: NotFound, InvalidInput (no such field, no such value), WrongState (decided: reopen it), ClaimLost.
@@ -86,7 +86,7 @@ async def correct_field(
         raise InvalidInput([InputProblem("value", str(error))]) from None
     async with transaction(app.db) as tx:
         review = await _held(tx, principal, document_id, order.token, "correct")
-        before, source = _value_of(await judged(tx, principal.tenant_id, document_id), field)
+        before, source = _value_of(await assessed(tx, principal.tenant_id, document_id), field)
         change = Change(
             *(field, CorrectionAct.LOCK, value, principal.name, order.why, before, source),
             page=order.page,
@@ -96,7 +96,7 @@ async def correct_field(
         if before != value:
             await mark_touched(tx, principal.tenant_id, review.review_id)
             await count_review(tx, principal.tenant_id, CORRECTIONS, field)
-        invoice = await _show_anew(app, tx, review, document_id)
+        invoice = await _update_appearance(app, tx, review, document_id)
         await record(
             tx, principal, review, "corrected", field=field, value=value, was=before, source=source, why=order.why
         )
@@ -105,7 +105,7 @@ async def correct_field(
 
 async def unlock_field(
     app: App, principal: Principal, document_id: str, field: str, token: int, why: str
-) -> JudgedDocument:
+) -> AssessedDocument:
     """Return a locked field to the readers' value. Raises: NotFound, WrongState (it is not locked), ClaimLost."""
     async with transaction(app.db) as tx:
         review = await _held(tx, principal, document_id, token, "unlock")
@@ -114,19 +114,19 @@ async def unlock_field(
             raise WrongState("unlock", "not locked", "field")
         change = Change(field, CorrectionAct.UNLOCK, None, principal.name, why, locked[field].value, "human")
         await insert_change(tx, principal.tenant_id, document_id, change)
-        invoice = await _show_anew(app, tx, review, document_id)
+        invoice = await _update_appearance(app, tx, review, document_id)
         await record(tx, principal, review, "unlocked", field=field, was=locked[field].value, why=why)
         return await _shown(tx, principal, invoice)
 
 
-async def undo_correction(app: App, principal: Principal, document_id: str, token: int) -> JudgedDocument:
+async def undo_correction(app: App, principal: Principal, document_id: str, token: int) -> AssessedDocument:
     """Undo the document's last change, if it is the caller's. Raises: as `correct_field`, NothingToTakeBack."""
     async with transaction(app.db) as tx:
         review = await _held(tx, principal, document_id, token, "undo")
         undone = await undo_last(tx, principal.tenant_id, document_id, principal.name)
         if undone is None:
             raise NothingToTakeBack
-        invoice = await _show_anew(app, tx, review, document_id)
+        invoice = await _update_appearance(app, tx, review, document_id)
         await record(tx, principal, review, "undone", field=undone.field, change=undone.act, value=undone.value)
         return await _shown(tx, principal, invoice)
 
@@ -136,9 +136,9 @@ async def _held(tx: Database, principal: Principal, document_id: str, token: int
     return await lock_held(tx, principal, review_id_of(principal.tenant_id, document_id), token, action)
 
 
-async def _show_anew(app: App, tx: Database, review: Review, document_id: str) -> InvoiceData:
-    invoice = await judged(tx, review.tenant_id, document_id)
-    await show_anew(tx, review.tenant_id, review.review_id, appearance_of(invoice, app.four_eyes_above))
+async def _update_appearance(app: App, tx: Database, review: Review, document_id: str) -> InvoiceData:
+    invoice = await assessed(tx, review.tenant_id, document_id)
+    await update_appearance(tx, review.tenant_id, review.review_id, appearance_of(invoice, app.four_eyes_above))
     return invoice
 
 
@@ -150,9 +150,9 @@ def _value_of(invoice: InvoiceData, field: str) -> tuple[str | None, str]:
     return value_text(found), invoice.reader
 
 
-async def _shown(db: Database, principal: Principal, invoice: InvoiceData) -> JudgedDocument:
+async def _shown(db: Database, principal: Principal, invoice: InvoiceData) -> AssessedDocument:
     locked = await load_corrections(db, principal.tenant_id, invoice.document_id)
-    return JudgedDocument(
+    return AssessedDocument(
         review_id=review_id_of(principal.tenant_id, invoice.document_id),
         invoice=invoice,
         digest=shown_digest(invoice),

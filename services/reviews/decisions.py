@@ -12,7 +12,7 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from docrail.adapters.postgres.pool import Database, transaction
-from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_answer
 from docrail.invoices.assessment.review_summary import review_reasons, shown_digest, why_two_approvals
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import Principal
@@ -29,7 +29,7 @@ from docrail.services.errors import (
 )
 from docrail.services.model_config import SHOWN, Text, body
 from docrail.services.reviews.approvals import answer_of, decide_document
-from docrail.services.reviews.items import check_second, document_of, judged, lock_held, lock_item, record
+from docrail.services.reviews.items import assessed, check_held, check_second, document_of, lock_item, record
 from docrail.services.reviews.models import (
     APPROVED,
     DECISIONS,
@@ -114,7 +114,7 @@ async def approve(app: App, principal: Principal, review_id: str, verdict: Docum
         review = await lock_item(tx, principal, review_id)
         missing = await _made_before(app, tx, principal, review, APPROVED, verdict)
         if missing is None:
-            invoice = await _shown(tx, principal, review, verdict, "approve")
+            invoice = await _checked(tx, principal, review, verdict, "approve")
             if invoice.has_errors() and not verdict.why.strip():
                 broken = ", ".join(problem.code for problem in invoice.problems if problem.severity == "error")
                 raise InvalidInput([InputProblem("why", f"is required: these rules are broken: {broken}")])
@@ -129,7 +129,7 @@ async def reject(app: App, principal: Principal, review_id: str, verdict: Docume
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
         if await _made_before(app, tx, principal, review, REJECTED, verdict) is None:
-            invoice = await _shown(tx, principal, review, verdict, "reject")
+            invoice = await _checked(tx, principal, review, verdict, "reject")
             await _decide(tx, principal, review, REJECTED, invoice, verdict.why)
     return await _outcome(app, principal, review_id, [])
 
@@ -142,7 +142,7 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
     Raises: NotFound, WrongState, InvalidInput.
     """
     if not why.strip():
-        raise InvalidInput([InputProblem("why", "is required: it tells why the decision does not stand")])
+        raise InvalidInput([InputProblem("why", "is required: why the decision is reopened")])
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
         document_of(review)
@@ -150,7 +150,7 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
         if review.status not in (APPROVED, REJECTED):
             raise WrongState("reopen", review.status, "review item")
         if await load_unanswered(tx, principal.tenant_id, review_id):
-            raise WrongState("reopen", f"{review.status}, and a run is being told", "review item")
+            raise WrongState("reopen", f"{review.status}, and a run is being answered", "review item")
         await reopen_review(tx, principal.tenant_id, review_id)
         await record(tx, principal, review, "reopened", why=why, was=review.status, decided_by=review.decided_by)
         return await lock_item(tx, principal, review_id)
@@ -172,11 +172,10 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
     try:
         async with transaction(app.db) as tx:
             review = await lock_item(tx, principal, review_id)
-            if await _made_before(app, tx, principal, review, APPROVED, DocumentVerdict(0, digest)) == []:
+            verdict = DocumentVerdict(0, digest)
+            if await _made_before(app, tx, principal, review, APPROVED, verdict) == []:
                 return BulkOutcome(review_id, approved=True, why=None)
-            if review.claimed_by not in (None, principal.name):
-                raise ClaimedByOther(str(review.claimed_by))
-            invoice = await _checked(tx, principal, review, digest, "approve")
+            invoice = await _checked(tx, principal, review, verdict, "approve", is_bulk=True)
             wrong = [problem.message for problem in review_reasons(invoice)]
             if wrong := wrong + why_two_approvals(invoice, app.four_eyes_above):
                 return BulkOutcome(review_id, approved=False, why=" ".join(wrong))
@@ -193,7 +192,7 @@ async def _made_before(
     first = review.first_approval or {}
     is_first = status == APPROVED and (first.get("by"), first.get("digest")) == (principal.name, verdict.digest)
     if is_first and review.is_open:
-        invoice = await judged(tx, principal.tenant_id, document_of(review))
+        invoice = await assessed(tx, principal.tenant_id, document_of(review))
         return why_two_approvals(invoice, app.four_eyes_above) or None
     if review.status != status:
         return None
@@ -207,27 +206,27 @@ async def _is_decision_of(tx: Database, principal: Principal, review: Review, ve
     full = await load_full_review(tx, review.tenant_id, review.review_id)
     if full is None or full.decision != answer_of(review.status, verdict.why):
         return False
-    return shown_digest(await judged(tx, principal.tenant_id, document_of(review))) == verdict.digest
+    return shown_digest(await assessed(tx, principal.tenant_id, document_of(review))) == verdict.digest
 
 
-async def _shown(
-    tx: Database, principal: Principal, review: Review, verdict: DocumentVerdict, action: str
+async def _checked(
+    tx: Database, principal: Principal, review: Review, verdict: DocumentVerdict, action: str, *, is_bulk: bool = False
 ) -> InvoiceData:
-    """Return the document of the locked item that the principal has claimed, if it is as it was shown."""
+    """Return the document of the locked item, if it is as it was shown and the principal may decide it.
+
+    The principal must have claimed the item; for a bulk approval no one else may have.
+    """
     if not review.is_open:
         raise await _too_late(tx, review, action)
-    await lock_held(tx, principal, review.review_id, verdict.token, action)
-    return await _checked(tx, principal, review, verdict.digest, action)
-
-
-async def _checked(tx: Database, principal: Principal, review: Review, digest: str, action: str) -> InvoiceData:
-    if not review.is_open:
-        raise await _too_late(tx, review, action)
-    invoice = await judged(tx, principal.tenant_id, document_of(review))
-    if (current := shown_digest(invoice)) != digest:
+    if not is_bulk:
+        check_held(principal, review, verdict.token)
+    elif review.claimed_by not in (None, principal.name):
+        raise ClaimedByOther(str(review.claimed_by))
+    invoice = await assessed(tx, principal.tenant_id, document_of(review))
+    if (current := shown_digest(invoice)) != verdict.digest:
         raise DecisionOutdated(current)
     if principal.name in review.may_not_decide:
-        raise MayNotDecide(f"{principal.name} started the run, and the step takes only somebody else's decision")
+        raise MayNotDecide(f"{principal.name} started the run, and the step accepts only another person's decision")
     return invoice
 
 
@@ -270,8 +269,8 @@ async def _decide(
     for form in await load_forms(tx, principal.tenant_id, review.review_id):
         try:
             check_answer(form, answer)
-        except MisfitError as error:
-            message = f"the run's form does not take the decision of a document, {answer}: {error}"
+        except InvalidValueError as error:
+            message = f"the run's form does not accept the decision of a document, {answer}: {error}"
             raise InvalidInput([InputProblem("review_id", message)]) from None
     digest = shown_digest(invoice)
     await _count(tx, review, status)
@@ -295,7 +294,7 @@ async def _count(tx: Database, review: Review, status: str) -> None:
 
 
 async def _outcome(app: App, principal: Principal, review_id: str, needs_second: list[str]) -> DecisionOutcome:
-    told = True if needs_second else await answer_runs(app, principal.tenant_id, review_id)
+    answered = True if needs_second else await answer_runs(app, principal.tenant_id, review_id)
     review = await load_review(app.db, principal.tenant_id, review_id)
     assert review is not None, "was decided just now"
-    return DecisionOutcome(review, needs_second, told)
+    return DecisionOutcome(review, needs_second, answered)

@@ -27,11 +27,12 @@ from docrail.services.reviews.standing import load_state
 
 __all__ = [
     "appearance_of",
+    "assessed",
+    "check_held",
     "check_open",
     "check_second",
     "document_of",
     "find_item",
-    "judged",
     "load_review",
     "load_review_counts",
     "load_unfiled",
@@ -67,8 +68,7 @@ async def lock_held(db: Database, principal: Principal, review_id: str, token: i
     """Return the open item that the principal has claimed, locked. Raises: NotFound, WrongState, ClaimLost."""
     review = await lock_item(db, principal, review_id)
     check_open(review, action)
-    if review.claimed_by != principal.name or review.claim_token != token:
-        raise ClaimLost(review.claimed_by)
+    check_held(principal, review, token)
     return review
 
 
@@ -91,6 +91,12 @@ def check_open(review: Review, action: str) -> None:
         raise WrongState(action, review.status, "review item")
 
 
+def check_held(principal: Principal, review: Review, token: int) -> None:
+    """Raise ClaimLost unless the principal has claimed the item, and last with this token."""
+    if review.claimed_by != principal.name or review.claim_token != token:
+        raise ClaimLost(review.claimed_by)
+
+
 def check_second(principal: Principal, review: Review) -> None:
     """Raise MayNotDecide if the principal gave the first of the item's two approvals."""
     if review.first_approved_by == principal.name:
@@ -107,7 +113,7 @@ def document_of(review: Review) -> str:
     return review.document_id
 
 
-async def judged(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
+async def assessed(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
     """Return the document as currently assessed.
 
     Raises: NotFound if the tenant has no such document, or it was not read.

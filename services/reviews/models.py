@@ -136,7 +136,7 @@ class Review(BaseModel):
     straight_through: bool | None
     """Whether it passed, or would have passed, without a person; null: not evaluated."""
     audit_sample: bool
-    """Whether it was drawn for a check although it could pass without a person."""
+    """Whether it was selected at random for a check by a person."""
     touched: bool
     """Whether a person corrected a field."""
     decided_by: str | None

@@ -35,8 +35,8 @@ log = logging.getLogger(__name__)
 
 async def answer_runs(app: App, tenant_id: str, review_id: str) -> bool:
     """Answer the runs that wait for this item's decision; False if one is unreachable, which the sweep then retries."""
-    told = [await _answer(app, each) for each in await load_unanswered(app.db, tenant_id, review_id)]
-    return all(told)
+    answered = [await _answer(app, each) for each in await load_unanswered(app.db, tenant_id, review_id)]
+    return all(answered)
 
 
 async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str]) -> None:
@@ -52,13 +52,13 @@ async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str
 async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
     """Answer the runs of all tenants that still wait for a stored decision, and return how many were answered."""
     waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
-    told, until = 0, time.monotonic() + SWEEP_SECONDS
+    answered, until = 0, time.monotonic() + SWEEP_SECONDS
     for some in _turns(waiting):
         if time.monotonic() > until:
             break
         await put_off(app.db, some)  # put off first: an unreachable run must not lead every sweep
-        told += (await _answer_some(app, some)).count(True)
-    return told
+        answered += (await _answer_some(app, some)).count(True)
+    return answered
 
 
 def _turns(waiting: Sequence[Unanswered]) -> Iterator[Sequence[Unanswered]]:
@@ -70,7 +70,7 @@ async def _answer_some(app: App, some: Sequence[Unanswered]) -> list[bool]:
     outcomes = await asyncio.gather(*(_answer(app, each) for each in some), return_exceptions=True)
     for each, outcome in zip(some, outcomes, strict=True):
         if isinstance(outcome, BaseException):
-            log.warning("%s is not told that its document was decided: %r", each.run_id, outcome)
+            log.warning("%s has not received its document's decision: %r", each.run_id, outcome)
     return [outcome is True for outcome in outcomes]
 
 
@@ -80,12 +80,12 @@ async def _answer(app: App, each: Unanswered) -> bool:
     try:
         await answer_wait(app, who, each.run_id, each.step_id, each.decision, update_id=update_id)
     except Unavailable as error:
-        log.warning("%s is not told yet that its document was decided: %s", each.run_id, error)
+        log.warning("%s has not received its document's decision yet: %s", each.run_id, error)
         return False
     except (InvalidInput, MayNotDecide) as error:
         await _give_back(app, each, error)
     except (NotFound, WrongState) as error:  # it ended or was answered in another way: there is nothing to send
-        log.warning("%s does not wait for its document's decision any more: %s", each.run_id, error)
+        log.warning("%s no longer waits for its document's decision: %s", each.run_id, error)
         end = StepEnd(CLOSED, each.asked_at)
         async with transaction(app.db) as tx:
             await close_question(tx, each.tenant_id, each.run_id, each.step_id, end)
@@ -94,7 +94,7 @@ async def _answer(app: App, each: Unanswered) -> bool:
 
 async def _give_back(app: App, each: Unanswered, refused: OperationError) -> None:
     """Reopen the item: its run refuses this decision, or refuses it from this person."""
-    log.warning("%s does not take the decision of its document: %s", each.run_id, refused)
+    log.warning("%s refuses its document's decision: %s", each.run_id, refused)
     system = system_principal(each.tenant_id)
     async with transaction(app.db) as tx:
         review = await lock_item(tx, system, each.review_id)

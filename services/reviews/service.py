@@ -52,7 +52,7 @@ async def ask(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, quest
 
 
 async def close(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> None:
-    """Close the item of a human step, and its document's item if nobody else asks. Safe to repeat, in any order."""
+    """Close the item of a human step, and its document's item if no other step asks. Safe to repeat, in any order."""
     async with transaction(db) as tx:
         settled = await close_question(tx, tenant_id, run_id, step_id, end)
         if settled is not None:
@@ -159,8 +159,8 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
     Where several people must make the same decision, a person's decision counts until that person makes another one.
 
     Raises: NotFound, AlreadyDecided, MayNotDecide (the step requires another person), WrongState (the step no longer
-    asks),
-    InvalidInput (the decision does not fit the form, or the item is a document's, or asks about one), Unavailable.
+    asks), InvalidInput (the decision does not fit the form, or the item is a document's, or asks about one),
+    Unavailable.
     """
     review = await show_review(app, principal, review_id)
     if review.step_id is None:
@@ -215,8 +215,7 @@ async def answer_step(app: App, principal: Principal, run_id: str, step_id: str,
     """Answer a waiting step of a run, whatever it waits for; the first answer counts.
 
     Raises: as `runs.waits.answer_wait`, and InvalidInput for a step whose answer is the decision of its document: that
-    may
-    need two people, and is not for operators of runs. The run itself refuses it too, so that no answer precedes its
+    may need two people, and is not for operators of runs. The run itself refuses it too, so that no answer precedes its
     question.
     """
     if "\0" not in run_id + step_id:

@@ -1,4 +1,4 @@
-"""Which shares of their SLA the open review items have used: recorded once, in the audit too, and notified once."""
+"""Record the shares of their SLA that open review items have used, once each, in the audit log too."""
 
 import asyncpg
 
@@ -19,13 +19,17 @@ __all__ = [
 
 
 async def record_due_sla(db: asyncpg.Pool, *, limit: int) -> list[SlaEvent]:
-    """Record what is due of ALL tenants' open items and was not recorded before, and return it."""
+    """Record the newly due shares of ALL tenants' open items, and return them."""
     async with transaction(db) as tx:
         events = sorted(await record_due(tx, limit=limit), key=lambda event: (event.tenant_id, event.percent))
         for event in events:  # by tenant: all that add to several audits at once do so in this order
             review = await load_review(tx, event.tenant_id, event.review_id)
             assert review is not None, "was found just now"
-            told: dict[str, Json] = {"percent": event.percent, "due_at": event.due_at.isoformat(), "band": review.band}
+            detail: dict[str, Json] = {
+                "percent": event.percent,
+                "due_at": event.due_at.isoformat(),
+                "band": review.band,
+            }
             await count_review(tx, event.tenant_id, SLA, str(event.percent))
-            await append_event(tx, event.tenant_id, Act(WATCH, "sla", event.review_id, review.document_id, told))
+            await append_event(tx, event.tenant_id, Act(WATCH, "sla", event.review_id, review.document_id, detail))
     return events

@@ -24,15 +24,17 @@ async def receive_callback(app: App, token: str, answer: Json) -> None:
     """
     claim = _claim_of(app, token)
     if claim.expires_at <= time.time():
-        raise CallbackOver("its time is up")
+        raise CallbackOver("it has expired")
     caller = Principal(claim.tenant_id, ANSWERED_BY, frozenset())
     update_id = f"{ANSWERED_BY}-{digest([claim.step_id, answer])}"
     try:
         await answer_wait(app, caller, claim.run_id, claim.step_id, answer, update_id=update_id)
     except WrongState as error:
-        raise (AlreadyAnswered() if error.state == "answered" else CallbackOver("its step waits no longer")) from None
+        raise (
+            AlreadyAnswered() if error.state == "answered" else CallbackOver("its step is no longer waiting")
+        ) from None
     except NotFound:  # Temporal deletes ended runs after its retention time
-        raise CallbackOver("its step waits no longer") from None
+        raise CallbackOver("its step is no longer waiting") from None
 
 
 def _claim_of(app: App, token: str) -> Claim:

@@ -10,7 +10,7 @@ from functools import partial
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
-from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_answer
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal
@@ -33,7 +33,7 @@ from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import (
     ABORT,
     ANSWER,
-    MISFIT,
+    INVALID_VALUE,
     NOT_ALLOWED,
     PAUSE,
     RESUME,
@@ -68,10 +68,10 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
             return await end_run(app, principal, run_id, reason)
     async with _recorded(app, principal, run_id, ABORT, {"reason": reason, "force": True}):
         handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
-        told = f"aborted by force, by {principal.name}: {reason}"
+        text = f"aborted by force, by {principal.name}: {reason}"
         try:
             with engine_errors("run", run_id):
-                await handle.terminate(reason=told, rpc_timeout=RPC_TIMEOUT)
+                await handle.terminate(reason=text, rpc_timeout=RPC_TIMEOUT)
         except NotFound:
             raise await _ended(app, principal, run_id, ABORT) from None
         return RunStatus.FAILED
@@ -91,13 +91,12 @@ async def answer_wait(
     """Answer a step that waits for a signal, a webhook or a person; the first answer that it accepts counts.
 
     Repeating an accepted `update_id` is accepted and has no effect. Raises: NotFound (the run, or a step of it that
-    takes
-    answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
+    takes answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
     """
     try:
         check_answer({}, answer)  # reject what Temporal cannot carry; the run checks the rest
         return await update_run(app, principal, run_id, ANSWER, step_id, answer, principal.name, update_id=update_id)
-    except MisfitError as error:
+    except InvalidValueError as error:
         raise InvalidInput(error.problems) from None
     except WrongState as error:
         cause = error.__cause__.cause if isinstance(error.__cause__, WorkflowUpdateFailedError) else None
@@ -106,7 +105,7 @@ async def answer_wait(
                 raise NotFound("waiting step", step_id, known=known) from None
             case ApplicationError(type=type_, message=why) if type_ == NOT_ALLOWED:
                 raise MayNotDecide(why) from None
-            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
+            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == INVALID_VALUE:
                 raise InvalidInput([InputProblem(path, message) for path, message in problems]) from None
         raise
 
@@ -201,8 +200,7 @@ async def list_run_actions(
     """Return a page of the actions on a run; with a step only those on it or on the whole run.
 
     Also works for a run that Temporal has deleted, if there were any actions. Raises: NotFound, also for a step that
-    the
-    run does not have, InvalidInput, Unavailable.
+    the run does not have, InvalidInput, Unavailable.
     """
     if after is not None and not re.fullmatch(ACTION_ID_PATTERN, after):
         raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])

@@ -21,7 +21,7 @@ from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.waits import InnerWaits, inner_waits
 from docrail.workflows.contract.names import EXPLAIN, run_id_of, tenant_of, workflow_id
 
-_UNTOLD = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)
+_UNRECORDED_ENDS = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)
 """Ends that a run itself does not notice: its worker reports the state before."""
 
 
@@ -51,13 +51,13 @@ async def explain_run(
         items_at_work(app, description, explanation.steps),
         inner_waits(app, description, explanation.steps),
     )
-    steps = {step_id: _with_known(run_id, step_id, told, *known) for step_id, told in explanation.steps.items()}
-    told: dict[str, object] = {"steps": steps}
+    steps = {step_id: _with_known(run_id, step_id, step, *known) for step_id, step in explanation.steps.items()}
+    known_now: dict[str, object] = {"steps": steps}
     if explanation.status is RunStatus.PAUSED:
-        told["words"] = (*explanation.words, f"nothing begins in it before `docrail run resume {run_id}`")
-    if description.status in _UNTOLD:
-        told |= {"status": status_of(description), "words": (await end_of(handle, description),)}
-    return explanation.model_copy(update=told)
+        known_now["words"] = (*explanation.words, f"nothing begins in it before `docrail run resume {run_id}`")
+    if description.status in _UNRECORDED_ENDS:
+        known_now |= {"status": status_of(description), "words": (await end_of(handle, description),)}
+    return explanation.model_copy(update=known_now)
 
 
 async def load_step_status(app: App, principal: Principal, run_id: str, step_id: str) -> StepStatus | None:
@@ -78,21 +78,21 @@ async def _ask(app: App, handle: WorkflowHandle[Any, Any], wanted: list[str | in
 def _with_known(
     run_id: str,
     step_id: str,
-    told: StepExplanation,
+    step: StepExplanation,
     pending: Pending,
     at_work: Mapping[str, ItemsAtWork],
     inner: Mapping[str, InnerWaits],
 ) -> StepExplanation:
     """Return the explanation, extended by what the server knows of current attempts and nested runs."""
-    words = [*told.words, *pending.words(step_id, told.resource_tag)]
+    words = [*step.words, *pending.words(step_id, step.resource_tag)]
     nested, items, waits = pending.nested.get(step_id), at_work.get(step_id), inner.get(step_id)
     if items is not None:
-        words += at_work_words(items, told.resource_tag)
+        words += at_work_words(items, step.resource_tag)
     if waits is not None:
         words += waits.words(run_id)
-    return told.model_copy(
+    return step.model_copy(
         update={
-            "attempts": pending.attempts.get(step_id, told.attempts),
+            "attempts": pending.attempts.get(step_id, step.attempts),
             "nested_run_id": nested and nested.run_id,
             "at_work": items,
             "inner_waiting": waits.runs if waits else 0,

@@ -98,8 +98,8 @@ async def count_inside(app: App, wanted: Inside) -> int:
 
 def place_of(run_id: str, inner: str, lists: Mapping[str, bool]) -> Place:
     """Return the position of a nested run in a run. `lists`: for each step, whether it runs over a list."""
-    step_id, *behind = inner.removeprefix(f"{run_id}~").split("~")
-    return Place(step_id, behind[0] if behind and lists.get(step_id) else None)
+    step_id, *rest = inner.removeprefix(f"{run_id}~").split("~")
+    return Place(step_id, rest[0] if rest and lists.get(step_id) else None)
 
 
 async def keys_of(

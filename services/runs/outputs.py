@@ -53,4 +53,4 @@ async def _whole(app: App, principal: Principal, output: Json) -> Json:
     except StorageError as error:
         raise Unavailable("the value store", str(error)) from error
     except ValueError as error:
-        raise InvalidInput([InputProblem("output", f"cannot be told at once: {error}")]) from error
+        raise InvalidInput([InputProblem("output", f"is too large for one response: {error}")]) from error

@@ -10,7 +10,7 @@ from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecutionDescription
 
-from docrail.dag.engine.state import EarlierError, StepError
+from docrail.dag.engine.state import WORKER_UNFIT, EarlierError, StepError
 from docrail.dag.explain.facts import AttemptsPart, StepExplanation
 from docrail.dag.explain.report import StepReport
 from docrail.dag.explain.words import earlier_words
@@ -70,9 +70,9 @@ async def pending_of(
     running = {step_id: step for step_id, step in steps.items() if step.status is StepStatus.RUNNING and not step.items}
     activities = {activity.activity_id: activity for activity in description.raw_description.pending_activities}
     attempts = {
-        step_id: await _attempts(app, activities[step_id], _known(step))
+        step_id: attempts
         for step_id, step in running.items()
-        if step.kind is StepKind.HANDLER and step_id in activities
+        if step.kind is StepKind.HANDLER and (attempts := await _attempts(app, activities.get(step_id), _known(step)))
     }
     outer = (step_id for step_id, step in running.items() if step.kind is StepKind.WORKFLOW)
     return Pending(attempts, await _nested(app, description, outer))
@@ -81,8 +81,8 @@ async def pending_of(
 async def _nested(app: App, description: WorkflowExecutionDescription, steps: Iterable[str]) -> dict[str, Nested]:
     tenant_id, outer = tenant_of(description.id), run_id_of(description.id)
     runs = {step_id: child_run_id(outer, step_id) for step_id in steps}
-    asked = islice(runs.items(), MOST_NESTED)
-    known = dict(await asyncio.gather(*(_status(app, tenant_id, step_id, run_id) for step_id, run_id in asked)))
+    first = islice(runs.items(), MOST_NESTED)
+    known = dict(await asyncio.gather(*(_status(app, tenant_id, step_id, run_id) for step_id, run_id in first)))
     return {step_id: Nested(run_id, known.get(step_id)) for step_id, run_id in runs.items()}
 
 
@@ -106,8 +106,11 @@ def _known(step: StepReport | StepExplanation) -> AttemptsPart | None:
     return step.attempts if isinstance(step, StepExplanation) else None
 
 
-async def _attempts(app: App, activity: PendingActivityInfo, known: AttemptsPart | None) -> AttemptsPart:
+async def _attempts(app: App, activity: PendingActivityInfo | None, known: AttemptsPart | None) -> AttemptsPart | None:
     """Return the attempts of a step, including those of earlier activities that lost a worker, `known` to its run."""
+    if activity is None:  # the run pauses after a worker that lacks what the step needs
+        pauses = known is not None and any(each.error.type == WORKER_UNFIT for each in known.earlier[-1:])
+        return known.model_copy(update={"activity": "backing_off"}) if known and pauses else None
     state, next_at = state_of(activity), _next_at(activity)
     before = 0 if known is None else known.most - activity.maximum_attempts
     return AttemptsPart(

@@ -79,12 +79,12 @@ async def _result(handle: Handle, description: WorkflowExecutionDescription) -> 
         return await _bare(description, str(error.cause))
 
 
-async def _in_full(handle: Handle, told: RunReport) -> RunReport:
+async def _in_full(handle: Handle, report: RunReport) -> RunReport:
     """Return a nested run's full report, which its outer run gets shortened, if a worker can replay it."""
     try:
-        return await _ask(handle, told.run_id)
+        return await _ask(handle, report.run_id)
     except Unavailable:
-        return told
+        return report
 
 
 async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
@@ -93,7 +93,7 @@ async def _last_known(handle: Handle, description: WorkflowExecutionDescription)
     try:
         report = await _ask(handle, handle.id)
     except Unavailable:
-        return await _bare(description, f"{reason}; its steps are known while a worker runs")
+        return await _bare(description, f"{reason}; its steps are shown while a worker runs")
     ended = description.close_time
     known: dict[str, object] = {"status": status_of(description), "reason": reason}
     if report.ended_at is None and ended is not None:
@@ -109,8 +109,8 @@ async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutio
     last = WorkflowHistoryEventFilterType.CLOSE_EVENT
     with engine_errors("run", handle.id):
         async for event in handle.fetch_history_events(event_filter_type=last, rpc_timeout=RPC_TIMEOUT):
-            told = event.workflow_execution_terminated_event_attributes.reason
-            return f"terminated in Temporal: {shortened(told) or 'no reason was given'}"
+            reason = event.workflow_execution_terminated_event_attributes.reason
+            return f"terminated in Temporal: {shortened(reason) or 'no reason was given'}"
     return "terminated in Temporal"
 
 

@@ -140,8 +140,8 @@ UPDATE overdue_runs SET notified_at = now()
 
 async def insert_overdue(db: Database, run: OverdueRun) -> bool:
     """Record that the run is overdue; return whether this call was the first."""
-    told = (run.definition_id, run.version, run.document_id, run.deadline_seconds)
-    return await db.fetchval(INSERT, *_identity(run), *told) is True
+    facts = (run.definition_id, run.version, run.document_id, run.deadline_seconds)
+    return await db.fetchval(INSERT, *_identity(run), *facts) is True
 
 
 async def is_notified(db: Database, run: OverdueRun) -> bool:
@@ -207,5 +207,5 @@ async def save_cached(
 
 
 async def forget_stored_outputs(db: Database, before: dt.datetime) -> None:
-    """Delete the cached outputs made before, of all tenants, that refer to stored values: no run may meet them now."""
+    """Delete the cached outputs of all tenants, made before, that refer to stored values, so that no run uses them."""
     await db.execute(FORGET_STORED, before, f'%"{STORED}"%')

@@ -47,13 +47,13 @@ def at_work_words(of: ItemsAtWork, resource_tag: str | None) -> Iterator[str]:
     """Describe the states of a list's started items."""
     turn = f" or their turn of {resource_tag}" if resource_tag else ""
     keys = named(of.queued_items, SAID_KEYS, of=of.queued)
-    told = (
+    counts = (
         (of.running, "with a worker"),
         (of.queued, f"waiting for a worker{turn} ({keys})"),
         (of.backing_off, "waiting for the delay before the next attempt"),
         (of.stopping, "asked to stop"),
     )
-    if words := ", ".join(f"{count} {what}" for count, what in told if count):
+    if words := ", ".join(f"{count} {what}" for count, what in counts if count):
         yield f"of the items that have begun, {words}"
 
 

@@ -91,18 +91,18 @@ async def _in_pieces(app: App, description: WorkflowExecutionDescription) -> dic
     size, count = 0, 1
     while len(pieces) < count:
         try:
-            told = await _ask(app, description, len(pieces))
+            answer = await _ask(app, description, len(pieces))
         except WorkflowQueryFailedError as error:  # a worker of a build that only returns whole states
             raise TooLarge(MAX_REQUEST_BYTES) from error
-        if (size := size + size_of(told)) > MAX_STATE_BYTES:
+        if (size := size + size_of(answer)) > MAX_STATE_BYTES:
             raise TooLarge(MAX_STATE_BYTES)
-        pieces.append(StatePiece(tuple(told["path"]), told["part"]))
-        count = told["count"]
+        pieces.append(StatePiece(tuple(answer["path"]), answer["part"]))
+        count = answer["count"]
     return joined(pieces)
 
 
 async def _ask(app: App, description: WorkflowExecutionDescription, *piece: int) -> dict[str, Json]:
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
     with engine_errors("run", run_id_of(description.id)), worker_errors():
-        told: dict[str, Json] = await handle.query(SAVED, args=piece, rpc_timeout=WORKER_TIMEOUT)
-    return told
+        answer: dict[str, Json] = await handle.query(SAVED, args=piece, rpc_timeout=WORKER_TIMEOUT)
+    return answer

@@ -20,7 +20,7 @@ from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.language.definition import Definition, RunPriority
 from docrail.dag.language.expressions.expression import Scope
 from docrail.dag.language.expressions.templates import compile_template
-from docrail.dag.language.inputs import InputProblem, MisfitError, complete_inputs
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, complete_inputs
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.wording import describe as wording_describe
@@ -142,8 +142,7 @@ async def begin_run(
     """Start the run `key` of one stored version, or return the existing run, running or ended.
 
     `started_by`: the requester if it is not the caller; empty if unknown. Without `pinned`, the caller refers to an
-    alias,
-    and gets an earlier call's run even if the alias has moved. Raises: InvalidInput, KeyConflict, Unavailable.
+    alias, and gets an earlier call's run even if the alias has moved. Raises: InvalidInput, KeyConflict, Unavailable.
     """
     definition = Definition.model_validate(stored.body)
     complete = _complete(definition, inputs)
@@ -165,8 +164,8 @@ async def begin_run(
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
     order = priority_of(definition, principal.tenant_id, request.inputs, priority)
     created = await _start(app, request, memo, definition.title or definition.id, order)
-    told = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
-    return StartedRun(request.run_id, stored.definition_id, told["version"], told["digest"], created=created)
+    known = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
+    return StartedRun(request.run_id, stored.definition_id, known["version"], known["digest"], created=created)
 
 
 async def confirm_run(
@@ -200,14 +199,14 @@ def _check_size(request: RunRequest) -> None:
     size = len(to_json(request))
     if size > MAX_REQUEST_BYTES:
         parts = "with its inputs and the definitions of its nested runs"
-        message = f"takes {size} bytes as JSON {parts}, more than the {MAX_REQUEST_BYTES} that a run can begin with"
+        message = f"takes {size} bytes as JSON {parts}, more than the {MAX_REQUEST_BYTES} that a run can start with"
         raise InvalidInput([InputProblem("definition", message)])
 
 
 def _complete(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
     try:
         return complete_inputs(definition, given)
-    except MisfitError as error:
+    except InvalidValueError as error:
         raise InvalidInput(error.problems) from error
 
 
@@ -225,20 +224,20 @@ def _memo(
     }
 
 
-async def _compare(app: App, tenant_id: str, run_id: str, asked: Mapping[str, Json]) -> Mapping[str, Json]:
+async def _compare(app: App, tenant_id: str, run_id: str, wanted: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return the memo of the existing run. Raises: KeyConflict if its request was different."""
     existing = await (await describe(app, tenant_id, run_id)).memo()
-    if differences := _differences(existing, asked):
+    if differences := _differences(existing, wanted):
         raise KeyConflict(run_id.partition(".")[2], differences)
     return existing
 
 
-def _differences(existing: Mapping[str, Json], asked: Mapping[str, Json]) -> list[str]:
-    before, now = existing["inputs"], asked["inputs"]
-    chosen = existing["pinned"] or asked["pinned"]
+def _differences(existing: Mapping[str, Json], wanted: Mapping[str, Json]) -> list[str]:
+    before, now = existing["inputs"], wanted["inputs"]
+    chosen = existing["pinned"] or wanted["pinned"]
     first = existing.get("asked_digest", existing["digest"])  # a retry may have continued with another version
-    differences = ["definition"] if chosen and first != asked["digest"] else []
-    if existing.get("priority") != asked.get("priority"):
+    differences = ["definition"] if chosen and first != wanted["digest"] else []
+    if existing.get("priority") != wanted.get("priority"):
         differences.append("priority")
     names = sorted(before.keys() | now.keys())
     return differences + [f"inputs.{name}" for name in names if before.get(name) != now.get(name)]

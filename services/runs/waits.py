@@ -37,7 +37,7 @@ _WAITS = (StepStatus.WAITING, StepStatus.PARKED)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Answer:
     """A run's answer; `steps` None: it did not answer."""
 
     run_id: str
@@ -72,7 +72,7 @@ class InnerWaits:
     def words(self, run_id: str) -> Iterator[str]:
         """Describe the waits of a step of the run `run_id`."""
         are = "runs inside it wait" if self.runs > 1 else "run inside it waits"
-        yield f"{self.runs} {are}; `docrail run waits {run_id}` tells all that is waited for"
+        yield f"{self.runs} {are}; `docrail run waits {run_id}` lists all waits"
         for each in self.waits:
             item = "" if each.item is None else f"item {each.item}: "
             yield f"{item}{each.step_id} of {each.run_id}: {wait_words(each.waiting)}"
@@ -89,11 +89,13 @@ async def list_waits(
     own = await _ask(app, principal.tenant_id, run_id)
     steps = own.steps or {}
     page = await list_inside(app, Inside(principal.tenant_id, run_id), limit=limit, after=after)
-    told = await _ask_all(app, principal.tenant_id, page.run_ids)
+    answers = await _ask_all(app, principal.tenant_id, page.run_ids)
     waits = [] if after is not None else [*_open(run_id, steps, None)]
-    waits += await _inner(app, description, told, {step_id: step.items is not None for step_id, step in steps.items()})
-    unanswered = [inner.run_id for inner in told if inner.steps is None]
-    paused = [run.run_id for run in (*([own] if after is None else []), *told) if run.is_paused]
+    waits += await _inner(
+        app, description, answers, {step_id: step.items is not None for step_id, step in steps.items()}
+    )
+    unanswered = [inner.run_id for inner in answers if inner.steps is None]
+    paused = [run.run_id for run in (*([own] if after is None else []), *answers) if run.is_paused]
     return WaitPage(waits, unanswered, paused, page.after)
 
 
@@ -108,10 +110,10 @@ async def inner_waits(
     if description.status is not WorkflowExecutionStatus.RUNNING:
         return {}
     try:
-        told = await asyncio.gather(*(_inside_list(app, description, step_id) for step_id in lists))
+        answers = await asyncio.gather(*(_inside_list(app, description, step_id) for step_id in lists))
     except OperationError:  # the rest can be shown without it
         return {}
-    return {step_id: found for step_id, found in zip(lists, told, strict=True) if found.runs}
+    return {step_id: found for step_id, found in zip(lists, answers, strict=True) if found.runs}
 
 
 def _runs_inner_list(step: StepExplanation) -> bool:
@@ -125,16 +127,16 @@ async def _inside_list(app: App, description: WorkflowExecutionDescription, step
     if not runs:
         return InnerWaits(0, ())
     page = await list_inside(app, wanted, limit=MOST_NAMED)
-    told = await _ask_all(app, tenant_id, page.run_ids)
-    return InnerWaits(runs, tuple(await _inner(app, description, told, {step_id: True}))[:MOST_NAMED])
+    answers = await _ask_all(app, tenant_id, page.run_ids)
+    return InnerWaits(runs, tuple(await _inner(app, description, answers, {step_id: True}))[:MOST_NAMED])
 
 
 async def _inner(
-    app: App, description: WorkflowExecutionDescription, told: Iterable[_Told], lists: Mapping[str, bool]
+    app: App, description: WorkflowExecutionDescription, answers: Iterable[_Answer], lists: Mapping[str, bool]
 ) -> list[OpenWait]:
     """Return the waits of nested runs, with their items' keys."""
     _, run_id = tenant_and_run(description)
-    placed = [(each.run_id, each.steps, place_of(run_id, each.run_id, lists)) for each in told if each.steps]
+    placed = [(each.run_id, each.steps, place_of(run_id, each.run_id, lists)) for each in answers if each.steps]
     keys = await keys_of(app, description, (place for _, _, place in placed))
     waits: list[OpenWait] = []
     for inner, steps, place in placed:
@@ -156,22 +158,22 @@ def _open(run_id: str, steps: Mapping[str, StepExplanation], place: Place | None
             )
 
 
-async def _ask_all(app: App, tenant_id: str, run_ids: Iterable[str]) -> list[_Told]:
+async def _ask_all(app: App, tenant_id: str, run_ids: Iterable[str]) -> list[_Answer]:
     """Query the runs; one that does not answer does not stop the others."""
     turns = asyncio.Semaphore(ASKED_AT_ONCE)
 
-    async def ask(run_id: str) -> _Told:
+    async def ask(run_id: str) -> _Answer:
         async with turns:
             try:
                 return await _ask(app, tenant_id, run_id)
             except (NotFound, Unavailable, WorkflowQueryFailedError):
-                return _Told(run_id, None)
+                return _Answer(run_id, None)
 
-    asked: Iterable[Awaitable[_Told]] = map(ask, run_ids)
+    asked: Iterable[Awaitable[_Answer]] = map(ask, run_ids)
     return await asyncio.gather(*asked)
 
 
-async def _ask(app: App, tenant_id: str, run_id: str) -> _Told:
+async def _ask(app: App, tenant_id: str, run_id: str) -> _Answer:
     """Return a run's answer with all its steps explained. Raises: NotFound, Unavailable."""
     handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
     steps: dict[str, StepExplanation] = {}
@@ -184,4 +186,4 @@ async def _ask(app: App, tenant_id: str, run_id: str) -> _Told:
             steps |= page.steps
             after = page.after
             if after is None:
-                return _Told(run_id, steps, is_paused=page.status is RunStatus.PAUSED)
+                return _Answer(run_id, steps, is_paused=page.status is RunStatus.PAUSED)

@@ -99,7 +99,7 @@ async def test_another_model_is_another_reading(keyless: Tools) -> None:
     assert [asked.model for asked in fake.asked] == [MODEL, "gemini-other"]
 
 
-async def test_fresh_readings_stand_beside_and_are_the_best_ones(keyless: Tools) -> None:
+async def test_fresh_readings_are_kept_next_to_the_others_and_preferred(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
@@ -162,7 +162,7 @@ async def test_what_never_was_sent_is_not_counted(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
-    with pytest.raises(UnreachableError):  # nobody listens there any more
+    with pytest.raises(UnreachableError):  # nothing listens there any more
         await ask(tools, document)
     assert await load_document_uses(tools.db, TENANT, document.document_id) == []
 
@@ -184,7 +184,7 @@ async def test_a_paid_answer_is_stored_again_and_again(keyless: Tools, monkeypat
     assert (output["reader"], len(fake.asked)) == ("gemini", 1)
 
 
-async def test_an_answer_that_nobody_can_look_up_is_kept_for_a_person(keyless: Tools) -> None:
+async def test_an_answer_that_cannot_be_checked_is_kept_for_a_person(keyless: Tools) -> None:
     impatient = DocumentReader(limits=ReadingLimits(max_bytes=1000))
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
@@ -310,7 +310,7 @@ async def test_a_document_is_not_put_off_for_hours(keyless: Tools, asked: int, w
     assert await tools.db.fetchval(leases, f"{document.sha256}%") == 0
 
 
-async def test_a_used_up_budget_asks_nobody(keyless: Tools) -> None:
+async def test_a_used_up_budget_prevents_the_request(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         rich = reaching(keyless, fake)
         await ask(rich, await stored(rich))

@@ -73,7 +73,7 @@ async def test_a_header_carries_a_secret_and_what_is_echoed_does_not(tmp_path: P
     assert len(service.asked) == 1
 
 
-async def test_a_name_that_a_template_filled_in_calls_nobody(tmp_path: Path) -> None:
+async def test_a_secret_named_by_a_template_prevents_the_call(tmp_path: Path) -> None:
     (tmp_path / "acme").mkdir()
     (tmp_path / "acme" / "bank").write_text("hush-hush")
     async with loopback() as service:
@@ -109,7 +109,7 @@ async def test_an_answer_that_cannot_be_handed_on_is_refused() -> None:
     async with loopback(Reply(body=b"x" * 101), Reply(body=b"{", headers={"Content-Type": "text/json"})) as service:
         with pytest.raises(AnswerUnusableError, match=r"answered more than 100 bytes \(max_bytes\)"):
             await run(HANDLER, {"url": service.url, "max_bytes": 100}, tools_with())
-        with pytest.raises(AnswerUnusableError, match="what it calls JSON and is none"):
+        with pytest.raises(AnswerUnusableError, match="answered invalid JSON"):
             await run(HANDLER, {"url": service.url}, tools_with())
 
 

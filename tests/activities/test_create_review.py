@@ -79,7 +79,7 @@ async def test_in_shadow_mode_a_person_decides_all_the_same(tools: Tools, tenant
     assert (await passing(tools))["passes"] == before.get("passes", 0) + 1  # counted once
 
 
-async def test_what_passes_is_approved_in_nobodys_name(tools: Tools, tenant: str) -> None:
+async def test_what_passes_is_approved_without_a_person(tools: Tools, tenant: str) -> None:
     await known_vendor(tools, tenant)
     output, review = await put(tools, tenant, straight_through=ON)
     assert (output["needs_person"], output["status"]) == (False, "approved")
@@ -150,12 +150,12 @@ async def test_what_a_person_rejected_is_no_approval(tools: Tools, tenant: str) 
 
 async def test_an_item_that_people_have_seen_does_not_pass_behind_their_back(tools: Tools, tenant: str) -> None:
     await known_vendor(tools, tenant)
-    _, review = await put(tools, tenant)  # in shadow mode; somebody may have claimed, or reopened it
+    _, review = await put(tools, tenant)  # in shadow mode; a person may have claimed or reopened it
     output, after = await again(tools, tenant, str(review.document_id), straight_through=ON)
     assert (output["straight_through"], output["needs_person"], after.status) == (True, True, "open")
 
 
-async def test_what_somebody_corrected_does_not_pass(tools: Tools, tenant: str) -> None:
+async def test_a_corrected_document_does_not_pass(tools: Tools, tenant: str) -> None:
     await known_vendor(tools, tenant)
     document = await upload(tools.db, tenant_id=tenant)
     await save_extraction(tools.db, tenant, document.sha256, CURRENT_READER, reading())

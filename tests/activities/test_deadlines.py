@@ -137,7 +137,7 @@ async def test_a_receiver_that_stays_away_keeps_no_run_from_ending(
         await record(run, notifying(tools, server), after_seconds=NOTIFY_SECONDS + 1)
     assert "not sent within 120 s" in caplog.text
     assert not await is_notified(tools.db, run)
-    await record(overdue(), notifying(tools, server), after_seconds=NOTIFY_SECONDS + 1)  # nobody listens any more
+    await record(overdue(), notifying(tools, server), after_seconds=NOTIFY_SECONDS + 1)  # nothing listens any more
 
 
 async def test_a_receiver_that_refuses_is_not_asked_again(tools: Tools, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,4 @@
-"""The one wrapper: what is retried and when, what Temporal is told, and the heart that beats meanwhile."""
+"""The one wrapper: what is retried and when, what is reported to Temporal, and the heartbeats meanwhile."""
 
 import asyncio
 import dataclasses
@@ -207,7 +207,7 @@ async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> Non
 
 
 async def beats_of(error: Exception, info: Info) -> list[tuple[Any, ...]]:
-    """Return what an attempt tells Temporal before it fails with `error`."""
+    """Return the last heartbeat of an attempt that fails with `error`."""
     beats: list[tuple[Any, ...]] = []
 
     async def run(_call: StepCall[Config], _: Tools) -> Output:

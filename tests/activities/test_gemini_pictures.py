@@ -47,7 +47,7 @@ async def without_ocr(keyless: Tools) -> AsyncIterator[Tools]:
     await reader.close()
 
 
-async def test_gemini_reads_the_picture_that_nobody_else_can(keyless: Tools, without_ocr: Tools) -> None:
+async def test_gemini_reads_a_picture_that_the_local_readers_cannot(keyless: Tools, without_ocr: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:  # which has an OCR to answer with
         tools = reaching(without_ocr, fake)
         document = await stored(tools, picture())
@@ -57,7 +57,7 @@ async def test_gemini_reads_the_picture_that_nobody_else_can(keyless: Tools, wit
     assert fake.asked[0].parts[0]["inlineData"]["mime_type"] == "image/png"
 
 
-async def test_what_nobody_reads_is_left_to_a_person(without_ocr: Tools) -> None:
+async def test_an_unread_picture_is_left_to_a_person(without_ocr: Tools) -> None:
     async with gemini("safety") as fake:
         tools = reaching(without_ocr, fake)
         output = await ask(tools, await stored(tools, picture()))

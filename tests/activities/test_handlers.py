@@ -21,6 +21,8 @@ from docrail.activities.handlers import (
 )
 from docrail.activities.registry import load_catalogue
 from docrail.adapters.postgres.pool import NotStored
+from docrail.adapters.store.blobs import blob_path
+from docrail.adapters.store.folders import local_root
 from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
 from docrail.invoices.model import InvoiceData
@@ -122,7 +124,7 @@ async def test_equal_bytes_are_read_once_for_a_tenant(tools: Tools) -> None:
 
 async def test_a_cache_hit_needs_no_bytes(tools: Tools) -> None:
     document, first = await extracted(tools)
-    tools.blobs.path(document.sha256).unlink()
+    (local_root(tools.blobs.folder) / blob_path(document.sha256)).unlink()
     again = await call(extract_invoice.HANDLER, tools, document_id=document.document_id)
     assert again == {**first, "cache_hit": True}
 
@@ -164,7 +166,7 @@ async def test_a_document_that_cannot_be_read_says_why_and_keeps_nothing(tools: 
 
 async def test_a_missing_blob_is_worth_a_retry(tools: Tools) -> None:
     document = await stored(tools, fresh())
-    tools.blobs.path(document.sha256).unlink()
+    (local_root(tools.blobs.folder) / blob_path(document.sha256)).unlink()
     with pytest.raises(OSError, match=document.sha256):
         await call(extract_invoice.HANDLER, tools, document_id=document.document_id)
 

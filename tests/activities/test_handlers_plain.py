@@ -88,7 +88,7 @@ def test_the_catalogue_names_every_handler_by_its_file() -> None:
 
 
 def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str | None]]:
-    """Yield every field below a model, its path and what is told of it."""
+    """Yield every field below a model, its path and its schema."""
     schema = model.model_json_schema()
     for owner, part in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
         for name, field in part.get("properties", {}).items():

@@ -135,7 +135,7 @@ async def test_a_slow_model_times_out(ask: Asking) -> None:
 
 
 @pytest.mark.parametrize("away", [True, False])
-async def test_a_model_that_is_away_or_hangs_up_is_unreachable(ask: Asking, away: bool) -> None:
+async def test_an_unavailable_model_or_one_that_hangs_up_is_unreachable(ask: Asking, away: bool) -> None:
     async with gemini("hangs-up") as server:
         if not away:
             with pytest.raises(UnreachableError, match="Gemini cannot be reached"):

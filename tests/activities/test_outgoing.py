@@ -126,7 +126,7 @@ async def test_tls_is_checked_against_the_name_and_not_the_address() -> None:
         ("http://a.example:99999", "99999 is no port"),
         ("http://a.example:0", "0 is no port"),
         ("http://[::1", "is no URL"),
-        ("https://user:word@a.example", "a name or password stands in the URL"),
+        ("https://user:word@a.example", "the URL contains a user name or password"),
         ("https://a.example/?key=secret://k", "in headers only"),
     ],
 )
@@ -137,15 +137,15 @@ async def test_what_cannot_be_called_is_refused(url: str, told: str) -> None:
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "Connection", "Proxy-Authorization"])
 async def test_a_step_does_not_set_how_a_request_travels(name: str) -> None:
-    with pytest.raises(ValueError, match="is not for a step to set"):
+    with pytest.raises(ValueError, match="cannot be set by a step"):
         await CLIENT.send(Outgoing("GET", "http://127.0.0.1", {name: "1"}))
 
 
 async def test_a_header_cannot_smuggle_another_and_its_value_is_not_told() -> None:
-    with pytest.raises(ValueError, match="the header X-Key has characters other than printable ASCII") as told:
+    with pytest.raises(ValueError, match="the header X-Key contains other characters than printable ASCII") as told:
         await CLIENT.send(Outgoing("GET", "http://127.0.0.1", {"X-Key": "hush\r\nHost: evil"}))
     assert "hush" not in str(told.value)
-    with pytest.raises(ValueError, match="is no header's name"):
+    with pytest.raises(ValueError, match="is no valid header name"):
         await CLIENT.send(Outgoing("GET", "http://127.0.0.1", {"X Key": "1"}))
 
 
@@ -198,7 +198,7 @@ async def test_a_long_answer_is_cut_at_the_limit() -> None:
 
 async def test_an_answer_that_unpacks_to_more_is_refused() -> None:
     async with loopback(Reply(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"})) as server:
-        with pytest.raises(AnswerUnusableError, match="in the encoding 'gzip', which was not asked for"):
+        with pytest.raises(AnswerUnusableError, match="in the encoding 'gzip': expected none"):
             await CLIENT.send(Outgoing("GET", server.url))
 
 
@@ -271,7 +271,7 @@ def test_retry_after_may_be_a_date() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", '{"a": Infinity}', "[" * 100_000, "'a'"])
 def test_what_calls_itself_json_and_is_none_is_refused(text: str) -> None:
-    with pytest.raises(AnswerUnusableError, match="answered what it calls JSON and is none"):
+    with pytest.raises(AnswerUnusableError, match="answered invalid JSON"):
         read_json(text, "GET https://a.example")
 
 

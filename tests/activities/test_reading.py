@@ -48,7 +48,7 @@ def alive(pid: int) -> bool:
 
 
 def stalled(folder: Path, name: str = "stalled.xml") -> Path:
-    """Return a document that never ends: its child waits until somebody writes it, or kills it."""
+    """Return a document that never ends: its child waits until it is written, or killed."""
     path = folder / name
     os.mkfifo(path)
     return path

@@ -33,7 +33,7 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def thick(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return pages that take seconds: long enough for somebody to come in between."""
+    """Return pages that take seconds: long enough for another caller to come in between."""
     path = tmp_path_factory.mktemp("pictures") / "thick.tiff"
     page = draw()
     path.write_bytes(image_bytes(page, "TIFF", save_all=True, append_images=[page] * 15, compression="tiff_lzw"))
@@ -100,7 +100,7 @@ async def test_the_largest_picture_fits_into_a_child(tmp_path: Path) -> None:
         assert (await reader.read(large)).page_count == 1
 
 
-async def test_a_child_that_dies_while_it_reads_a_picture_takes_nobody_along(thick: Path, picture: Path) -> None:
+async def test_a_child_that_dies_while_it_reads_a_picture_ends_alone(thick: Path, picture: Path) -> None:
     async with reading() as reader:
         task = asyncio.create_task(reader.read(thick))
         await eventually(lambda: bool(children_of(reader.server_pid)), "a child")
@@ -132,7 +132,7 @@ async def test_a_worker_that_stops_ends_what_reads_a_picture(thick: Path) -> Non
 
 
 async def test_a_child_has_the_models_of_its_server(thick: Path, picture: Path) -> None:
-    """The first picture makes the server load them; a later child has them from its start, and no thread beside it."""
+    """The first picture makes the server load them; a later child has them from its start, and no other thread."""
     async with reading() as reader:
         await reader.read(INVOICE)
         assert not has_models(reader.server_pid)

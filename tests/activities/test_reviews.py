@@ -81,7 +81,7 @@ async def test_a_question_is_opened_handed_on_and_decided(tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("status", [StepStatus.CANCELLED, StepStatus.FAILED])
-async def test_a_question_that_nobody_decided_is_closed(tools: Tools, status: StepStatus) -> None:
+async def test_an_undecided_question_is_closed(tools: Tools, status: StepStatus) -> None:
     run_id = f"approval.{status}"
     await tell(tools, OPEN_REVIEW, question(run_id))
     closed = await tell(tools, CLOSE_REVIEW, end(run_id, status))

@@ -1,4 +1,4 @@
-"""Secrets by reference: whose they are, where they may go, and that nothing tells them."""
+"""Secrets by reference: whose they are, where they may go, and that nothing reveals them."""
 
 from pathlib import Path
 
@@ -95,6 +95,15 @@ async def test_a_secret_goes_only_to_the_hosts_that_are_listed_for_it(folder: Pa
         await store.reveal("acme", {"X": "secret://erp"}, "evil.example", named=("erp",))
 
 
+@pytest.mark.parametrize(("listed", "host"), [("api.erp.internal", "erp.internal"), ("", "erp.internal")])
+async def test_a_host_is_listed_by_its_whole_name_and_an_empty_list_allows_none(
+    folder: Path, listed: str, host: str
+) -> None:
+    (folder / "acme" / "erp.hosts").write_text(listed)
+    with pytest.raises(RefusedSecretError, match="may not go to"):
+        await SecretStore(folder).reveal("acme", {"X": "secret://erp"}, host, named=("erp",))
+
+
 async def test_only_what_the_author_named_is_revealed_whatever_a_value_says(folder: Path) -> None:
     store, texts = SecretStore(folder), {"Authorization": "secret://two_lines", "X-Note": "see secret://erp"}
     with pytest.raises(RefusedSecretError) as refused:
@@ -110,7 +119,7 @@ async def test_a_key_that_signs_is_one_that_the_author_named(folder: Path) -> No
         await SecretStore(folder).load("acme", "erp", field="secret", named=("other",))
 
 
-async def test_a_secret_that_nobody_may_have_is_not_told_from_one_that_is_not_there(folder: Path) -> None:
+async def test_a_forbidden_secret_looks_like_a_missing_one(folder: Path) -> None:
     for name in ("erp", "nothing"):
         with pytest.raises(RefusedSecretError, match=f"the secret '{name}', and the step's config"):
             await SecretStore(folder).reveal("acme", {"X": f"secret://{name}"}, "erp.internal", named=())

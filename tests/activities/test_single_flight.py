@@ -45,7 +45,7 @@ async def test_two_uploads_at_once_on_two_workers_make_one_call(
 
 
 async def held(tools: Tools, document: Document, seconds: float) -> Lease:
-    """Give the work to somebody else, who never comes back."""
+    """Give the work to another worker, which never returns."""
     lease = Lease(TENANT, f"{document.sha256}/{reading_version(MODEL, PROMPT_VERSION)}", "somebody who dies")
     assert (await claim_lease(tools.db, lease, seconds)).mine
     return lease

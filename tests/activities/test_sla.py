@@ -1,4 +1,4 @@
-"""What becomes due is recorded and told once, whoever looks, however often, and after whatever outage."""
+"""SLA events are recorded and sent once: by any worker, however often it looks, and after an outage."""
 
 import asyncio
 import dataclasses
@@ -185,7 +185,7 @@ async def test_of_a_reopened_item_is_told_what_was_used_since_and_nothing_twice(
 
 async def test_what_a_worker_recorded_before_it_died_is_told_by_the_next_one(tools: Tools) -> None:
     review = await item(tools, used=1.2)
-    await look(tools)  # it had nobody to notify, as one that dies before it could
+    await look(tools)  # without a receiver, like a worker that dies before it notifies
     await tools.db.execute("UPDATE sla_events SET notified_at = NULL WHERE review_id = $1", review.review_id)
     async with loopback() as server:
         for _ in range(2):

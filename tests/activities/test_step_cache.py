@@ -44,7 +44,7 @@ class Number(BaseModel):
 
 
 class Counting:
-    """A handler that gives what it is given, counts its calls, and fails as often as it is told."""
+    """A handler that returns its config, counts its calls, and fails as often as configured."""
 
     def __init__(self, fails: int = 0) -> None:
         self.calls = 0
@@ -169,8 +169,8 @@ async def test_two_workers_that_do_the_same_work_at_once_both_succeed(tools: Too
 async def test_no_step_fails_because_its_cache_is_away(closed: Tools, caplog: pytest.LogCaptureFixture) -> None:
     handler, call = Counting(), call_of(1, "away")
     assert await handler.execute(call, closed) == StepOutcome(output=1, attempt=1)
-    assert "the cache of counting could not be asked for step s of r.1" in caplog.text
-    assert "could not be written" in caplog.text
+    assert "could not read the cache of counting for step s of r.1" in caplog.text
+    assert "could not write the cache" in caplog.text
     assert lookups(closed, "error") == 1
 
 
@@ -197,4 +197,4 @@ async def test_what_is_no_json_is_not_kept(tools: Tools, caplog: pytest.LogCaptu
     execute: Callable[[AttemptRequest], Awaitable[Any]] = activity_for(Handler("counting", Config, Number, run), tools)
     for _ in range(2):
         assert not (await environment().run(execute, call_of(1, "nan"))).cached
-    assert "could not be written" in caplog.text
+    assert "could not write the cache" in caplog.text

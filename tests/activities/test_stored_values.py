@@ -14,6 +14,7 @@ from docrail.activities.internal.values import MAX_LOADED_BYTES, value_activitie
 from docrail.activities.wrapper import activity_for
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.folders import local_root
 from docrail.adapters.store.values import MAX_STORED_BYTES, ValueStore
 from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES, Lack, Piece, part_of
@@ -106,7 +107,7 @@ def text_of(output_bytes: int) -> str:
 async def test_an_output_of_as_many_bytes_as_a_run_carries_comes_back_as_it_is(tools: Tools) -> None:
     text = text_of(MAX_INLINE_BYTES)
     assert await execute(tools, call_with(text)) == {"value": text}
-    assert not tools.values.root.exists()
+    assert not local_root(tools.values.folder).exists()
 
 
 async def test_a_larger_output_is_stored_and_what_stands_for_it_comes_back(tools: Tools) -> None:
@@ -153,7 +154,7 @@ async def test_a_part_that_is_not_there_is_named_and_not_retried(tools: Tools) -
 
 
 async def test_a_value_whose_disk_is_away_is_tried_again(tools: Tools) -> None:
-    part = await ValueStore(tools.values.root.parent / "elsewhere").put(TENANT, LARGE)
+    part = await ValueStore(local_root(tools.values.folder).parent / "elsewhere").put(TENANT, LARGE)
     told = await refusal(tools, call_with(part.to_json()))
     assert (told.type, told.non_retryable) == ("BlobMissing", False)
 
@@ -174,7 +175,7 @@ async def test_data_that_looks_like_a_stored_value_is_no_output(tools: Tools) ->
     part = await tools.values.put(TENANT, LARGE)
 
     async def fetch(_call: StepCall[Config], _: Tools) -> Output:
-        return Output(value={"body": [part.to_json()]})  # as the answer of a server that somebody else writes
+        return Output(value={"body": [part.to_json()]})  # as in the answer of a foreign server
 
     with pytest.raises(ApplicationError, match=r"output\.value\.body\.0 is an object of '\$stored'") as told:
         await environment().run(activity_for(Handler("fetch", Config, Output, fetch), tools), call_with(1))
@@ -232,7 +233,7 @@ async def test_all_that_is_loaded_at_once_has_a_limit(tools: Tools) -> None:
     )
 
 
-async def test_a_part_to_load_that_is_not_there_is_told_beside_the_others(tools: Tools) -> None:
+async def test_a_missing_part_is_reported_with_the_others(tools: Tools) -> None:
     part = part_of(await store(tools, LARGE))
     assert part is not None
     marks = [part.at(path).to_json() for path in (("lines", 1000, "total"), ("lines", 0), ("nothing",))]
@@ -267,7 +268,7 @@ async def test_another_tenants_value_is_not_loaded(tools: Tools) -> None:
     mark = await store(tools, LARGE)
     with pytest.raises(Exception, match="no blob") as told:
         await load(tools, mark, tenant_id=OTHER)
-    assert not isinstance(told.value, ApplicationError)  # Temporal tries it again: the disk may be away
+    assert not isinstance(told.value, ApplicationError)  # retried by Temporal: the disk may be unavailable
 
 
 async def test_plain_data_among_what_is_to_be_loaded_is_a_mistake(tools: Tools) -> None:

@@ -1,4 +1,4 @@
-"""A small e-invoice whose bytes differ with its number, for tests that need a document nobody else uploads."""
+"""A small e-invoice whose bytes differ with its number, for tests that need a document of their own."""
 
 
 def ubl_invoice(number: str, *, total: str = "119.00") -> bytes:

@@ -4,13 +4,23 @@ import asyncio
 import hashlib
 import os
 import resource
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from docrail.adapters.store.blobs import BlobDamaged, BlobMissing, BlobRef, BlobStore
+from docrail.adapters.store.blobs import (
+    COPY_PREFIX,
+    BlobDamaged,
+    BlobMissing,
+    BlobRef,
+    BlobStore,
+    blob_path,
+    remove_copies,
+)
 from docrail.adapters.store.files import remove_leftovers, write_atomic
+from docrail.adapters.store.folders import local_root
 from tests.s3 import Bucket
 
 DATA = b"%PDF-1.7 " + bytes(range(256)) * 100
@@ -22,6 +32,14 @@ def store(tmp_path: Path) -> BlobStore:
     return BlobStore(tmp_path / "deep" / "blobs")
 
 
+def root(store: BlobStore) -> Path:
+    return local_root(store.folder)
+
+
+def path_of(store: BlobStore) -> Path:
+    return root(store) / blob_path(SHA256)
+
+
 def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
@@ -29,7 +47,7 @@ def files(folder: Path) -> list[Path]:
 async def test_a_blob_is_named_by_its_bytes_and_read_back(store: BlobStore) -> None:
     assert await store.put(DATA) == BlobRef(SHA256, len(DATA))
     assert await store.get(SHA256) == DATA
-    assert files(store.root) == [store.path(SHA256)] == [store.root / SHA256[:2] / SHA256]
+    assert files(root(store)) == [path_of(store)] == [root(store) / SHA256[:2] / SHA256]
 
 
 async def test_no_bytes_are_a_blob_too(store: BlobStore) -> None:
@@ -39,23 +57,23 @@ async def test_no_bytes_are_a_blob_too(store: BlobStore) -> None:
 
 async def test_bytes_that_are_kept_are_not_written_again(store: BlobStore) -> None:
     await store.put(DATA)
-    before = store.path(SHA256).stat()
+    before = path_of(store).stat()
     await store.put(DATA)
-    after = store.path(SHA256).stat()
+    after = path_of(store).stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
 
 async def test_bytes_that_are_put_again_after_days_count_as_new(store: BlobStore) -> None:
     await store.put(DATA)
-    os.utime(store.path(SHA256), (time.time() - 2 * 86_400, time.time() - 2 * 86_400))
+    os.utime(path_of(store), (time.time() - 2 * 86_400, time.time() - 2 * 86_400))
     await store.put(DATA)
-    assert time.time() - store.path(SHA256).stat().st_mtime < 60
+    assert time.time() - path_of(store).stat().st_mtime < 60
 
 
 async def test_a_blob_on_this_machine_is_at_hand_where_it_lies(store: BlobStore) -> None:
     await store.put(DATA)
     async with store.at_hand(SHA256) as path:
-        assert path == store.path(SHA256)
+        assert path == path_of(store)
     assert path.exists()
 
 
@@ -86,13 +104,13 @@ async def test_a_blob_in_s3_is_at_hand_as_a_private_checked_copy(bucket: Bucket)
 
 async def test_many_puts_at_once_leave_one_whole_blob(store: BlobStore) -> None:
     assert set(await asyncio.gather(*(store.put(DATA) for _ in range(20)))) == {BlobRef(SHA256, len(DATA))}
-    assert files(store.root) == [store.path(SHA256)]
+    assert files(root(store)) == [path_of(store)]
     assert await store.get(SHA256) == DATA
 
 
 async def test_a_reader_never_sees_half_a_blob(store: BlobStore) -> None:
     seen: set[bytes] = set()
-    path = store.path(SHA256)
+    path = path_of(store)
 
     async def watch(writing: asyncio.Task[BlobRef]) -> None:
         while not writing.done():
@@ -112,7 +130,7 @@ async def test_a_missing_blob_is_named(store: BlobStore) -> None:
 
 async def test_a_damaged_blob_is_refused_and_healed_by_the_next_put(store: BlobStore) -> None:
     await store.put(DATA)
-    store.path(SHA256).write_bytes(DATA[:-1] + b"!")
+    path_of(store).write_bytes(DATA[:-1] + b"!")
     with pytest.raises(BlobDamaged):
         await store.get(SHA256)
     await store.put(DATA)
@@ -135,7 +153,7 @@ async def test_a_damaged_blob_is_refused_and_healed_by_the_next_put(store: BlobS
 )
 async def test_a_name_that_is_no_sha256_never_becomes_a_path(store: BlobStore, name: str) -> None:
     with pytest.raises(ValueError, match="64 lowercase hexadecimal digits"):
-        store.path(name)
+        blob_path(name)
     with pytest.raises(ValueError, match="64 lowercase hexadecimal digits"):
         await store.get(name)
 
@@ -156,12 +174,24 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 
 async def test_leftovers_of_killed_writers_are_removed_and_nothing_else(store: BlobStore) -> None:
     await store.put(DATA)
-    folder = store.path(SHA256).parent
+    folder = path_of(store).parent
     old, writing = folder / f".{SHA256}.00ff.tmp", folder / f".{SHA256}.11ee.tmp"
     for path in (old, writing):
         path.write_bytes(DATA[:100])
-    for path in (old, store.path(SHA256)):
+    for path in (old, path_of(store)):
         os.utime(path, (time.time() - 7200, time.time() - 7200))
-    assert remove_leftovers(store.root) == 1
-    assert sorted(files(store.root)) == sorted([writing, store.path(SHA256)])
-    assert remove_leftovers(store.root / "not made yet") == 0
+    assert remove_leftovers(root(store)) == 1
+    assert sorted(files(root(store))) == sorted([writing, path_of(store)])
+    assert remove_leftovers(root(store) / "not made yet") == 0
+
+
+def test_documents_that_a_killed_worker_copied_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old, used, other = (tmp_path / name for name in (f"{COPY_PREFIX}a", f"{COPY_PREFIX}b", "docrail-demo"))
+    for folder in (old, used, other):
+        folder.mkdir()
+        (folder / "document").write_bytes(DATA)
+    for folder in (old, other):
+        os.utime(folder, (time.time() - 7200, time.time() - 7200))
+    assert remove_copies() == 1
+    assert sorted(tmp_path.iterdir()) == sorted([used, other])

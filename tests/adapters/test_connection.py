@@ -7,7 +7,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.service import TLSConfig
 
-from docrail.adapters.temporal.connection import Connection, ConnectionUnfit, connect, find_connection
+from docrail.adapters.temporal.connection import Connection, InvalidConnection, connect, find_connection
 from docrail.services.engine import engine_errors, open_client
 from docrail.services.errors import Unavailable
 from docrail.services.fleet.namespace import prepare_namespace
@@ -85,21 +85,21 @@ def test_without_envconfig_none_of_it_is_read(file: dict[str, str]) -> None:
 
 
 def test_what_cannot_be_read_is_refused_with_the_reason(file: dict[str, str]) -> None:
-    with pytest.raises(ConnectionUnfit, match="'other' not found"):
+    with pytest.raises(InvalidConnection, match="'other' not found"):
         found(**file, TEMPORAL_PROFILE="other")
-    with pytest.raises(ConnectionUnfit, match=r"No such file.*/nowhere/key\.pem"):
+    with pytest.raises(InvalidConnection, match=r"No such file.*/nowhere/key\.pem"):
         found(TEMPORAL_TLS_CLIENT_KEY_PATH="/nowhere/key.pem")
 
 
 @pytest.mark.parametrize("name", ["CERT", "KEY"])
 def test_half_a_key_pair_is_refused(name: str) -> None:
-    with pytest.raises(ConnectionUnfit, match="one of them is missing"):
+    with pytest.raises(InvalidConnection, match="one of them is missing"):
         found(**{f"TEMPORAL_TLS_CLIENT_{name}_DATA": "alone"})
 
 
 @pytest.mark.parametrize("address", ["temporal.example", "no host:7233", "http://temporal.example:7233", ":7233"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
-    with pytest.raises(ConnectionUnfit, match=f"must be host:port.* and is '{address}'"):
+    with pytest.raises(InvalidConnection, match=f"expected an address like .*, found '{address}'"):
         found(address)
 
 

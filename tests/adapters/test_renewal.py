@@ -84,7 +84,7 @@ async def test_a_value_is_renewed_in_its_turn(pool: asyncpg.Pool, tmp_path: Path
     assert not remove_if_old(LocalFolder(tmp_path), path, before)
 
 
-async def test_fresh_and_new_bytes_wait_for_nobody(pool: asyncpg.Pool, tmp_path: Path) -> None:
+async def test_fresh_and_new_bytes_wait_for_no_lock(pool: asyncpg.Pool, tmp_path: Path) -> None:
     blobs = BlobStore(tmp_path, turns_in(pool, BLOBS))
     path = blob_path((await blobs.put(b"once")).sha256)
     async with turns_in(pool, BLOBS)(path), asyncio.timeout(30):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from docrail.adapters.store.blobs import BlobDamaged, BlobMissing
+from docrail.adapters.store.folders import local_root
 from docrail.adapters.store.values import ValueStore, folder_of
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import Part, part_of
@@ -29,19 +30,19 @@ async def test_a_value_comes_back_as_it_was(store: ValueStore) -> None:
     part = await store.put("acme", VALUE)
     assert part_of(part.to_json()) == part
     assert (await store.get("acme", part.sha256)).value == VALUE
-    assert [path.parent.parent for path in files(store.root)] == [store.root / "acme"]
+    assert [path.parent.parent for path in files(local_root(store.folder))] == [local_root(store.folder) / "acme"]
 
 
 async def test_what_stands_for_a_value_tells_the_bytes_that_are_kept(store: ValueStore) -> None:
     part = await store.put("acme", VALUE)
-    kept = files(store.root)[0]
+    kept = files(local_root(store.folder))[0]
     assert part == Part(kept.name, kept.stat().st_size)
 
 
 async def test_equal_values_are_one_file(store: ValueStore) -> None:
     one = await store.put("acme", {"a": 1, "b": [1, 2]})
     assert await store.put("acme", {"b": [1, 2], "a": 1}) == one
-    assert len(files(store.root)) == 1
+    assert len(files(local_root(store.folder))) == 1
 
 
 async def test_numbers_that_json_has_not_come_back_too(store: ValueStore) -> None:
@@ -54,7 +55,7 @@ async def test_numbers_that_json_has_not_come_back_too(store: ValueStore) -> Non
 async def test_what_no_store_can_keep_is_a_value_error(store: ValueStore) -> None:
     with pytest.raises(ValueError, match="surrogates not allowed"):
         await store.put("acme", "\ud800")
-    assert files(store.root) == []
+    assert files(local_root(store.folder)) == []
 
 
 async def test_a_tenant_has_only_its_own_values(store: ValueStore) -> None:
@@ -71,7 +72,7 @@ async def test_however_a_tenant_is_called_its_values_stay_in_a_folder_of_its_own
 ) -> None:
     part = await store.put(tenant_id, VALUE)
     assert (await store.get(tenant_id, part.sha256)).value == VALUE
-    assert [path.parents[2] for path in files(store.root.parent)] == [store.root]
+    assert [path.parents[2] for path in files(local_root(store.folder).parent)] == [local_root(store.folder)]
     with pytest.raises(BlobMissing):
         await store.get("acme", part.sha256)
 
@@ -83,7 +84,7 @@ def test_no_two_tenants_share_a_folder_even_where_capitals_do_not_count() -> Non
 
 async def test_a_damaged_value_is_refused_and_healed_by_the_next_put(store: ValueStore) -> None:
     part = await store.put("acme", VALUE)
-    files(store.root)[0].write_text(json.dumps(VALUE) + " ")
+    files(local_root(store.folder))[0].write_text(json.dumps(VALUE) + " ")
     with pytest.raises(BlobDamaged):
         await store.get("acme", part.sha256)
     await store.put("acme", VALUE)

@@ -1,4 +1,4 @@
-"""One API with a worker for all tests of this folder, and one that no worker serves."""
+"""Provide one API with a worker for all tests of this folder, and one without a worker."""
 
 from collections.abc import AsyncIterator
 
@@ -34,7 +34,7 @@ async def workerless(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempP
 
 @pytest.fixture
 async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    """Give an API whose worker may call 127.0.0.1."""
+    """Yield an API whose worker may call 127.0.0.1."""
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("calling"))
     settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
     async with serve_with_worker(settings) as served:

@@ -1,4 +1,4 @@
-"""A stack whose worker may call this machine, and the runs of tests in which customers and people answer."""
+"""A stack whose worker may call this machine, and helpers for tests in which customers and people answer."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ SAMPLES = Path(__file__).parent.parent.parent / "samples"
 
 @asynccontextmanager
 async def outgoing(temporal_address: str, dsn: str, folder: Path) -> AsyncIterator[Service]:
-    """Give an API and a worker that may call 127.0.0.1 and make callback URLs."""
+    """Yield an API and a worker that may call 127.0.0.1 and create callback URLs."""
     settings = settings_for(temporal_address, dsn, folder)
     settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",), "callback_key": SecretStr(KEY)})
     async with serve(settings) as served:
@@ -48,7 +48,7 @@ async def start(served: Service, definition: str | dict[str, Json], **inputs: Js
 
 
 async def asked(server: Loopback, times: int = 1) -> Json:
-    """Wait until the server was asked so often, and return the last body."""
+    """Wait until the server has received this many requests, and return the last body."""
     await eventually(lambda: len(server.asked) >= times, "the customer to be asked")
     return server.asked[times - 1].json()
 
@@ -61,7 +61,7 @@ async def until_waiting(served: Service, run_id: str) -> None:
 
 
 async def post(url: str, answer: Json) -> httpx.Response:
-    """Post an answer as a customer does: with nothing but the URL."""
+    """Post an answer as a customer does, without a key."""
     async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
         return await client.post(url, json=answer)
 
@@ -75,7 +75,7 @@ def unique(definition_id: str) -> str:
 
 
 async def open_item(served: Service, **wanted: str) -> Json:
-    """Wait for a review item and return it whole."""
+    """Wait for a review item and return it in full."""
     found: list[Json] = []
 
     async def is_there() -> bool:

@@ -1,4 +1,4 @@
-"""An API for a test: it is killed when it is about to start a document's run. Its argument is the port."""
+"""Run an API that is killed just before it starts a document's run. Its argument is the port."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Documents that wait for a person, put before the API as a run would, each in a tenant of its test's own."""
+"""Store documents that wait for a person, as a run would, each in its test's own tenant."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def said(value: Any, source: Source = Source.XML) -> FieldValue[Any]:
 
 
 def reading(**fields: FieldValue[Any]) -> InvoiceData:
-    """Return what an e-invoice says, in which nothing is wrong."""
+    """Return the reading of a correct e-invoice."""
     told = {
         "invoice_number": said(unique("R")),
         "date": said(dt.date(2026, 11, 1)),
@@ -81,7 +81,7 @@ class Reviewer:
         return int((await self.post(f"/reviews/{review_id}/claim"))["token"])
 
     async def verdict(self, item: Json, **more: Json) -> Json:
-        """Claim the item and return what a decision of it needs, as it is shown now."""
+        """Claim the item and return the body of a decision about it as it is shown now."""
         digest = (await self.get(f"/documents/{item['document_id']}/fields"))["digest"]
         return {"token": await self.claim(item["review_id"]), "digest": digest, **more}
 
@@ -94,7 +94,7 @@ def reviewer(service: Service, tenant: str | None = None) -> Reviewer:
 
 
 async def waiting(service: Service, who: Reviewer, invoice: InvoiceData | None = None, **question: Any) -> Json:
-    """Keep a document with its reading, open its item, and return that as the API shows it."""
+    """Store a document with its reading, open its item, and return the item as the API shows it."""
     db = service.app.db
     document = await upload(db, tenant_id=who.tenant)
     await save_extraction(db, who.tenant, document.sha256, CURRENT_READER, invoice or reading())

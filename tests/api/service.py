@@ -1,4 +1,4 @@
-"""The API as tests meet it: real HTTP, a database and a task queue of its own, a real worker."""
+"""Serve the API for tests: real HTTP, its own database and task queue, a real worker."""
 
 import asyncio
 import uuid
@@ -65,7 +65,7 @@ class Service:
         return answers[-1]
 
     async def closed(self, run_id: str) -> Json:
-        """Wait until a run has ended and said all that is to be kept of it, its dead letters too; return it."""
+        """Wait until a run has ended and its dead letters are stored too; return it."""
         run = await self.ended(run_id)
         handle = self.app.temporal.get_workflow_handle(workflow_id(DEFAULT_TENANT, run_id))
 
@@ -91,7 +91,7 @@ def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
 
 @asynccontextmanager
 async def serve(settings: Settings) -> AsyncIterator[Service]:
-    """Serve the API on a free port. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes say who calls."""
+    """Serve the API on a free port. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
     server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning"))
@@ -108,7 +108,7 @@ async def serve(settings: Settings) -> AsyncIterator[Service]:
 
 @asynccontextmanager
 async def work(settings: Settings) -> AsyncIterator[None]:
-    """Run a worker, in the sandbox that production turns off for speed."""
+    """Run a worker with Temporal's sandbox, which production turns off for speed."""
     client = await connect(find_connection(settings.temporal_address, None, envconfig=False))
     async with open_tools(settings) as tools, working(build_workers(client, settings, tools)):
         yield
@@ -116,7 +116,7 @@ async def work(settings: Settings) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def serve_with_worker(settings: Settings) -> AsyncIterator[Service]:
-    """Serve the API and run a worker; give the service once both are ready, and what is shipped is published."""
+    """Serve the API and run a worker; yield the service once both are ready and definitions are published."""
     async with serve(settings) as served, work(settings):
         await publish_shipped(served.app)
         await eventually(lambda: is_ready(served), "the API to be ready")
@@ -124,7 +124,7 @@ async def serve_with_worker(settings: Settings) -> AsyncIterator[Service]:
 
 
 async def run_background_tasks(served: Service) -> None:
-    """Start what the schedule starts every minute, unless a round is going on."""
+    """Start the background tasks as the schedule does every minute, unless they are running."""
     task_queue = served.settings.task_queue
     await served.app.temporal.start_workflow(
         BACKGROUND_TYPE,

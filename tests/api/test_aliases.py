@@ -192,7 +192,7 @@ async def test_two_rollbacks_at_once_undo_two_moves(http: httpx.AsyncClient) -> 
     assert await aliases(http, definition_id) == {"stable": (1, None)}
 
 
-async def test_every_move_is_recorded_with_who_when_from_to_and_why(http: httpx.AsyncClient) -> None:
+async def test_every_move_records_who_when_from_to_and_why(http: httpx.AsyncClient) -> None:
     definition_id = await published(http, 2)
     await put(http, definition_id, "pilot", version=1)
     await http.delete(f"/v1/definitions/{definition_id}/aliases/pilot", params={"reason": "done"})
@@ -200,11 +200,11 @@ async def test_every_move_is_recorded_with_who_when_from_to_and_why(http: httpx.
     path = f"/v1/definitions/{definition_id}/moves"
     first = (await http.get(path, params={"limit": 2})).json()
     second = (await http.get(path, params={"after": first["after"]})).json()
-    result = [
+    told = [
         (move["kind"], move["alias"], named(move["before"]), named(move["after"]), move["reason"])
         for move in first["moves"] + second["moves"]
     ]
-    assert result == [
+    assert told == [
         ("rollback", "stable", 2, 1, "wrong totals"),
         ("remove", "pilot", 1, None, "done"),
         ("set", "pilot", None, 1, ""),

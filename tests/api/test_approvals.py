@@ -1,4 +1,4 @@
-"""`human.assignees.approvals`: so many people decide alike; over HTTP, with all that is told of it meanwhile."""
+"""`human.assignees.approvals` over HTTP: several people make the same decision, and the item shows the progress."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ async def shown(service: Service, item: Json) -> Json:
     return (await service.http.get(f"/v1/reviews/{item['review_id']}")).json()
 
 
-async def until_told(service: Service, item: Json, *people: str) -> Json:
+async def until_decided_by(service: Service, item: Json, *people: str) -> Json:
     """Wait until the item shows who has decided, and return it."""
 
     async def is_told() -> bool:
@@ -36,7 +36,7 @@ async def test_two_people_decide_and_everybody_sees_who_is_missing(service: Serv
     assert (first.status_code, first.json()["status"], first.json()["approvals_missing"]) == (200, "open", 1)
     again = await decide(service, item, YES, **ANN)
     assert (again.status_code, again.json()["approvals_missing"]) == (200, 1)
-    now = await until_told(service, item, "ann")
+    now = await until_decided_by(service, item, "ann")
     assert (now["status"], now["approvals_missing"], now["decided_so_far"][0]["decision"]) == ("open", 1, YES)
     listed = (await service.http.get("/v1/reviews", params={"kind": "step", "limit": "500"})).json()["reviews"]
     [line] = [each for each in listed if each["review_id"] == item["review_id"]]
@@ -61,18 +61,18 @@ async def test_the_audit_has_each_decision_once_and_the_item_how_it_ended(servic
         return bool((await shown(service, item))["status"] == "decided")
 
     await eventually(is_decided, "the item to be decided")
-    now = await until_told(service, item, "ann", "bob")
+    now = await until_decided_by(service, item, "ann", "bob")
     assert (now["decided_by"], now["decision"], now["approvals_missing"]) == ("ann, bob", YES, 0)
     events = (await service.http.get(f"/v1/reviews/{item['review_id']}/audit")).json()["events"]
     assert [(event["actor"], event["act"]) for event in events] == [(by, "decided") for by in ("ann", "bob", "bob")]
     assert events[0]["detail"]["digest"] == events[2]["detail"]["digest"] != events[1]["detail"]["digest"]
 
 
-async def test_who_agreed_and_got_no_answer_asks_again_and_others_are_told_they_are_late(service: Service) -> None:
+async def test_an_agreement_can_be_repeated_and_a_later_decision_is_late(service: Service) -> None:
     item = await ask(service, assignees=TWO)
     for who in (ANN, BOB):
         await decide(service, item, YES, **who)
-    for _ in range(2):  # at once, and when all is told
+    for _ in range(2):  # at once, and after everything is recorded
         for who in (ANN, BOB):
             again = await decide(service, item, YES, **who)
             assert (again.status_code, again.json()["status"]) == (200, "decided")
@@ -81,7 +81,7 @@ async def test_who_agreed_and_got_no_answer_asks_again_and_others_are_told_they_
             assert (late.status_code, late.json()["type"]) == (409, "/problems/already-decided")
             assert (late.json()["decided_by"], late.json()["decision"]) == ("ann, bob", YES)
         await service.ended(item["run_id"])
-        await until_told(service, item, "ann", "bob")
+        await until_decided_by(service, item, "ann", "bob")
 
 
 async def test_of_many_at_once_two_decide(service: Service) -> None:
@@ -95,13 +95,13 @@ async def test_of_many_at_once_two_decide(service: Service) -> None:
     assert {answer.status_code for answer in answers} == {200, 409}
 
 
-async def test_whoever_started_the_run_is_none_of_them_and_who_operates_is_one_person_too(service: Service) -> None:
+async def test_the_submitter_does_not_count_and_an_operator_counts_once(service: Service) -> None:
     item = await ask(service, assignees={"not_the_submitter": True, **TWO})
     assert (await decide(service, item, YES)).status_code == 403
     path = f"/v1/runs/{item['run_id']}/waits/approval"
     for _ in range(2):
         assert (await service.http.post(path, json={"answer": YES}, headers=ANN)).status_code == 200
-    assert (await until_told(service, item, "ann"))["approvals_missing"] == 1
+    assert (await until_decided_by(service, item, "ann"))["approvals_missing"] == 1
     await decide(service, item, YES, **BOB)
     assert (await service.ended(item["run_id"]))["steps"]["approval"]["answered_by"] == "ann, bob"
 
@@ -122,6 +122,6 @@ async def test_too_few_approve_nothing_however_it_ends(service: Service, ends: s
         return bool((await shown(service, item))["status"] == "closed")
 
     await eventually(is_closed, "the item to be closed")
-    now = await until_told(service, item, "ann")
+    now = await until_decided_by(service, item, "ann")
     assert (now["status"], now["decision"], now["approvals_missing"]) == ("closed", None, 0)
     assert (await decide(service, item, YES, **BOB)).status_code == 409

@@ -1,4 +1,4 @@
-"""`human.assignees`: a group that items are listed by, and that whoever started a run does not decide it."""
+"""`human.assignees`: items are listed by group, and the submitter of a run does not decide it."""
 
 from docrail.dag.values.json_values import Json
 from docrail.services.documents.repository.documents import insert_document
@@ -26,12 +26,12 @@ async def test_an_item_carries_its_group_and_is_listed_by_it(service: Service) -
     assert (plain["group"], plain["may_not_decide"]) == (None, [])
 
 
-async def test_whoever_started_the_run_does_not_decide_it(service: Service) -> None:
+async def test_the_submitter_of_a_run_does_not_decide_it(service: Service) -> None:
     item = await ask(service, assignees=OTHERS_ONLY)
     assert item["may_not_decide"] == ["tester"]
     refused = await decide(service, item, {"approved": True})
     assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide")
-    assert refused.json()["detail"] == "tester started the run, and the step takes only somebody else's decision"
+    assert refused.json()["detail"] == "tester started the run, and the step accepts only another person's decision"
     by_the_run = await service.http.post(f"/v1/runs/{item['run_id']}/waits/approval", json={"answer": {"approved": 1}})
     assert (by_the_run.status_code, by_the_run.json()["type"]) == (403, "/problems/may-not-decide")
     assert (await decide(service, item, {"approved": False}, **BOB)).status_code == 200
@@ -39,7 +39,7 @@ async def test_whoever_started_the_run_does_not_decide_it(service: Service) -> N
     assert (ended["outputs"], ended["steps"]["approval"]["answered_by"]) == ({"approved": False}, "bob")
 
 
-async def test_whoever_started_the_outermost_run_does_not_decide_in_one_inside_it(service: Service) -> None:
+async def test_the_submitter_of_the_outermost_run_does_not_decide_in_a_nested_run(service: Service) -> None:
     asking = {"id": "ask", "human": {"assignees": OTHERS_ONLY}}
     inner = {"id": unique("inner"), "steps": [asking]}
     assert (await service.http.post("/v1/definitions", json={"definition": inner})).status_code == 201

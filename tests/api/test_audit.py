@@ -58,7 +58,7 @@ async def test_a_reviewer_does_not_read_all_of_the_audit(ann: Reviewer, path: st
     assert (await ann.refused("GET", path, 403))["scope"] == "operate"
 
 
-async def test_a_break_is_told_with_its_place(service: Service, ann: Reviewer) -> None:
+async def test_a_break_is_reported_with_its_place(service: Service, ann: Reviewer) -> None:
     await ann.claim((await waiting(service, ann))["review_id"])
     async with service.app.db.acquire() as connection:
         await connection.execute("SET session_replication_role = replica")  # past the triggers, as an owner can

@@ -1,4 +1,4 @@
-"""Callback URLs as customers meet them: good once, for one step, until a time; the same answer again is a success."""
+"""Callback URLs are valid once, for one step, for a limited time; repeating the same answer succeeds."""
 
 import asyncio
 import time
@@ -32,7 +32,7 @@ async def customer() -> AsyncIterator[Loopback]:
 
 
 def asking(customer: Loopback, *, before: list[Json] | None = None, **wait: Json) -> dict[str, Json]:
-    """Return a definition that tells the customer a URL, and waits for the answer to it after the steps `before`."""
+    """Return a definition that sends the customer a URL, and waits for the answer after the steps `before`."""
     ask = {
         "id": "ask",
         "handler": "send_webhook",
@@ -53,28 +53,28 @@ async def ask(served: Service, customer: Loopback, **wait: Json) -> tuple[str, s
     return run_id, url
 
 
-def told(response: httpx.Response) -> tuple[int, str]:
+def outcome_of(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.json().get("type", response.json().get("status"))
 
 
 async def test_a_url_is_good_once_and_for_the_same_answer_again(served: Service, customer: Loopback) -> None:
     run_id, url = await ask(served, customer)
-    assert told(await post(url, {"decision": "yes"})) == (200, "answered")
+    assert outcome_of(await post(url, {"decision": "yes"})) == (200, "answered")
     assert (await served.ended(run_id))["outputs"] == {"decision": "yes"}
-    assert told(await post(url, {"decision": "yes"})) == (200, "answered")
+    assert outcome_of(await post(url, {"decision": "yes"})) == (200, "answered")
     assert (await post(url, {"decision": "no"})).status_code in (409, 410)
 
 
-async def test_while_the_run_goes_on_another_answer_is_told_to_be_late(served: Service, customer: Loopback) -> None:
+async def test_a_second_answer_while_the_run_continues_is_late(served: Service, customer: Loopback) -> None:
     definition = asking(customer)
     definition["steps"].append({"id": "more", "depends_on": ["reply"], "wait": {"for": "signal"}})
     run_id = await start(served, definition)
     url = (await asked(customer))["reply_to"]
     await post(url, {"decision": "yes"})
     late = await post(url, {"decision": "no"})
-    assert told(late) == (409, "/problems/already-answered")
+    assert outcome_of(late) == (409, "/problems/already-answered")
     assert "yes" not in late.text
-    assert told(await post(url, {"decision": "yes"})) == (200, "answered")
+    assert outcome_of(await post(url, {"decision": "yes"})) == (200, "answered")
     await served.http.post(f"/v1/runs/{run_id}/waits/more", json={"answer": 1})
 
 
@@ -91,19 +91,19 @@ async def test_an_answer_that_does_not_fit_is_refused_and_the_url_stays_good(
 ) -> None:
     _, url = await ask(served, customer)
     refused = await post(url, {"verdict": "yes"})
-    assert told(refused) == (422, "/problems/invalid-input")
+    assert outcome_of(refused) == (422, "/problems/invalid-input")
     assert [(problem["path"], problem["message"]) for problem in refused.json()["problems"]] == [
         ("answer.decision", "is required")
     ]
-    assert told(await post(url, {"decision": "yes"})) == (200, "answered")
+    assert outcome_of(await post(url, {"decision": "yes"})) == (200, "answered")
 
 
 async def test_an_answer_may_come_before_the_run_waits(served: Service, customer: Loopback) -> None:
     gate = {"id": "gate", "depends_on": ["ask"], "wait": {"for": "signal"}}
     run_id = await start(served, asking(customer, before=[gate]))
     url = (await asked(customer))["reply_to"]
-    assert told(await post(url, {"decision": "early"})) == (200, "answered")
-    assert told(await post(url, {"decision": "early"})) == (200, "answered")
+    assert outcome_of(await post(url, {"decision": "early"})) == (200, "answered")
+    assert outcome_of(await post(url, {"decision": "early"})) == (200, "answered")
     await served.http.post(f"/v1/runs/{run_id}/waits/gate", json={"answer": 1})
     assert (await served.ended(run_id))["outputs"] == {"decision": "early"}
 
@@ -112,30 +112,30 @@ async def test_after_its_run_was_aborted_a_url_is_over(served: Service, customer
     run_id, url = await ask(served, customer)
     await served.http.post(f"/v1/runs/{run_id}/abort")
     await served.ended(run_id)
-    assert told(await post(url, {"decision": "yes"})) == (410, "/problems/callback-over")
+    assert outcome_of(await post(url, {"decision": "yes"})) == (410, "/problems/callback-over")
 
 
-async def test_a_url_of_a_run_that_nobody_remembers_is_over(served: Service) -> None:
+async def test_a_url_of_a_deleted_run_is_over(served: Service) -> None:
     token = CallbackKeys((KEY,)).sign(Claim("default", "asking.gone", "reply", int(time.time()) + 60))
-    assert told(await served.http.post(f"/v1/callbacks/{token}", json={})) == (410, "/problems/callback-over")
+    assert outcome_of(await served.http.post(f"/v1/callbacks/{token}", json={})) == (410, "/problems/callback-over")
 
 
 async def test_a_url_whose_time_is_up_is_over(served: Service) -> None:
     token = CallbackKeys((KEY,)).sign(Claim("default", "asking.gone", "reply", int(time.time()) - 1))
     over = await served.http.post(f"/v1/callbacks/{token}", json={})
-    assert (over.status_code, over.json()["detail"]) == (410, "this callback URL is over: its time is up")
+    assert (over.status_code, over.json()["detail"]) == (410, "this callback URL is no longer valid: it has expired")
 
 
-async def test_what_nobody_signed_is_unknown_and_not_repeated(served: Service, customer: Loopback) -> None:
+async def test_an_unsigned_token_is_unknown_and_not_repeated(served: Service, customer: Loopback) -> None:
     run_id, url = await ask(served, customer)
     said, _, signature = token_of(url).partition(".")
     other = CallbackKeys(("f" * 32,)).sign(Claim("default", run_id, "reply", int(time.time()) + 60))
     longer = f"{said}AAAA.{signature}"
     for token in (other, longer, said, f"{said}.", f".{signature}", f"{said}.{signature[:-4]}", "x" * 4096, "ä.ö"):
         unknown = await served.http.post(f"/v1/callbacks/{token}", json={"decision": "yes"})
-        assert told(unknown) == (404, "/problems/not-found")
+        assert outcome_of(unknown) == (404, "/problems/not-found")
         assert token not in unknown.text or len(token) <= 8
-    assert told(await post(url, {"decision": "yes"})) == (200, "answered")
+    assert outcome_of(await post(url, {"decision": "yes"})) == (200, "answered")
 
 
 async def test_only_posts_of_json_that_is_not_too_large_are_taken(served: Service, customer: Loopback) -> None:
@@ -148,11 +148,11 @@ async def test_only_posts_of_json_that_is_not_too_large_are_taken(served: Servic
         assert (await client.post(url, content=b'{"decision": NaN}', headers=as_json)).status_code == 422
         assert (await client.post(url, content=b" " * (2 * MAX_VALUE_BYTES + 1), headers=as_json)).status_code == 413
     assert (await post(url, {"decision": "x" * MAX_VALUE_BYTES})).status_code == 422
-    assert told(await post(url, {"decision": "yes"})) == (200, "answered")
+    assert outcome_of(await post(url, {"decision": "yes"})) == (200, "answered")
 
 
 async def test_a_document_cannot_ask_for_a_url(served: Service, customer: Loopback) -> None:
-    """What looks like a placeholder and came from outside stays the text that it is."""
+    """Text from outside that looks like a placeholder stays unchanged."""
     definition = asking(customer)
     definition["inputs"] = {"text": {"type": "string"}}
     definition["steps"][0]["config"]["body"]["text"] = "{{ inputs.text }}"
@@ -162,7 +162,7 @@ async def test_a_document_cannot_ask_for_a_url(served: Service, customer: Loopba
 
 
 async def test_no_history_and_no_report_holds_a_url(served: Service, customer: Loopback) -> None:
-    """Even where a step gives back what it was given."""
+    """Even if a step returns its input."""
     definition = asking(customer)
     config = {"value": ["see {{ run.callbacks.reply }}"]}
     definition["steps"].insert(0, {"id": "again", "handler": "echo", "config": config})
@@ -197,14 +197,14 @@ async def test_a_nested_run_sends_the_url_of_the_run_around_it_and_its_own(serve
     steps = [{"id": "inside", "workflow": nested}, {"id": "theirs", "wait": {"for": "webhook"}}]
     run_id = await start(served, {"id": unique("outer"), "steps": steps})
     urls = await asked(customer)
-    assert told(await post(urls["outer"], {"from": "outside"})) == (200, "answered")
-    assert told(await post(urls["reply_to"], {"decision": "yes"})) == (200, "answered")
+    assert outcome_of(await post(urls["outer"], {"from": "outside"})) == (200, "answered")
+    assert outcome_of(await post(urls["reply_to"], {"decision": "yes"})) == (200, "answered")
     ended = (await served.ended(run_id))["steps"]
     assert ended["theirs"]["output"] == {"from": "outside"}
     assert ended["inside"]["output"] == {"decision": "yes"}
 
 
-async def test_a_replaced_key_is_accepted_until_it_is_taken_away(
+async def test_a_replaced_key_is_accepted_until_it_is_removed(
     served: Service, customer: Loopback, embedded: Servers
 ) -> None:
     _, url = await ask(served, customer)
@@ -217,7 +217,7 @@ async def test_a_replaced_key_is_accepted_until_it_is_taken_away(
 
 
 async def test_every_attempt_at_a_message_sends_the_same_url_under_the_same_id(served: Service) -> None:
-    """Receivers tell a repetition by its id; another body under it would confuse them."""
+    """Receivers recognise a repetition by its id; another body under the same id would confuse them."""
     async with loopback(Reply(503), Reply()) as customer:
         definition = asking(customer)
         definition["steps"][0]["retry_config"] = {"initial_delay": 0.05, "jitter": 0}

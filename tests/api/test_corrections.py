@@ -46,7 +46,7 @@ async def test_fields_are_shown_with_all_that_is_known_of_them(service: Service,
     assert shown["line_items"][0]["amount"] == "100.00"
 
 
-async def test_what_a_priority_is_made_of_adds_up_to_it(service: Service, ann: Reviewer) -> None:
+async def test_the_parts_of_a_priority_add_up_to_it(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, reading(total=said(Decimal("200.00"))))
     shown = await ann.get(f"/documents/{item['document_id']}/fields")
     points = {part["what"]: part["weight"] for part in shown["priority"]}
@@ -127,7 +127,7 @@ async def test_an_undone_unlock_locks_again(service: Service, ann: Reviewer) -> 
     assert field_of(shown, "total")["value"] == "1.00"
 
 
-async def test_nobody_undoes_what_somebody_else_did(service: Service, ann: Reviewer) -> None:
+async def test_a_person_cannot_undo_another_persons_change(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     await correct(ann, item, "total", "1.00")
     await service.app.db.execute("UPDATE reviews SET claimed_until = NULL WHERE review_id = $1", item["review_id"])
@@ -151,7 +151,7 @@ async def test_an_iban_that_is_printed_with_wrong_check_digits_is_recorded_with_
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "expected"),
     [
         ("total", "1.234,50", "a decimal such as"),
         ("date", "31.12.2026", "a date such as"),
@@ -161,12 +161,12 @@ async def test_an_iban_that_is_printed_with_wrong_check_digits_is_recorded_with_
     ],
 )
 async def test_a_value_that_the_field_cannot_have_is_refused(
-    service: Service, ann: Reviewer, name: str, value: str, told: str
+    service: Service, ann: Reviewer, name: str, value: str, expected: str
 ) -> None:
     item = await waiting(service, ann)
     body = {"value": value, "token": await ann.claim(item["review_id"])}
     refused = await ann.refused("PUT", f"/documents/{item['document_id']}/fields/{name}", 422, json=body)
-    assert told in refused["problems"][0]["message"]
+    assert expected in refused["problems"][0]["message"]
     assert (await ann.get(f"/documents/{item['document_id']}/changes"))["changes"] == []
 
 

@@ -28,7 +28,7 @@ async def customer() -> AsyncIterator[Loopback]:
 
 
 async def ask_about(served: Service, customer: Loopback, sample: str) -> tuple[str, Json]:
-    """Start the run about a sample, and return its id and what the customer was sent."""
+    """Start the run for a sample, and return its id and the request sent to the customer."""
     document_id = await upload(served, sample)
     run_id = await start(
         served,
@@ -63,7 +63,7 @@ async def test_customer_approval_is_aborted_by_a_no(served: Service, customer: L
 
 
 async def test_customer_approval_is_aborted_when_the_customer_says_nothing(served: Service, customer: Loopback) -> None:
-    """The shipped definition, with a shorter patience."""
+    """Return the shipped definition with a shorter timeout."""
     hasty = yaml.safe_load((DEFINITIONS / "customer_approval.yaml").read_text())
     [reply] = [step for step in hasty["steps"] if step["id"] == "customer_reply"]
     reply["wait"]["timeout_seconds"] = 0.2

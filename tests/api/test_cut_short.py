@@ -1,4 +1,4 @@
-"""Documents whose upload was cut short before their run began: the sweep starts their runs."""
+"""The sweep starts the runs of documents whose upload was interrupted before that."""
 
 import asyncio
 import datetime as dt
@@ -24,7 +24,7 @@ from tests.stack import eventually
 
 
 async def cut_short(service: Service, definition: str) -> Document:
-    """Keep a document as an API does that is killed before it starts the run."""
+    """Store a document like an API that is killed before it starts the run."""
     return await insert_document(
         *(service.app.db, "default", new_document_id(), await service.app.blobs.put(b"an invoice")),
         media_type="text/plain",
@@ -86,7 +86,7 @@ async def upload_to_an_api_that_is_killed(service: Service, name: str, definitio
     assert await process.wait() == -signal.SIGKILL
 
 
-async def test_documents_whose_run_cannot_begin_hold_up_nobody_elses(
+async def test_documents_whose_run_cannot_begin_do_not_hold_up_others(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("docrail.services.intake.service.SWEEP_BATCH", 2)

@@ -1,4 +1,4 @@
-"""Overdue runs as people find them: in lists, reports and explanations; a retry has its own time."""
+"""Overdue runs are marked in lists, reports and explanations; a retry has its own deadline."""
 
 import uuid
 
@@ -76,13 +76,13 @@ async def _none(http: httpx.AsyncClient, of: dict[str, str]) -> bool:
     return await listed(http, **of, overdue="true") == []
 
 
-async def test_what_is_no_truth_is_refused(service: Service) -> None:
+async def test_a_value_that_is_not_boolean_is_refused(service: Service) -> None:
     refused = await service.http.get("/v1/runs", params={"overdue": "soon"})
     assert refused.status_code == 422
     assert refused.json()["problems"][0]["path"] == "query.overdue"
 
 
-async def test_a_cached_step_says_so(service: Service) -> None:
+async def test_a_cached_step_is_marked_as_cached(service: Service) -> None:
     config = {"value": uuid.uuid4().hex}
     steps = [{"id": "ask", "handler": "echo", "config": config, "cache": {"ttl_seconds": 60}}]
     first, second = [

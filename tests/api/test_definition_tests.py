@@ -51,7 +51,7 @@ async def test_a_definition_whose_tests_fail_is_not_published(service: Service) 
 
 
 @pytest.mark.parametrize(("expected", "run_tests"), [("ann", True), ("bob", False)])
-async def test_tests_that_pass_and_tests_that_nobody_asked_for(
+async def test_publishing_with_passing_tests_and_without_running_tests(
     service: Service, expected: str, run_tests: bool
 ) -> None:
     wanted = definition(expected=expected)

@@ -1,4 +1,4 @@
-"""The page that describes the API works without Internet: whatever it loads is ours, and nothing else may be loaded."""
+"""The /docs page works offline: it loads only files of this server, and may load no others."""
 
 import re
 
@@ -27,7 +27,7 @@ async def test_the_page_loads_these_files_and_no_others(http: httpx.AsyncClient)
 
 
 @pytest.mark.parametrize(("path", "media_type"), LOADED)
-async def test_what_it_loads_is_served(http: httpx.AsyncClient, path: str, media_type: str) -> None:
+async def test_the_files_that_it_loads_are_served(http: httpx.AsyncClient, path: str, media_type: str) -> None:
     file = await http.get(f"/{path}")
     assert (file.status_code, file.headers["content-type"].partition(";")[0]) == (200, media_type)
     assert file.content
@@ -39,7 +39,7 @@ async def test_its_style_sheet_loads_nothing(http: httpx.AsyncClient) -> None:
     assert "@import" not in sheet
 
 
-async def test_its_script_reads_our_document_and_asks_nobody_about_it(http: httpx.AsyncClient) -> None:
+async def test_its_script_reads_our_document_and_calls_no_other_server(http: httpx.AsyncClient) -> None:
     script = (await http.get("/docs/start.js")).text
     assert re.findall(ADDRESS, script) == []
     assert 'url: "openapi.json"' in script
@@ -57,6 +57,6 @@ async def test_its_policy_allows_this_server_and_nothing_else(http: httpx.AsyncC
 @pytest.mark.parametrize(
     "path", ["/redoc", "/docs/oauth2-redirect", "/docs/assets/none.js", "/docs/assets/%2e%2e/main.py"]
 )
-async def test_there_is_nothing_beside_it(http: httpx.AsyncClient, path: str) -> None:
+async def test_no_other_documentation_pages_exist(http: httpx.AsyncClient, path: str) -> None:
     refused = await http.get(path)
     assert (refused.status_code, refused.headers["content-type"]) == (404, "application/problem+json")

@@ -1,4 +1,4 @@
-"""A run that waits for the decision of its document: one question, one answer, whoever dies in between."""
+"""A run that waits for its document's decision asks once and is answered once, even if a process dies in between."""
 
 import asyncio
 import dataclasses
@@ -28,7 +28,7 @@ def ann(service: Service) -> Reviewer:
 
 
 async def upload(service: Service, who: Reviewer, definition: str = DEFINITION, vendor: str = "Muster GmbH") -> Json:
-    """Upload an invoice that is to be approved, and return its item once the run waits for it."""
+    """Upload an invoice that needs approval, and return its item once the run waits for it."""
     files = {"file": ("invoice.xml", e_invoice(unique("A")).replace(b"Muster GmbH", vendor.encode()))}
     headers = who.headers | {"X-Test-Name": "uploader", "X-Test-Scopes": "submit"}
     sent = await service.http.post("/v1/documents", files=files, data={"definition": definition}, headers=headers)
@@ -75,7 +75,7 @@ async def test_approving_a_document_resumes_its_run(service: Service, ann: Revie
     await eventually(lambda: _is_closed(service, item["run"]), "the run's own question to be closed")
 
 
-async def test_what_is_filed_is_what_was_corrected(service: Service, ann: Reviewer) -> None:
+async def test_the_corrected_document_is_filed(service: Service, ann: Reviewer) -> None:
     item = await upload(service, ann)
     body = {"value": "Muster AG", "token": await ann.claim(item["review_id"])}
     await ann.ask("PUT", f"/documents/{item['document_id']}/fields/vendor_name", json=body)
@@ -102,7 +102,7 @@ async def test_of_two_who_decide_at_once_the_run_gets_the_one_that_counts(servic
     assert ended["status"] == {"approved": "completed", "rejected": "aborted"}[winner]
 
 
-async def test_a_decision_whose_api_died_before_telling_the_run_is_told_by_the_sweep(
+async def test_the_sweep_sends_a_decision_whose_api_died_before_answering_the_run(
     service: Service, ann: Reviewer
 ) -> None:
     item = await upload(service, ann)
@@ -116,11 +116,11 @@ async def test_a_decision_whose_api_died_before_telling_the_run_is_told_by_the_s
     finally:
         service.api.state.app = app
     assert (outcome["review"]["status"], outcome["runs_answered"]) == ("approved", False)
-    await eventually(lambda: _told(service), "the sweep to tell")
+    await eventually(lambda: _answered(service), "the sweep to answer")
     assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 
 
-async def test_a_run_that_was_told_before_its_api_died_is_not_told_twice(service: Service, ann: Reviewer) -> None:
+async def test_a_run_answered_before_its_api_died_is_not_answered_twice(service: Service, ann: Reviewer) -> None:
     item = await upload(service, ann)
     await approve(ann, item)
     await service.ended(item["run"])
@@ -175,7 +175,7 @@ async def test_the_run_cannot_be_answered_past_its_document(service: Service, an
 
 
 async def publish(service: Service, *more: Json, nap: float = 0, **human: Json) -> str:
-    """Publish a definition that reads a document and asks about it so, and return its id."""
+    """Publish a definition that reads a document and has this human step, and return its id."""
     document = "{{ inputs.document_id }}"
     config = {"document_id": document, "sla_hours": 24}
     steps = [
@@ -192,7 +192,7 @@ async def publish(service: Service, *more: Json, nap: float = 0, **human: Json) 
     return str(definition["id"])
 
 
-async def test_whoever_uploaded_a_document_does_not_approve_it_where_the_step_says_so(
+async def test_the_uploader_does_not_approve_the_document_if_the_step_forbids_it(
     service: Service, ann: Reviewer
 ) -> None:
     definition = await publish(service, assignees={"not_the_submitter": True, "group": "cashiers"})
@@ -217,7 +217,7 @@ async def test_a_decision_that_the_runs_form_does_not_take_is_refused(service: S
 
 
 async def test_a_decision_that_its_run_refuses_is_given_back(service: Service, ann: Reviewer) -> None:
-    """As when the run asked after the decision: its form is looked at then."""
+    """As if the run asked after the decision: then its form is checked."""
     definition = await publish(service, form={"properties": {"reason": {"maxLength": 20}}})
     item = await upload(service, ann, definition)
     await service.app.db.execute(
@@ -242,8 +242,8 @@ async def test_an_answer_before_the_question_is_refused(service: Service, ann: R
     assert (await step_item(service, run_id))["status"] == "open"
 
 
-async def test_what_was_rejected_is_not_filed_by_a_later_run(service: Service, ann: Reviewer) -> None:
-    """As when its `create_review` is repeated after the rejection: the run asks, and gets what was decided."""
+async def test_a_rejected_document_is_not_filed_by_a_later_run(service: Service, ann: Reviewer) -> None:
+    """As if its `create_review` is repeated after the rejection: the run asks, and gets the decision."""
     definition = await publish(
         service,
         {"id": "again", "handler": "create_review", "depends_on": ["approval"],
@@ -256,21 +256,21 @@ async def test_what_was_rejected_is_not_filed_by_a_later_run(service: Service, a
     assert (ended["steps"]["again"]["output"]["needs_person"], ended["steps"]["filed"]["status"]) == (True, "skipped")
     run_id = await begin_again(service, item["document_id"])
     await eventually(lambda: _is_asked(service, run_id), f"{run_id} to ask")
-    await eventually(lambda: _told(service), "the sweep to tell")
+    await eventually(lambda: _answered(service), "the sweep to answer")
     ended = await service.ended(run_id)
     assert (ended["status"], ended["reason"]) == ("aborted", "rejected: not ours")
     assert ended["steps"]["file_json"]["status"] == "skipped"
 
 
 async def begin_again(service: Service, document_id: str) -> str:
-    """Start another run of the shipped definition about a document that is there already, as anybody may."""
+    """Start another run of the shipped definition about a stored document."""
     order = {"definition": DEFINITION, "inputs": {"document_id": document_id, "sla_hours": 24}}
     response = await service.http.post("/v1/runs", json=order)
     assert response.status_code == 202, response.text
     return str(response.json()["run_id"])
 
 
-@pytest.mark.parametrize("who_leaves", ["first", "second", "nobody"])
+@pytest.mark.parametrize("who_leaves", ["first", "second", "no one"])
 async def test_two_runs_about_a_document_share_its_item(service: Service, ann: Reviewer, who_leaves: str) -> None:
     item = await upload(service, ann)
     runs = {"first": item["run"], "second": await begin_again(service, item["document_id"])}
@@ -301,7 +301,7 @@ async def test_a_second_question_of_a_run_is_not_answered_by_the_first_ones_deci
 
 
 async def decide_itself(service: Service, who: Reviewer, item: Json, step_id: str, decision: Json) -> None:
-    """Decide a step that asks about the document for itself, by its own item and by nothing else."""
+    """Decide a step whose own item asks about the document, through that item only."""
     operator = who.named("op", "operate")
     await operator.refused("POST", f"/runs/{item['run']}/waits/{step_id}", 403, json={"answer": decision})
     review_id = step_review_id("default", item["run"], step_id)
@@ -327,7 +327,7 @@ async def test_a_step_with_a_form_of_its_own_is_decided_by_its_own_item(service:
     assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
 
 
-async def test_what_a_run_is_being_told_is_not_reopened(service: Service, ann: Reviewer) -> None:
+async def test_a_decision_that_is_being_sent_to_a_run_is_not_reopened(service: Service, ann: Reviewer) -> None:
     item, app = await upload(service, ann), service.app
     verdict = await ann.verdict(item)
     service.api.state.app = dataclasses.replace(app, temporal=cast(Client, Dead()))
@@ -337,14 +337,14 @@ async def test_what_a_run_is_being_told_is_not_reopened(service: Service, ann: R
         refused = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 409, **reopening)
     finally:
         service.api.state.app = app
-    assert "a run is being told" in refused["state"]
-    await eventually(lambda: _told(service), "the sweep to tell")
+    assert "a run is being answered" in refused["state"]
+    await eventually(lambda: _answered(service), "the sweep to answer")
     await service.ended(item["run"])
     await eventually(lambda: _is_closed(service, item["run"]), "the run's own question to be closed")
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "paid twice"})
 
 
-async def test_runs_that_cannot_be_told_do_not_hold_up_the_sweep(
+async def test_runs_that_cannot_be_answered_do_not_hold_up_the_sweep(
     service: Service, ann: Reviewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = [await upload(service, ann) for _ in range(2)]
@@ -374,18 +374,18 @@ async def test_many_that_are_approved_at_once_resume_their_runs_and_wait_for_no_
     finally:
         service.api.state.app = app
     assert [outcome["approved"] for outcome in outcomes] == [True] * 3, outcomes
-    assert len(away.asked) == 1  # the sweep tells the others: each would be waited for as long
-    await eventually(lambda: _told(service), "the sweep to tell")
+    assert len(away.asked) == 1  # the others are left to the sweep: each would take as long
+    await eventually(lambda: _answered(service), "the sweep to answer")
     for item in items:
         assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 
 
-async def _told(service: Service) -> bool:
+async def _answered(service: Service) -> bool:
     return await answer_waiting_runs(service.app, older_than_seconds=0) > 0
 
 
 class Dead:
-    """A Temporal that is away, as the client of an API meets it that is about to die."""
+    """An unavailable Temporal, as the client of an API that is about to die sees it."""
 
     def __init__(self, seconds: float = 0) -> None:
         self.seconds = seconds

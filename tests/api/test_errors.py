@@ -25,7 +25,7 @@ async def test_an_unknown_path_is_a_problem(http: httpx.AsyncClient) -> None:
     assert response.json()["type"] == "/problems/not-found"
 
 
-async def test_a_wrong_method_is_a_problem_that_tells_the_right_ones(http: httpx.AsyncClient) -> None:
+async def test_a_wrong_method_is_refused_with_the_allowed_ones(http: httpx.AsyncClient) -> None:
     response = await http.delete("/v1/documents")
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
     assert response.json()["type"] == "/problems/method-not-allowed"

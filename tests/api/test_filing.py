@@ -1,4 +1,4 @@
-"""The lake learns what people decide and correct, under the definition that saves a document before anybody saw it."""
+"""The lake stores what people decide and correct, under the definition that saves a document before they see it."""
 
 import datetime as dt
 from typing import Any
@@ -27,7 +27,7 @@ from tests.stack import eventually
 
 @pytest.fixture
 async def ann(service: Service) -> Reviewer:
-    """Return a person of a tenant of her own, in which nobody knows the vendor or has approved anything."""
+    """Return a person of a new tenant, in which the vendor is unknown and nothing was approved."""
     shipped = (SHIPPED / "invoice.yaml").read_text()
     who = reviewer(service)
     published = await service.http.post(

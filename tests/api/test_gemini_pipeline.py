@@ -175,7 +175,7 @@ async def test_equal_bytes_at_once_on_two_workers_are_asked_about_once(running: 
 
 
 @pytest.mark.timeout(240)
-async def test_a_model_that_is_away_fails_no_document(running: Fleet) -> None:
+async def test_an_unavailable_model_fails_no_document(running: Fleet) -> None:
     [run], fake = await process(running, parse_script("503"), [pdf()], definition="hasty")
     output = run["steps"]["ask_gemini"]["output"]
     assert (run["status"], output["reader"], output["problems"][-1]) == ("completed", "text", "gemini_unavailable")

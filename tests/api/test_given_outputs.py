@@ -32,7 +32,7 @@ async def test_an_output_given_by_hand_fits_its_handler(service: Service, output
     assert (await retry(service.http, run_id, steps={"sum": {"output": {"attempts": 1}}})).status_code == 200
 
 
-async def test_it_is_told_what_was_found_and_expected(service: Service) -> None:
+async def test_a_refusal_says_what_was_found_and_expected(service: Service) -> None:
     fails = {"handler": "fail", "config": {"times": 9}}
     path, message = await refused(service, fails, {"attempts": "many"})
     assert path == "steps.a.output.attempts"

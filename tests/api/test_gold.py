@@ -1,4 +1,4 @@
-"""Gold data: what people approved, beside what was read; nothing that nobody approved, and no other tenant's."""
+"""Gold data: the approved values next to the read ones; nothing unapproved, and nothing of another tenant."""
 
 import json
 from decimal import Decimal
@@ -38,7 +38,7 @@ async def approved(service: Service, who: Reviewer) -> str:
     return str(item["document_id"])
 
 
-async def test_what_people_corrected_and_approved_is_exported(service: Service, ann: Reviewer, tmp_path: Path) -> None:
+async def test_corrected_and_approved_documents_are_exported(service: Service, ann: Reviewer, tmp_path: Path) -> None:
     document_id = await approved(service, ann)
     unapproved = await waiting(service, ann, reading(total=said(Decimal("200.00"))))
     await correct(ann, unapproved, "total", "119.00")
@@ -56,13 +56,13 @@ async def test_what_people_corrected_and_approved_is_exported(service: Service, 
     assert line["approved_at"] > line["corrected_at"]
 
 
-async def test_what_passed_by_itself_is_no_gold(service: Service, ann: Reviewer) -> None:
+async def test_documents_that_passed_without_a_person_are_not_gold(service: Service, ann: Reviewer) -> None:
     document_id = await approved(service, ann)
     await service.app.db.execute("UPDATE reviews SET decided_by = $1 WHERE document_id = $2", PASSED_BY, document_id)
     assert (await export(service, ann, "-")).out == ""
 
 
-async def test_what_was_approved_is_exported_whatever_is_read_later(
+async def test_an_approved_document_is_exported_as_approved_after_a_new_reading(
     service: Service, ann: Reviewer, tmp_path: Path
 ) -> None:
     document_id = await approved(service, ann)
@@ -76,8 +76,8 @@ async def test_what_was_approved_is_exported_whatever_is_read_later(
 
 async def test_the_manifest_is_that_of_a_labelled_folder(service: Service, ann: Reviewer, tmp_path: Path) -> None:
     await approved(service, ann)
-    told = await export(service, ann, str(tmp_path / "gold"))
-    assert told.out == f"wrote 1 corrections of 1 approved documents to {tmp_path / 'gold'}\n"
+    exported = await export(service, ann, str(tmp_path / "gold"))
+    assert exported.out == f"wrote 1 corrections of 1 approved documents to {tmp_path / 'gold'}\n"
     assert len((tmp_path / "gold" / "corrections.jsonl").read_text().splitlines()) == 1
     text = (tmp_path / "gold" / "MANIFEST.json").read_text()
     [labelled] = Manifest.model_validate_json(text).files
@@ -90,8 +90,8 @@ async def test_the_manifest_is_that_of_a_labelled_folder(service: Service, ann: 
 
 async def test_originals_come_with_it_named_by_what_they_are(service: Service, ann: Reviewer, tmp_path: Path) -> None:
     document_id = await approved(service, ann)
-    told = await export(service, ann, str(tmp_path), "--originals")
-    assert "is no longer kept" in told.err  # the test's document has a row alone
+    exported = await export(service, ann, str(tmp_path), "--originals")
+    assert "is no longer kept" in exported.err  # the test's document has a row alone
     data = f"%PDF-1.7 {document_id}".encode()
     reference = await BlobStore(service.settings.data_dir / "blobs").put(data)
     await service.app.db.execute(

@@ -59,8 +59,8 @@ async def test_items_of_a_parked_list_are_given_what_they_need(service: Service)
         "bad": {"fate": "rerun", "why": f"1 of its 4 items completed, and are kept; {BY_HAND}"},
         "sum": {"fate": "rerun", "why": "has not begun"},
     }
-    result = await resolve(service, run_id, items=MORE, reason="typed wrong")
-    assert result.status_code == 200, result.text
+    told = await resolve(service, run_id, items=MORE, reason="typed wrong")
+    assert told.status_code == 200, told.text
     run = await service.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"items": GIVEN, "completed": 3})
     assert run["steps"]["bad"]["items"]["skipped"] == 1
@@ -163,16 +163,16 @@ STRANGE: list[Json] = [
 
 
 @pytest.mark.parametrize("on_failure", ["park", "continue"])
-async def test_values_that_cannot_be_stored_are_refused(service: Service, on_failure: str) -> None:
+async def test_outputs_that_cannot_be_stored_are_refused(service: Service, on_failure: str) -> None:
     run_id = await (parked if on_failure == "park" else failed)(service, list_of(FOUR, on_failure=on_failure))
     for items in STRANGE:
         for is_preview in (True, False):
             if on_failure == "park" and not is_preview:
-                result = await resolve(service, run_id, items=items)
+                told = await resolve(service, run_id, items=items)
             else:
-                result = await retry(service.http, run_id, steps={"bad": {"items": items}}, preview=is_preview)
-            assert result.status_code == 422, result.text
-            assert "items" in result.json()["problems"][0]["path"]
+                told = await retry(service.http, run_id, steps={"bad": {"items": items}}, preview=is_preview)
+            assert told.status_code == 422, told.text
+            assert "items" in told.json()["problems"][0]["path"]
 
 
 @pytest.mark.parametrize("on_failure", ["park", "continue"])
@@ -182,12 +182,12 @@ async def test_what_items_cannot_be_given_is_refused(service: Service, on_failur
     for edit, path, message in WRONG:
         for is_preview in (True, False):
             if is_parked and not is_preview:
-                result, prefix = await resolve(service, run_id, **edit), ""
+                told, prefix = await resolve(service, run_id, **edit), ""
             else:
-                result = await retry(service.http, run_id, steps={"bad": edit}, preview=is_preview)
+                told = await retry(service.http, run_id, steps={"bad": edit}, preview=is_preview)
                 prefix = "steps.bad."
-            assert result.status_code == 422, result.text
-            [problem] = result.json()["problems"]
+            assert told.status_code == 422, told.text
+            [problem] = told.json()["problems"]
             assert problem["path"] == f"{prefix}{path}"
             assert message in problem["message"]
             assert problem.get("suggestion") == ("k7" if "k77" in path else None)
@@ -214,11 +214,11 @@ async def test_orders_that_say_too_little_or_too_much_are_refused(service: Servi
 async def test_a_list_that_is_made_anew_takes_nothing_for_its_items(service: Service) -> None:
     run_id = await failed(service, list_of(FOUR))
     edits: Json = {"load": {"output": {"value": 4}}, "bad": {"items": MORE}}
-    result = await retry(service.http, run_id, steps=edits)
-    assert result.status_code == 422, result.text
-    [problem] = result.json()["problems"]
+    told = await retry(service.http, run_id, steps=edits)
+    assert told.status_code == 422, told.text
+    [problem] = told.json()["problems"]
     assert problem["path"] == "steps.bad.items"
-    assert "its list is made anew, for it follows load, which is not reused" in problem["message"]
+    assert "its list is computed again, because it follows load, which is not reused" in problem["message"]
     given = await retry(service.http, run_id, steps={"load": {"items": MORE}})
     [problem] = given.json()["problems"]
     assert (problem["path"], problem["message"]) == ("steps.load.items", "only a step over a list has items")

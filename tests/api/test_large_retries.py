@@ -1,8 +1,8 @@
-"""Runs whose state is too large for one message: they are retried and shown all the same."""
+"""Runs whose state is too large for one message are retried like others."""
 
 import pytest
 
-from docrail.dag.engine.saved_state import MAX_TOLD_BYTES
+from docrail.dag.engine.saved_state import MAX_WHOLE_BYTES
 from docrail.dag.values.json_values import Json, size_of
 from docrail.services.engine import MAX_REQUEST_BYTES, describe
 from docrail.services.runs.saved import saved_state
@@ -42,11 +42,11 @@ async def test_a_failed_long_list_goes_on_with_what_it_has_however_often(calling
     async with loopback(*replies) as server:
         run_id = await failed(calling, fetching(server, "large_list"))
         state = await saved_state(calling.app, await describe(calling.app, "default", run_id))
-        assert size_of(state) > max(MAX_TOLD_BYTES, MAX_REQUEST_BYTES)
+        assert size_of(state) > max(MAX_WHOLE_BYTES, MAX_REQUEST_BYTES)
         statuses = [item["status"] for item in state["steps"]["fetch"]["fan"]["items"]]
         assert (statuses.count("completed"), statuses.count("failed")) == (ITEMS - 2, 2)
-        result = await retry(calling.http, run_id)
-        assert result.status_code == 200, result.text
+        told = await retry(calling.http, run_id)
+        assert told.status_code == 200, told.text
         run = await calling.closed(run_id)
         assert (run["status"], run["steps"]["fetch"]["items"]["completed"]) == ("failed", ITEMS - 1)
         assert (await retry(calling.http, run_id)).status_code == 200
@@ -61,8 +61,8 @@ async def test_a_run_inside_another_goes_on_with_its_large_state_too(calling: Se
         assert (await calling.http.post("/v1/definitions", json={"definition": inner})).status_code == 201
         steps = [{"id": "inside", "workflow": {"id": "large_inner"}}]
         run_id = await failed(calling, {"id": "large_outer", "steps": steps, "outputs": {"all": "{{ inside.count }}"}})
-        result = await retry(calling.http, run_id)
-        assert result.status_code == 200, result.text
+        told = await retry(calling.http, run_id)
+        assert told.status_code == 200, told.text
         run = await calling.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"all": ITEMS})
     assert len(server.asked) == ITEMS + 1

@@ -28,7 +28,7 @@ async def page_of(http: httpx.AsyncClient) -> dict[str, float]:
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
-async def test_the_page_shows_how_documents_ended_in_a_new_process_too(service: Service) -> None:
+async def test_the_page_counts_outcomes_and_a_new_process_shows_the_same(service: Service) -> None:
     before = await page_of(service.http)
     for content in (e_invoice(secrets.token_hex(8)), f"no invoice {secrets.token_hex(8)}".encode()):
         uploaded = await service.http.post("/v1/documents", files={"file": ("a", content)})
@@ -48,8 +48,8 @@ async def test_the_page_shows_how_documents_ended_in_a_new_process_too(service: 
 
 
 async def test_the_page_of_an_api_without_a_database_keeps_its_own_metrics(service: Service) -> None:
-    unavailable = service.settings.model_copy(update={"database_url": "postgresql://docrail@127.0.0.1:1/docrail"})
-    async with serve(unavailable) as alone:
+    away = service.settings.model_copy(update={"database_url": "postgresql://docrail@127.0.0.1:1/docrail"})
+    async with serve(away) as alone:
         await alone.http.get("/healthz")
         page = await page_of(alone.http)
     assert page["docrail_database_up"] == 0
@@ -57,7 +57,7 @@ async def test_the_page_of_an_api_without_a_database_keeps_its_own_metrics(servi
     assert [name for name in page if name.startswith(("documents_", "processing_", "extraction_"))] == []
 
 
-async def test_a_scrape_that_waits_for_the_database_delays_no_other_request(service: Service) -> None:
+async def test_a_scrape_that_waits_for_the_database_blocks_no_other_request(service: Service) -> None:
     db = service.app.db
     connections = [await db.acquire() for _ in range(db.get_max_size())]
     try:

@@ -1,4 +1,4 @@
-"""Who calls an API without keys: anonymous, or where names are trusted whoever they say they are."""
+"""Callers of an API without keys are anonymous, or, if names are trusted, have the name that they give."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,14 +15,14 @@ from tests.stack import Servers
 
 @pytest.fixture
 async def alone(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
-    """Give the API as one developer has it, in which every total takes two people."""
+    """Yield a developer's API, in which every document needs two approvals."""
     settings = settings_for(embedded.temporal_address, dsn, tmp_path)
     async with serve(settings.model_copy(update={"trust_names": True, "four_eyes_above": 1})) as service:
         yield service
 
 
 async def act(service: Service, name: str | None, item: Json, act: str) -> httpx.Response:
-    """Claim the item and do it as `name`."""
+    """Claim the item and act on it as `name`."""
     service.api.dependency_overrides.pop(current_principal, None)
     headers = {"X-Docrail-As": name} if name else {}
     path = f"/v1/reviews/{item['review_id']}"
@@ -67,16 +67,16 @@ async def test_an_item_is_found_by_its_persons_name_however_it_is_written(alone:
         assert item["review_id"] in [each["review_id"] for each in found]
 
 
-async def test_who_gives_no_name_is_told_how(alone: Service) -> None:
+async def test_a_request_without_a_name_is_refused_with_how_to_give_one(alone: Service) -> None:
     item = await waiting(alone, reviewer(alone, "default"), reading())
     assert (await act(alone, None, item, "approve")).status_code == 200
     refused = await act(alone, None, item, "approve")
     assert refused.status_code == 403
-    assert "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are" in refused.json()["detail"]
+    assert "set DOCRAIL_AS=NAME to name yourself to an API of `docrail up`" in refused.json()["detail"]
 
 
 @pytest.mark.parametrize("name", ["docrail", "DocRail", "straight-through", "SLA-watch", "a\tb", "-", "x" * 65])
-async def test_what_is_no_name_is_refused(alone: Service, name: str) -> None:
+async def test_an_invalid_name_is_refused(alone: Service, name: str) -> None:
     alone.api.dependency_overrides.clear()
     refused = await alone.http.get("/v1/reviews", headers={"X-Docrail-As": name})
     assert refused.status_code == 422
@@ -88,5 +88,5 @@ async def test_names_are_refused_where_they_are_not_trusted(alone: Service) -> N
     alone.api.state.trust_names = False
     refused = await alone.http.get("/v1/reviews", headers={"X-Docrail-As": "ann"})
     assert refused.status_code == 422
-    assert "is taken only where DOCRAIL_TRUST_NAMES is set" in refused.json()["detail"]
+    assert "is accepted only if DOCRAIL_TRUST_NAMES is set" in refused.json()["detail"]
     assert (await alone.http.get("/v1/reviews")).status_code == 200

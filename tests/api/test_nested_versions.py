@@ -71,7 +71,7 @@ async def test_a_version_that_was_never_published_is_refused_when_the_outer_run_
     assert refused.json()["detail"] == told
 
 
-async def test_a_retry_with_a_version_takes_up_what_was_mended_inside(service: Service) -> None:
+async def test_a_retry_with_a_version_uses_the_corrected_inner_definition(service: Service) -> None:
     """Also with the version that ran: it is the definition inside that is another."""
     inner = f"inner_{uuid.uuid4().hex}"
     fails = {"id": "a", "handler": "fail", "config": {"times": 9}, "max_retries": 0}

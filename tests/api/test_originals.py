@@ -1,4 +1,4 @@
-"""Readers of a document see its pages and download its bytes; others do not, and no browser runs them."""
+"""Reviewers see a document's pages and download its bytes; other tenants do not, and no browser runs them."""
 
 import asyncio
 import datetime as dt

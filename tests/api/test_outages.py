@@ -1,4 +1,4 @@
-"""The API with servers of its own, which are killed and come back."""
+"""The API survives outages of its servers, which are killed and restarted here."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -39,7 +39,7 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 @pytest.fixture
 async def service(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    """An API that was started while everything else was away, and then all of it came up."""
+    """An API that was started while every other server was down, after those have started."""
     settings = settings_for(servers.temporal.address, servers.postgres.dsn, tmp_path_factory.mktemp("api"))
     await servers.temporal.process.kill()
     await servers.postgres.process.kill()
@@ -62,9 +62,7 @@ async def _ready(http: httpx.AsyncClient) -> bool:
     return (await http.get("/readyz")).status_code == 200
 
 
-async def test_a_document_uploaded_while_temporal_is_away_is_kept_and_run_later(
-    servers: Servers, service: Service
-) -> None:
+async def test_a_document_uploaded_while_temporal_is_unavailable_runs_later(servers: Servers, service: Service) -> None:
     http = service.http
     await servers.temporal.process.kill()
     uploads = [await http.post("/v1/documents", files={"file": ("a", f"text {n}".encode())}) for n in range(3)]
@@ -80,7 +78,7 @@ async def test_a_document_uploaded_while_temporal_is_away_is_kept_and_run_later(
         assert (await service.ended(document["run_id"]))["status"] == "failed"  # plain text is no invoice
 
 
-async def test_the_same_upload_again_starts_the_run_that_was_left_behind(servers: Servers, service: Service) -> None:
+async def test_repeating_an_upload_starts_the_run_that_is_missing(servers: Servers, service: Service) -> None:
     files, headers = {"file": ("a", b"sent twice")}, {"Idempotency-Key": "sent-twice"}
     await servers.temporal.process.kill()
     first = await service.http.post("/v1/documents", files=files, headers=headers)

@@ -1,4 +1,4 @@
-"""Steps that call other services, through a real worker: what is retried, when, and what a run then tells."""
+"""Steps that call other services, through a real worker: what is retried, when, and what the run shows."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -54,7 +54,7 @@ async def test_a_service_that_asks_for_patience_is_called_again_when_it_said(cal
     assert second.at - first.at >= 0.99
 
 
-async def test_a_run_never_tells_a_secret(calling: Service) -> None:
+async def test_a_run_never_shows_a_secret(calling: Service) -> None:
     async with loopback(Reply(403, b"hush-hush is no key of ours")) as server:
         ended = await run(calling, calling_step(server))
     assert len(server.asked) == 1

@@ -1,4 +1,4 @@
-"""`GET /v1/runs/{id}/steps/{step}/output` and `docrail run output`: whole outputs, also those a report refers to."""
+"""`GET /v1/runs/{id}/steps/{step}/output` and `docrail run output` return full outputs, even large ones."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ MANY = {
 
 @pytest.fixture(scope="module")
 async def run_id(service: Service) -> AsyncIterator[str]:
-    """Give a run with every kind of output; one of its steps waits."""
+    """Yield a run with every kind of output; one of its steps waits."""
     started = await service.http.post("/v1/runs", json={"definition": MANY, "inputs": {"text": TEXT}})
     run_id: str = started.json()["run_id"]
 
@@ -58,17 +58,17 @@ async def get(service: Service, run_id: str, step_id: str, **headers: str) -> ht
     return await service.http.get(f"/v1/runs/{run_id}/steps/{step_id}/output", headers=headers)
 
 
-async def test_an_output_is_told_whole_although_the_report_only_refers_to_it(service: Service, run_id: str) -> None:
+async def test_a_stored_output_is_returned_whole(service: Service, run_id: str) -> None:
     report = (await service.http.get(f"/v1/runs/{run_id}")).json()
     part = part_of(report["steps"]["large"]["output"])
     assert part is not None
-    told = await get(service, run_id, "large")
-    assert told.status_code == 200
-    assert told.headers["content-type"] == "application/json"
-    assert told.json() == {"run_id": run_id, "step_id": "large", "output": {"value": {"text": TEXT}}}
+    shown = await get(service, run_id, "large")
+    assert shown.status_code == 200
+    assert shown.headers["content-type"] == "application/json"
+    assert shown.json() == {"run_id": run_id, "step_id": "large", "output": {"value": {"text": TEXT}}}
 
 
-async def test_small_outputs_and_empty_ones_are_told_too(service: Service, run_id: str) -> None:
+async def test_small_and_empty_outputs_are_returned_too(service: Service, run_id: str) -> None:
     assert (await get(service, run_id, "small")).json()["output"] == {"value": 5}
     assert (await get(service, run_id, "nothing")).json()["output"] == {}
 
@@ -81,20 +81,20 @@ async def test_a_step_that_gave_nothing_has_no_output(service: Service, run_id: 
 
 
 @pytest.mark.parametrize(("run", "step"), [("outputs_of_steps.none", "large"), ("odd", "large"), (None, "largest")])
-async def test_what_there_is_not_is_not_found(service: Service, run_id: str, run: str | None, step: str) -> None:
+async def test_an_unknown_output_is_not_found(service: Service, run_id: str, run: str | None, step: str) -> None:
     refused = await get(service, run or run_id, step)
     assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
 
 
-async def test_another_tenant_is_told_nothing(service: Service, run_id: str) -> None:
+async def test_another_tenant_sees_nothing(service: Service, run_id: str) -> None:
     refused = await get(service, run_id, "large", **{"X-Test-Tenant": "globex"})
     assert (refused.status_code, refused.json()["detail"]) == (404, f"there is no run '{run_id}'")
 
 
 async def test_the_command_prints_the_output(service: Service, run_id: str) -> None:
-    told = await docrail("run", "output", run_id, "large", DOCRAIL_API_URL=str(service.http.base_url))
-    assert (told.code, told.err) == (0, "")
-    assert json.loads(told.out) == {"value": {"text": TEXT}}
+    shown = await docrail("run", "output", run_id, "large", DOCRAIL_API_URL=str(service.http.base_url))
+    assert (shown.code, shown.err) == (0, "")
+    assert json.loads(shown.out) == {"value": {"text": TEXT}}
 
 
 async def test_the_command_says_that_there_is_none(service: Service, run_id: str) -> None:
@@ -103,7 +103,7 @@ async def test_the_command_says_that_there_is_none(service: Service, run_id: str
     assert (refused.code, refused.out, refused.err) == (1, "", message)
 
 
-async def test_a_value_store_that_is_away_is_said(service: Service) -> None:
+async def test_an_unavailable_value_store_is_reported(service: Service) -> None:
     text = uuid.uuid4().hex * 3000
     order = {"definition": MANY, "inputs": {"text": text}}
     run_id = (await service.http.post("/v1/runs", json=order)).json()["run_id"]
@@ -141,12 +141,12 @@ async def test_the_history_of_an_outer_run_does_not_carry_the_large_outputs_of_i
         if event.HasField("child_workflow_execution_completed_event_attributes")
     ]
     assert [len(data) < 5_000 for data in completed] == [True]
-    told = await service.ended(f"{run_id}~nested")
-    assert (told["step_outputs_omitted"], len(told["steps"]["s2"]["output"]["value"])) == (False, 40_000)
+    shown = await service.ended(f"{run_id}~nested")
+    assert (shown["step_outputs_omitted"], len(shown["steps"]["s2"]["output"]["value"])) == (False, 40_000)
     assert (await get(service, f"{run_id}~nested", "s1")).json()["output"] == {"value": "x" * 40_000}
 
 
-async def test_outputs_that_a_report_leaves_out_are_told_one_by_one(service: Service) -> None:
+async def test_outputs_that_a_report_omits_are_returned_one_by_one(service: Service) -> None:
     steps = [{"id": f"s{n}", "handler": "echo", "config": {"value": "{{ inputs.text }}"}} for n in range(35)]
     definition = {"id": "outputs_left_out", "inputs": {"text": {"type": "string"}}, "steps": steps}
     order = {"definition": definition, "inputs": {"text": "x" * 60_000}}
@@ -155,7 +155,7 @@ async def test_outputs_that_a_report_leaves_out_are_told_one_by_one(service: Ser
     assert (await get(service, run_id, "s7")).json()["output"] == {"value": "x" * 60_000}
 
 
-async def test_the_outputs_of_a_run_are_told_whole(service: Service) -> None:
+async def test_the_outputs_of_a_run_are_returned_whole(service: Service) -> None:
     definition = {
         "id": "outputs_of_a_run",
         "inputs": {"text": {"type": "string"}},
@@ -171,7 +171,7 @@ async def test_the_outputs_of_a_run_are_told_whole(service: Service) -> None:
     assert json.loads(printed.out) == whole
 
 
-async def test_what_stands_for_a_stored_value_is_no_input(service: Service) -> None:
+async def test_a_placeholder_of_a_stored_value_is_not_an_input(service: Service) -> None:
     mark = {"$stored": "a" * 64, "bytes": 70_000}
     definition = {"id": "no_marks", "inputs": {"x": {"type": "object"}}, "steps": [{"id": "a", "handler": "noop"}]}
     refused = await service.http.post("/v1/runs", json={"definition": definition, "inputs": {"x": {"in": [mark]}}})
@@ -181,7 +181,7 @@ async def test_what_stands_for_a_stored_value_is_no_input(service: Service) -> N
     assert (problem["path"], problem["message"]) == ("inputs.x.in.0", said)
 
 
-async def test_the_large_outputs_of_an_inner_run_are_told_whole_too(service: Service) -> None:
+async def test_the_large_outputs_of_an_inner_run_are_returned_whole(service: Service) -> None:
     inner: dict[str, Json] = {"id": "outputs_given", "inputs": {"text": {"type": "string"}}}
     inner |= {"steps": [{"id": "a", "handler": "noop"}], "outputs": {"text": "{{ inputs.text }}"}}
     assert (await service.http.post("/v1/definitions", json={"definition": inner})).status_code == 201

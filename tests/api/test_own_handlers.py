@@ -132,10 +132,12 @@ async def test_a_worker_without_a_handler_leaves_its_step_to_one_that_has_it(
         run_id = started.json()["run_id"]
 
         async def is_tried() -> bool:
-            steps = (await served.http.get(f"/v1/runs/{run_id}/explain")).json()
-            return "this worker has no handler 'first_words': set DOCRAIL_HANDLERS" in str(steps)
+            [step] = (await served.http.get(f"/v1/runs/{run_id}/explain")).json()["steps"].values()
+            words = " ".join(step["words"])
+            lack = "no failed attempt: this worker has no handler 'first_words': set DOCRAIL_HANDLERS"
+            return lack in words and "attempt 1 of at most 1 begins when the delay before it is over" in words
 
-        await eventually(is_tried, "an attempt at the worker without the handler")
+        await eventually(is_tried, "the pause after an attempt at the worker without the handler")
     async with work(settings):
         assert (await served.ended(run_id))["status"] == "completed"
 

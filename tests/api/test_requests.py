@@ -1,4 +1,4 @@
-"""Requests that cannot be read, or not be meant: refused in words that say what was found and what was expected."""
+"""Unreadable and invalid requests are refused with what was found and what was expected."""
 
 import contextlib
 from typing import Any
@@ -16,8 +16,8 @@ from tests.api.test_routes import GUARDED, TAKES_BODY
 JSON = {"Content-Type": "application/json"}
 
 
-async def told(http: httpx.AsyncClient, path: str, **request: Any) -> tuple[str, str]:
-    """Send what will be refused, and return the only problem's path and message."""
+async def problem_of(http: httpx.AsyncClient, path: str, **request: Any) -> tuple[str, str]:
+    """Send a request that is refused, and return its only problem's path and message."""
     response = await http.post(path, **request)
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input"), response.text
     [problem] = response.json()["problems"]
@@ -27,15 +27,15 @@ async def told(http: httpx.AsyncClient, path: str, **request: Any) -> tuple[str,
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b'{"definition": }', "is no JSON: Expecting value at character 15"),
-        (b"\xff\xfe{", "is no UTF-8"),
+        (b'{"definition": }', "is not JSON: Expecting value at character 15"),
+        (b"\xff\xfe{", "is not UTF-8"),
         (b'{"inputs": ' + b"[" * 100_000, "is nested too deeply to be read"),
-        (b'{"inputs": {"a": ' + b"1" * 5000 + b"}}", "holds a number that is too long to be read: Exceeds the limit"),
+        (b'{"inputs": {"a": ' + b"1" * 5000 + b"}}", "contains a number that is too long: Exceeds the limit"),
     ],
     ids=["syntax", "encoding", "depth", "number"],
 )
 async def test_a_body_that_cannot_be_read_says_why(http: httpx.AsyncClient, body: bytes, message: str) -> None:
-    path, found = await told(http, "/v1/runs", content=body, headers=JSON)
+    path, found = await problem_of(http, "/v1/runs", content=body, headers=JSON)
     assert path == "body"
     assert found.startswith(message)
 
@@ -49,8 +49,8 @@ async def test_half_a_character_is_refused_though_no_answer_can_repeat_it(http: 
     assert "?" in response.json()["detail"]
 
 
-async def test_a_body_that_is_not_called_json_is_told_what_to_call_it(http: httpx.AsyncClient) -> None:
-    path, message = await told(http, "/v1/runs", content=b"{}", headers={"Content-Type": "text/plain"})
+async def test_a_body_of_another_content_type_is_refused_with_the_expected_one(http: httpx.AsyncClient) -> None:
+    path, message = await problem_of(http, "/v1/runs", content=b"{}", headers={"Content-Type": "text/plain"})
     assert (path, message) == (
         "body",
         "must be JSON with the header Content-Type: application/json, found text/plain",
@@ -72,7 +72,7 @@ async def test_a_body_that_is_not_called_json_is_told_what_to_call_it(http: http
 async def test_a_field_that_does_not_fit_says_what_was_found(
     http: httpx.AsyncClient, body: Json, expected: tuple[str, str]
 ) -> None:
-    assert await told(http, "/v1/runs", json=body) == expected
+    assert await problem_of(http, "/v1/runs", json=body) == expected
 
 
 @pytest.mark.parametrize(("method", "path", "route"), TAKES_BODY)
@@ -103,7 +103,7 @@ async def test_a_parameter_that_would_not_be_heeded_is_refused(
     assert problems["statu"]["message"] == "this request has no such parameter"
 
 
-async def test_an_unknown_parameter_is_told_the_nearest_and_a_repeated_one_refused(http: httpx.AsyncClient) -> None:
+async def test_an_unknown_parameter_suggests_the_nearest_and_a_repeated_one_is_refused(http: httpx.AsyncClient) -> None:
     response = await http.get("/v1/runs?statu=failed&limit=1&limit=2")
     found = [(problem["path"], problem["suggestion"]) for problem in response.json()["problems"]]
     assert found == [("statu", "status"), ("limit", None)]
@@ -115,22 +115,22 @@ async def test_probes_take_any_parameter(http: httpx.AsyncClient) -> None:
 
 async def test_a_second_file_is_refused_and_nothing_is_kept(http: httpx.AsyncClient) -> None:
     files = [("file", ("a.xml", b"first")), ("file", ("b.xml", b"second"))]
-    path, message = await told(http, "/v1/documents", files=files)
+    path, message = await problem_of(http, "/v1/documents", files=files)
     assert (path, message) == ("file", "is given 2 times, expected one part of the form of that name")
 
 
-async def test_a_file_without_a_name_says_so(http: httpx.AsyncClient) -> None:
+async def test_a_file_without_a_name_is_refused(http: httpx.AsyncClient) -> None:
     body = b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nbytes\r\n--x--\r\n'
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    path, message = await told(http, "/v1/documents", content=body, headers=headers)
+    path, message = await problem_of(http, "/v1/documents", content=body, headers=headers)
     assert (path, message) == ("file", "must be a file: a part of the form that has a file name")
 
 
 async def test_a_form_that_cannot_be_read_says_why(http: httpx.AsyncClient) -> None:
-    path, message = await told(http, "/v1/documents", files={"file": ("x" * 5000, b"bytes")})
+    path, message = await problem_of(http, "/v1/documents", files={"file": ("x" * 5000, b"bytes")})
     assert path == "body"
-    assert message.startswith("is no form that can be read: ")
-    assert message != "is no form that can be read: Invalid multipart data."
+    assert message.startswith("is not a readable form: ")
+    assert message != "is not a readable form: Invalid multipart data."
 
 
 async def test_an_id_of_any_length_is_not_repeated_whole(http: httpx.AsyncClient) -> None:

@@ -16,7 +16,7 @@ NO_RETRY = {"max_retries": 0}
 
 
 def failing(definition_id: str = "", **more: Json) -> dict[str, Json]:
-    """Return a definition whose second step fails, with one before, one after and one parallel to it."""
+    """Return a definition whose second step fails, with a parent, a child and an unrelated step."""
     return {
         "id": definition_id or f"retried_{uuid.uuid4().hex}",
         "steps": [
@@ -55,20 +55,20 @@ async def started_again(service: Service, run_id: str) -> list[str]:
 
 async def test_a_retry_keeps_what_completed_and_does_the_rest(service: Service) -> None:
     run_id = await failed(service, failing())
-    result = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
-    assert result.status_code == 200, result.text
-    assert result.json()["status"] == "running"
+    told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
+    assert told.status_code == 200, told.text
+    assert told.json()["status"] == "running"
     run = await service.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"sent": 1, "note": 3})
     assert run["steps"]["sum"]["resolved_by"] == "tester"
     assert await started_again(service, run_id) == ["sum", "send"]
 
 
-async def test_a_preview_shows_every_step_and_starts_nothing(service: Service) -> None:
+async def test_a_preview_shows_everything_and_starts_nothing(service: Service) -> None:
     run_id = await failed(service, failing())
-    result = (await retry(service.http, run_id, steps={"sum": {"output": {"attempts": 5}}}, preview=True)).json()
-    assert (result["run_id"], result["status"], result["version"]) == (run_id, "failed", 1)
-    assert result["steps"] == {
+    told = (await retry(service.http, run_id, steps={"sum": {"output": {"attempts": 5}}}, preview=True)).json()
+    assert (told["run_id"], told["status"], told["version"]) == (run_id, "failed", 1)
+    assert told["steps"] == {
         "load": {"fate": "reused", "why": "completed"},
         "sum": {"fate": "new", "why": "takes an output given by hand"},
         "note": {"fate": "reused", "why": "completed"},
@@ -142,7 +142,7 @@ async def test_a_run_goes_on_with_a_newer_version(service: Service) -> None:
 async def test_the_key_still_finds_a_run_that_went_on_with_a_newer_version(service: Service) -> None:
     definition, key = failing(), uuid.uuid4().hex
     run_id = await failed(service, definition, key=key)
-    newer = definition | {"title": "fixed", "steps": [definition["steps"][0]], "outputs": {}}
+    newer = definition | {"title": "mended", "steps": [definition["steps"][0]], "outputs": {}}
     await service.http.post("/v1/definitions", json={"definition": newer})
     assert (await retry(service.http, run_id, version=2)).json()["steps"]["sum"]["fate"] == "dropped"
     assert (await service.closed(run_id))["status"] == "completed"
@@ -333,36 +333,36 @@ async def test_a_completed_run_retries_only_the_items_that_it_tolerated(service:
     )
     run_id: str = started.json()["run_id"]
     assert (await service.closed(run_id))["status"] == "completed"
-    result = (await retry(service.http, run_id, preview=True)).json()
-    assert (result["status"], {name: step["fate"] for name, step in result["steps"].items()}) == (
+    told = (await retry(service.http, run_id, preview=True)).json()
+    assert (told["status"], {name: step["fate"] for name, step in told["steps"].items()}) == (
         "completed",
         {"all": "rerun", "note": "reused", "sum": "rerun"},
     )
-    assert result["steps"]["all"]["why"] == "1 of its 3 items failed, and only these run again"
+    assert told["steps"]["all"]["why"] == "1 of its 3 items failed, and only these run again"
     assert (await retry(service.http, run_id)).status_code == 200
     assert (await service.closed(run_id))["status"] == "completed"
     assert await started_again(service, run_id) == ["all~1", "sum"]
 
 
-async def test_the_preview_shows_the_steps_that_a_skip_skips(service: Service) -> None:
+async def test_the_preview_shows_what_a_skip_skips(service: Service) -> None:
     run_id = await failed(service, failing(outputs={}))
-    result = (await retry(service.http, run_id, steps={"sum": {"skip": True}}, preview=True)).json()
-    assert result["steps"]["send"] == {"fate": "skipped", "why": "upstream_skipped"}
+    told = (await retry(service.http, run_id, steps={"sum": {"skip": True}}, preview=True)).json()
+    assert told["steps"]["send"] == {"fate": "skipped", "why": "upstream_skipped"}
 
 
 UNDO = {"handler": "fail", "config": {"times": 99, "error": "ValueError", "message": "no refund"}}
 
 
-async def test_a_step_that_could_not_be_undone_is_reported_and_not_done_twice(service: Service) -> None:
+async def test_a_failed_compensation_is_shown_and_its_step_does_not_run_twice(service: Service) -> None:
     definition = failing(outputs={})
     definition["steps"][0]["compensate"] = UNDO
     run_id = await failed(service, definition)
     letter = (await service.http.get(f"/v1/dead-letters/{run_id}/load")).json()
     assert (letter["status"], letter["handler"], letter["error_type"]) == ("failed", "fail", "ValueError")
     assert letter["error_message"] == "what it did could not be undone: no refund"
-    result = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
-    why = "completed, and could not be undone: what it did stands"
-    assert result.json()["steps"]["load"] == {"fate": "reused", "why": why}
+    told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
+    why = "completed, and its effects remain: its compensation failed"
+    assert told.json()["steps"]["load"] == {"fate": "reused", "why": why}
     assert (await service.closed(run_id))["status"] == "completed"
     assert "load" not in await started_again(service, run_id)
     assert (await service.http.get(f"/v1/dead-letters/{run_id}/load")).json()["status"] == "resolved"
@@ -394,15 +394,15 @@ async def parked(service: Service, definition: Json) -> str:
         pytest.param({"config": {"times": 0}}, {}, ("rerun", "rerun"), "", id="another config"),
     ],
 )
-async def test_a_preview_shows_the_effect_of_resolving_a_parked_step(
+async def test_a_preview_shows_what_resolving_a_parked_step_leads_to(
     service: Service, edit: Json, outputs: Json, fates: tuple[str, str], end: str
 ) -> None:
     definition = failing() | PARKED | {"outputs": outputs}
     await service.http.post("/v1/definitions", json={"definition": definition})
     run_id = await parked(service, definition)
-    result = (await retry(service.http, run_id, steps={"sum": edit}, preview=True)).json()
-    assert tuple(result["steps"][name]["fate"] for name in ("sum", "send")) == fates
-    assert result["end"].startswith(end)
+    told = (await retry(service.http, run_id, steps={"sum": edit}, preview=True)).json()
+    assert tuple(told["steps"][name]["fate"] for name in ("sum", "send")) == fates
+    assert told["end"].startswith(end)
     assert (await retry(service.http, run_id, steps={"load": {"skip": True}}, preview=True)).status_code == 409
     assert (await service.http.get(f"/v1/runs/{run_id}")).json()["steps"]["sum"]["status"] == "parked"
 
@@ -416,8 +416,8 @@ async def test_a_parked_run_goes_on_under_a_newer_version_with_what_it_has_done(
     newer["steps"][1]["config"] = {"times": 0}
     await service.http.post("/v1/definitions", json={"definition": newer})
     assert (await retry(service.http, run_id)).status_code == 409  # it waits for a word about its step
-    result = (await retry(service.http, run_id, version=2, preview=True)).json()
-    assert {name: step["fate"] for name, step in result["steps"].items()} == {
+    told = (await retry(service.http, run_id, version=2, preview=True)).json()
+    assert {name: step["fate"] for name, step in told["steps"].items()} == {
         "load": "reused",
         "note": "reused",
         "sum": "rerun",

@@ -26,7 +26,7 @@ async def test_a_claimed_item_is_ones_own_for_a_while(service: Service, ann: Rev
     assert (refused["type"], refused["claimed_by"]) == ("/problems/claimed", "ann")
 
 
-async def test_an_expired_claim_is_anybodys(service: Service, ann: Reviewer) -> None:
+async def test_an_item_with_an_expired_claim_is_free(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     old = await ann.claim(item["review_id"])
     await expire(service, item["review_id"])
@@ -99,16 +99,14 @@ async def test_a_released_item_is_free_again(service: Service, ann: Reviewer) ->
     assert await bob.claim(item["review_id"])
 
 
-async def test_who_operates_may_take_an_item_from_others(service: Service, ann: Reviewer) -> None:
+async def test_an_operator_may_release_items_of_others(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     await ann.claim(item["review_id"])
     lead = ann.named("lead", "review operate")
     assert (await lead.post(f"/reviews/{item['review_id']}/assign", {"to": "bob"}))["assigned_to"] == "bob"
 
 
-async def test_an_assigned_item_comes_first_to_whom_it_was_given_and_to_nobody_else(
-    service: Service, ann: Reviewer
-) -> None:
+async def test_an_assigned_item_comes_first_to_its_assignee_and_to_no_one_else(service: Service, ann: Reviewer) -> None:
     first, second = await waiting(service, ann), await waiting(service, ann)
     await service.app.db.execute("UPDATE reviews SET band = 2 WHERE review_id = $1", first["review_id"])
     await ann.post(f"/reviews/{second['review_id']}/assign", {"to": "bob"})

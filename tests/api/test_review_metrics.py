@@ -7,7 +7,7 @@ from tests.api.test_corrections import correct
 from tests.api.test_metrics import page_of
 
 
-async def test_the_page_tells_what_reviewers_did(service: Service) -> None:
+async def test_the_page_counts_what_reviewers_did(service: Service) -> None:
     ann = reviewer(service)
     before = await page_of(service.http)
     item = await waiting(service, ann, reading(total=said(Decimal("200.00"))), audit_sample=True)
@@ -23,7 +23,7 @@ async def test_the_page_tells_what_reviewers_did(service: Service) -> None:
     assert 0 < grown["docrail_review_seconds_sum"] < 60
 
 
-def test_what_never_happened_is_shown_as_0_and_what_is_not_known_is_not() -> None:
+def test_events_that_never_happened_are_0_and_unknown_values_are_absent() -> None:
     shown = {
         (sample.name, *sample.labels.values()): sample.value
         for family in ReviewTotals([]).collect()

@@ -61,7 +61,7 @@ async def test_a_page_that_cannot_be_is_refused(http: httpx.AsyncClient, query: 
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input")
 
 
-async def test_a_page_that_somebody_made_up_is_refused(service: Service) -> None:
+async def test_a_forged_page_token_is_refused(service: Service) -> None:
     principal = Principal(TENANT, "anna", frozenset(Scope))
     forged = after_of(b'{"as_of": "never"}', f"{TENANT} {Sort.PRIORITY} {ReviewFilter()}")
     with pytest.raises(InvalidInput, match="earlier page"):
@@ -114,7 +114,7 @@ async def test_a_person_finds_the_question_and_decides_it(service: Service) -> N
     assert (ended["outputs"], ended["steps"]["approval"]["answered_by"]) == ({"approved": True}, "tester")
 
 
-async def test_the_first_decision_wins_and_who_comes_late_is_told_whose_it_was(service: Service) -> None:
+async def test_the_first_decision_wins_and_a_later_one_is_refused_with_its_author(service: Service) -> None:
     item = await ask(service)
     assert (await decide(service, item, {"approved": False})).status_code == 200
     late = await decide(service, item, {"approved": True})
@@ -130,7 +130,7 @@ async def test_of_many_decisions_at_once_one_counts(service: Service) -> None:
     answers = await asyncio.gather(*(decide(service, item, decision) for decision in decisions))
     [winner] = [number for number, answer in enumerate(answers) if answer.status_code == 200]
     late = [answer.json() for number, answer in enumerate(answers) if number != winner]
-    assert {told["decision"]["comment"] for told in late} == {str(winner)}
+    assert {each["decision"]["comment"] for each in late} == {str(winner)}
 
 
 async def test_a_decision_that_does_not_fit_the_form_is_refused_with_all_that_is_wrong(service: Service) -> None:
@@ -151,7 +151,7 @@ async def test_a_question_leaves_the_queue_when_its_run_ends(service: Service) -
     assert (late.status_code, late.json()["type"], late.json()["state"]) == (409, "/problems/wrong-state", "aborted")
 
 
-async def test_a_question_that_nobody_answers_goes_to_other_people(service: Service) -> None:
+async def test_an_unanswered_question_goes_to_other_people(service: Service) -> None:
     item = await ask(service, timeout_seconds=0.5, on_timeout={"escalate_to": "managers", "then": "abort"})
     handed_on = await open_item(service, review_id=item["review_id"], queue="managers")
     assert handed_on["band"] == 1

@@ -12,7 +12,7 @@ from docrail.settings import Settings
 from tests.api.service import Service
 
 OPEN_TO_ALL = {"/healthz", "/readyz", "/metrics", "/v1/callbacks/{token}"}
-"""Probes and scrapers have no keys, nor have customers: what they were given is signed."""
+"""Probes, scrapers and customers have no keys; a customer's URL is signed."""
 
 API = create_app(Settings())
 
@@ -56,34 +56,34 @@ async def test_a_principal_without_the_scope_is_refused(
 
 
 @pytest.mark.parametrize(("method", "path", "route"), ROUTES)
-def test_the_openapi_document_tells_of_every_route(method: str, path: str, route: APIRoute) -> None:
-    told = API.openapi()["paths"][path][method.lower()]
-    assert told["description"]
-    assert told["tags"]
-    refusals = {status for status in told["responses"] if status >= "400"}
+def test_the_openapi_document_describes_every_route(method: str, path: str, route: APIRoute) -> None:
+    operation = API.openapi()["paths"][path][method.lower()]
+    assert operation["description"]
+    assert operation["tags"]
+    refusals = {status for status in operation["responses"] if status >= "400"}
     if path not in OPEN_TO_ALL:
         assert {"403", "503"} <= refusals
     for status in refusals - ({"503"} if path == "/readyz" else set()):
-        assert list(told["responses"][status]["content"]) == ["application/problem+json"]
-        assert told["responses"][status]["content"]["application/problem+json"]["schema"]
+        assert list(operation["responses"][status]["content"]) == ["application/problem+json"]
+        assert operation["responses"][status]["content"]["application/problem+json"]["schema"]
 
 
 def test_every_refusal_in_the_openapi_document_has_an_example() -> None:
     for methods in API.openapi()["paths"].values():
-        for told in methods.values():
-            for response in told["responses"].values():
+        for operation in methods.values():
+            for response in operation["responses"].values():
                 problem = response.get("content", {}).get("application/problem+json")
                 assert problem is None or problem["examples"]
 
 
-def test_the_openapi_document_tells_of_too_large_bodies_where_there_is_a_body() -> None:
-    told = {
-        (method, path): "413" in told["responses"]
+def test_the_openapi_document_has_413_for_every_route_with_a_body() -> None:
+    refusing = {
+        (method, path): "413" in operation["responses"]
         for path, methods in API.openapi()["paths"].items()
-        for method, told in methods.items()
+        for method, operation in methods.items()
     }
     bodies = {(str(route.values[0]).lower(), route.values[1]) for route in TAKES_BODY}
-    assert {route for route, may_refuse in told.items() if may_refuse} == bodies
+    assert {route for route, may_refuse in refusing.items() if may_refuse} == bodies
     assert len(bodies) >= 7
 
 

@@ -172,7 +172,7 @@ async def test_rules_are_shown_as_written_and_counted(tenant: Tenant) -> None:
     assert "size" in shown["names"]
 
 
-async def test_rules_that_were_replaced_meanwhile_are_not_overwritten(tenant: Tenant) -> None:
+async def test_a_change_to_rules_that_have_changed_meanwhile_is_refused(tenant: Tenant) -> None:
     assert (await tenant.route({"definition": "letters"}, revision=0)).status_code == 200
     outdated = await tenant.route(revision=0)
     assert (outdated.status_code, outdated.json()["type"], outdated.json()["current"]) == (409, "/problems/outdated", 1)

@@ -1,4 +1,4 @@
-"""`GET /v1/runs/{id}` says in words why a run and its steps are as they are: while it runs, and after its end."""
+"""`GET /v1/runs/{id}` explains the state of a run and its steps, while it runs and after its end."""
 
 import uuid
 from pathlib import Path
@@ -88,7 +88,7 @@ async def test_an_ended_run_says_it_without_a_worker_and_with_errors_of_earlier_
     ]
 
 
-async def test_who_aborted_a_run_is_told(service: Service) -> None:
+async def test_a_run_shows_who_aborted_it(service: Service) -> None:
     run_id = await started(service, {"id": "nap", "handler": "sleep", "config": {"seconds": 3600}})
     await abort(service, run_id, reason="wrong file")
     run = await service.ended(run_id)
@@ -110,13 +110,13 @@ async def test_a_run_that_was_ended_by_force_says_by_whom(service: Service) -> N
     assert run["why"] == explained["words"] == ["terminated in Temporal: aborted by force, by ann: wrong file"]
 
 
-async def test_a_step_that_aborted_its_run_is_told(service: Service) -> None:
+async def test_a_run_shows_which_step_aborted_it(service: Service) -> None:
     run = await service.ended(await started(service, {"id": "refused", "abort": {"reason": "the customer said no"}}))
     assert (run["status"], run["stopped_by"], run["stopped_by_step"]) == ("aborted", "", "refused")
     assert run["why"][1] == "it was aborted by its step refused: the customer said no"
 
 
-async def test_who_aborted_a_run_from_the_dead_letter_inbox_is_told(service: Service) -> None:
+async def test_a_run_shows_who_aborted_it_from_the_dead_letter_inbox(service: Service) -> None:
     run_id = await started(service, {"id": "check", **failing(9, 0.05), "max_retries": 0}, on_failure="park")
 
     async def is_parked() -> bool:

@@ -130,13 +130,13 @@ async def test_inputs_that_do_not_fit_are_refused_before_anything_starts(
     assert (await http.get(f"/v1/runs/greeting.{key}")).status_code == 404
 
 
-async def test_all_wrong_inputs_are_told_at_once(http: httpx.AsyncClient) -> None:
+async def test_all_wrong_inputs_are_reported_at_once(http: httpx.AsyncClient) -> None:
     response = await http.post("/v1/runs", json={"definition": GREETING, "inputs": {"a": 1, "b": 2}})
     assert [problem["path"] for problem in response.json()["problems"]] == ["inputs.a", "inputs.b", "inputs.name"]
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"\\ud800"', "[" * 200 + "]" * 200])
-async def test_what_only_lenient_readers_take_for_json_is_refused(http: httpx.AsyncClient, value: str) -> None:
+async def test_text_that_only_lenient_parsers_accept_as_json_is_refused(http: httpx.AsyncClient, value: str) -> None:
     await http.post("/v1/definitions", json={"definition": GREETING})
     body = f'{{"definition": "greeting", "inputs": {{"name": {value}}}}}'
     response = await http.post("/v1/runs", content=body, headers={"Content-Type": "application/json"})
@@ -177,10 +177,10 @@ async def test_an_answer_to_an_unknown_step_lists_those_that_take_one(http: http
     started = await http.post("/v1/runs", json={"definition": {"id": "asking_two", "steps": waits}})
     path = f"/v1/runs/{started.json()['run_id']}/waits"
     refused = await http.post(f"{path}/CustomerReply", json={"answer": 1})
-    told = (
+    expected = (
         "there is no waiting step 'CustomerReply': did you mean 'customer_reply'? (there is customer_reply, boss_reply)"
     )
-    assert (refused.status_code, refused.json()["detail"]) == (404, told)
+    assert (refused.status_code, refused.json()["detail"]) == (404, expected)
 
 
 @pytest.mark.parametrize("run_id", ["hello.nothing", "hello", "a b.c", "hello.%00", "hello.a%22b", "x" * 500])
@@ -189,7 +189,7 @@ async def test_an_unknown_run_is_not_found(http: httpx.AsyncClient, run_id: str)
         assert (response.status_code, response.json()["type"]) == (404, "/problems/not-found")
 
 
-async def test_a_failed_run_tells_its_steps_and_why(service: Service) -> None:
+async def test_a_failed_run_shows_its_steps_and_why(service: Service) -> None:
     definition = {
         "id": "broken",
         "steps": [
@@ -216,7 +216,7 @@ async def test_a_run_is_paused_resumed_and_aborted(service: Service) -> None:
     assert run["steps"]["after"]["status"] == "skipped"
 
 
-async def test_a_wrong_state_is_told_with_the_state(service: Service) -> None:
+async def test_a_wrong_state_is_refused_with_the_state(service: Service) -> None:
     http, run_id = service.http, await start(service.http, SLOW)
     response = await http.post(f"/v1/runs/{run_id}/resume")
     assert (response.status_code, response.json()["state"]) == (409, "running")

@@ -1,4 +1,4 @@
-"""Runs that cannot go on, or were ended from outside: told as what they are, and ended when that is asked for."""
+"""Runs that cannot continue, or were ended from outside, show why, and can be ended by force."""
 
 import uuid
 
@@ -23,7 +23,7 @@ async def start(service: Service, definition: object) -> str:
 
 
 async def start_broken(service: Service) -> str:
-    """Start a run whose workflow task fails, as a bug of ours would make it: Temporal refuses such delays."""
+    """Start a run whose workflow task fails, as with a bug in Docrail: Temporal refuses such delays."""
     run_id = f"broken.{uuid.uuid4().hex}"
     step = {"id": "a", "handler": "echo", "retry_config": {"initial_delay": 10, "max_delay": 5}}
     await service.app.temporal.start_workflow(
@@ -53,7 +53,7 @@ async def start_broken(service: Service) -> str:
     return run_id
 
 
-async def test_a_run_whose_workflow_task_fails_says_so_and_can_be_ended_by_force(service: Service) -> None:
+async def test_a_run_whose_workflow_task_fails_shows_it_and_can_be_ended_by_force(service: Service) -> None:
     run_id = await start_broken(service)
     for response in (
         await service.http.get(f"/v1/runs/{run_id}"),
@@ -73,7 +73,7 @@ async def test_a_run_whose_workflow_task_fails_says_so_and_can_be_ended_by_force
     assert (again.status_code, again.json()["state"]) == (409, "failed")
 
 
-async def test_a_terminated_run_has_failed_and_tells_why_and_its_steps(service: Service) -> None:
+async def test_a_terminated_run_has_failed_and_shows_why_and_its_steps(service: Service) -> None:
     run_id = await start(service, SLOW)
     handle = service.app.temporal.get_workflow_handle(workflow_id("default", run_id))
     await eventually(lambda: _naps(service.http, run_id), "the nap to begin")
@@ -111,7 +111,7 @@ async def test_inputs_that_are_too_large_are_refused_with_size_and_limit_before_
     response = await http.post("/v1/runs", json={"definition": definition, "inputs": inputs})
     [problem] = response.json()["problems"]
     assert (response.status_code, problem["path"]) == (422, "inputs.large")
-    assert f"takes 3000002 bytes as JSON; all inputs together may take {MAX_VALUE_BYTES}" in problem["message"]
+    assert f"all inputs together take 3000005 bytes, more than {MAX_VALUE_BYTES}" in problem["message"]
     assert (await http.get("/v1/definitions/fresh")).status_code == 404
 
 
@@ -123,11 +123,11 @@ async def test_definitions_that_are_too_large_together_are_refused_with_size_and
     response = await http.post("/v1/runs", json={"definition": outer})
     [problem] = response.json()["problems"]
     assert (response.status_code, problem["path"]) == (422, "definition")
-    assert f"more than the {MAX_REQUEST_BYTES} that a run can begin with" in problem["message"]
+    assert f"more than the {MAX_REQUEST_BYTES} that a run can start with" in problem["message"]
 
 
 @pytest.mark.parametrize("path", ["runs/{}", "documents/{}", "reviews/{}", "definitions/{}"])
-async def test_an_id_with_a_line_break_behind_it_is_nobodys(service: Service, path: str) -> None:
+async def test_an_id_that_ends_with_a_line_break_does_not_exist(service: Service, path: str) -> None:
     ids = {
         "runs/{}": await start(service, HELLO),
         "documents/{}": f"doc_{'0' * 26}",
@@ -137,7 +137,7 @@ async def test_an_id_with_a_line_break_behind_it_is_nobodys(service: Service, pa
     assert (await service.http.get(f"/v1/{path.format(ids[path])}%0A")).status_code == 404
 
 
-async def test_a_key_with_a_line_break_behind_it_is_refused_and_starts_nothing(http: httpx.AsyncClient) -> None:
+async def test_a_key_that_ends_with_a_line_break_is_refused_and_starts_nothing(http: httpx.AsyncClient) -> None:
     key = uuid.uuid4().hex
     response = await http.post("/v1/runs", json={"definition": HELLO, "key": f"{key}\n"})
     assert (response.status_code, response.json()["problems"][0]["path"]) == (422, "key")

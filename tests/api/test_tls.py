@@ -15,7 +15,7 @@ from tests.stack import Servers, eventually
 from tests.tls_front import TlsFront, tls_front
 
 PATIENCE_SECONDS = 200
-"""A process of its own takes long to start on a machine that is busy with the other tests."""
+"""A process may take long to start while other tests run."""
 
 
 @pytest.fixture
@@ -37,14 +37,14 @@ async def running(*arguments: str, **variables: str) -> AsyncIterator[asyncio.su
         await process.wait()
 
 
-async def test_migrate_prepares_a_namespace_behind_tls(front: TlsFront, dsn: str) -> None:
+async def test_migrate_prepares_a_namespace_that_requires_tls(front: TlsFront, dsn: str) -> None:
     async with running("docrail", "server", "migrate", **front.variables, DOCRAIL_DATABASE_URL=dsn) as migrate:
-        told, _ = await asyncio.wait_for(migrate.communicate(), PATIENCE_SECONDS)
-    assert told.decode().endswith("Temporal's namespace 'default' is up to date\n")
+        output, _ = await asyncio.wait_for(migrate.communicate(), PATIENCE_SECONDS)
+    assert output.decode().endswith("Temporal's namespace 'default' is up to date\n")
     assert migrate.returncode == 0
 
 
-async def test_a_run_goes_through_behind_tls(
+async def test_a_run_completes_on_a_server_that_requires_tls(
     front: TlsFront, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in front.variables.items():

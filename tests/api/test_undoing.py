@@ -65,12 +65,12 @@ async def test_a_letter_of_undoing_is_retried_by_undoing_once(calling: Service, 
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, status)
         before, letter = await of(calling, run_id), f"/v1/dead-letters/{run_id}/pay"
-        result = (await calling.http.get(letter)).json()
-        assert (result["status"], result["handler"]) == ("failed", WEBHOOK)
+        told = (await calling.http.get(letter)).json()
+        assert (told["status"], told["handler"]) == ("failed", WEBHOOK)
         done = await calling.http.post(f"{letter}/resolve", json={"action": "retry", "reason": "the bank is back"})
         assert done.status_code == 200, done.text
-        result = done.json()
-        assert (result["status"], result["resolution"], result["resolved_by"]) == ("resolved", "retry", "tester")
+        told = done.json()
+        assert (told["status"], told["resolution"], told["resolved_by"]) == ("resolved", "retry", "tester")
         after = await calling.closed(run_id)
         assert (after["status"], after["reason"]) == (before["status"], before["reason"])
         assert undone(after) == dict.fromkeys(("book", "pay", "pack"), "completed")
@@ -82,7 +82,7 @@ async def test_a_letter_of_undoing_is_retried_by_undoing_once(calling: Service, 
         assert (again.status_code, again.json()["problems"][0]["path"]) == (422, "undo")
 
 
-async def test_undoing_that_fails_again_is_reported_again(calling: Service) -> None:
+async def test_a_compensation_that_fails_again_is_reported_again(calling: Service) -> None:
     async with loopback(*REPLIES[:3], Reply(403), Reply(200)) as server:
         run_id = await stuck(calling, server, "aborted")
         letter = f"/v1/dead-letters/{run_id}/pay"
@@ -95,18 +95,18 @@ async def test_undoing_that_fails_again_is_reported_again(calling: Service) -> N
         assert called(server) == ["/pack", "/pay", "/book", "/pay", "/pay"]
 
 
-async def test_the_preview_shows_the_steps_to_undo_and_undoes_nothing(calling: Service) -> None:
+async def test_the_preview_shows_what_is_undone_and_undoes_nothing(calling: Service) -> None:
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, "aborted")
-        result = (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True, "preview": True})).json()
-        assert result["status"] == "aborted"
-        assert {name: fate["fate"] for name, fate in result["steps"].items()} == {
+        told = (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True, "preview": True})).json()
+        assert told["status"] == "aborted"
+        assert {name: fate["fate"] for name, fate in told["steps"].items()} == {
             "book": "reused",
             "pay": "undone",
             "pack": "reused",
             "last": "reused",
         }
-        assert result["steps"]["pay"]["why"].startswith("could not be undone: ")
+        assert told["steps"]["pay"]["why"].startswith("could not be undone: ")
         assert len(server.asked) == 3
         assert (await calling.http.get(f"/v1/dead-letters/{run_id}/pay")).json()["status"] == "failed"
 
@@ -117,9 +117,9 @@ async def test_a_refused_retry_of_an_aborted_run_says_what_can_be_undone_while_t
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, "aborted")
         refused = await calling.http.post(f"/v1/runs/{run_id}/retry")
-        result = "cannot retry: the run is aborted; what it could not undo (pay) can be undone: "
-        result += f"`docrail run retry {run_id} --undo`, or `undo: true` in the request"
-        assert (refused.status_code, refused.json()["detail"]) == (409, result)
+        told = "cannot retry: the run is aborted; what it could not undo (pay) can be undone: "
+        told += f"`docrail run retry {run_id} --undo`, or `undo: true` in the request"
+        assert (refused.status_code, refused.json()["detail"]) == (409, told)
         assert (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True})).status_code == 200
         await calling.closed(run_id)
         refused = await calling.http.post(f"/v1/runs/{run_id}/retry")
@@ -127,7 +127,7 @@ async def test_a_refused_retry_of_an_aborted_run_says_what_can_be_undone_while_t
 
 
 @pytest.mark.parametrize("status", ["failed", "aborted"])
-async def test_a_run_names_the_steps_that_it_could_not_undo(calling: Service, status: str) -> None:
+async def test_a_run_says_what_it_could_not_undo(calling: Service, status: str) -> None:
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, status)
         words = "could not be undone, so that what it did stands: pay"
@@ -140,8 +140,8 @@ async def test_a_failed_run_goes_on_after_its_undoing_and_does_anew_what_was_und
         run_id = await stuck(calling, server, "failed")
         await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True})
         await calling.closed(run_id)
-        result = await calling.http.post(f"/v1/runs/{run_id}/retry", json={"steps": {"last": {"skip": True}}})
-        assert {name: fate["fate"] for name, fate in result.json()["steps"].items()} == {
+        told = await calling.http.post(f"/v1/runs/{run_id}/retry", json={"steps": {"last": {"skip": True}}})
+        assert {name: fate["fate"] for name, fate in told.json()["steps"].items()} == {
             "book": "rerun",
             "pay": "rerun",
             "pack": "rerun",
@@ -170,7 +170,7 @@ async def test_what_could_not_be_undone_is_not_skipped(calling: Service) -> None
             refused = await calling.http.post(path, json=body)
             [problem] = refused.json()["problems"]
             assert (refused.status_code, problem["path"]) == (422, "steps.pay.skip")
-            assert "what it did stands" in problem["message"]
+            assert "its effects remain" in problem["message"]
         assert undone(await of(calling, run_id))["pay"] == "failed"
 
 

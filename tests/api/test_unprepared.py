@@ -1,4 +1,4 @@
-"""A namespace without `docrail server migrate`: whatever needs it says so, and no document is lost."""
+"""A namespace without `docrail server migrate` is reported by everything that needs it, and no document is lost."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ MISSING = "nowhere"
 
 
 async def register(address: str) -> str:
-    """Make a namespace that lacks our search attributes, and return its name."""
+    """Create a namespace without Docrail's search attributes, and return its name."""
     name, retention = f"bare-{secrets.token_hex(4)}", Duration()
     retention.FromTimedelta(timedelta(days=1))
     request = RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=retention)
@@ -76,7 +76,7 @@ async def test_a_list_by_attributes_that_are_missing_is_refused_with_what_to_do(
 
 @pytest.fixture
 async def own_dsn(embedded: Servers) -> AsyncIterator[str]:
-    """A database whose documents no other API starts the runs of."""
+    """Yield a database in which no other API starts runs of documents."""
     async with migrated_database(embedded.dsn) as name:
         yield name
 

@@ -1,4 +1,4 @@
-"""What /readyz tells of workers that are real processes, killed and stopped."""
+"""What /readyz reports about real worker processes that are killed and stopped."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.api.service import Service, serve, settings_for
 from tests.stack import Servers, eventually
 
 NOTICED_SECONDS = 15
-"""Far below the 90 s after which a poller would be taken for gone."""
+"""Far below the 90 s after which a poller counts as lost."""
 
 
 @pytest.fixture
@@ -27,13 +27,13 @@ async def alone(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[Se
 
 @asynccontextmanager
 async def worker_process(service: Service) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run a worker of the service's queue, and wait until it has told its heartbeat's interval."""
+    """Run a worker of the service's queue, and wait until its heartbeat's interval is known."""
     names = ("temporal_address", "database_url", "data_dir", "task_queue")
     environment = {f"DOCRAIL_{name.upper()}": str(getattr(service.settings, name)) for name in names}
     environment["DOCRAIL_WORKER_HEARTBEAT_SECONDS"] = "1"
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "worker", env={**os.environ, **environment})
     try:
-        await eventually(lambda: has_told_its_interval(service), "the worker's second heartbeat")
+        await eventually(lambda: has_sent_its_interval(service), "the worker's second heartbeat")
         yield process
     finally:
         if process.returncode is None:
@@ -41,26 +41,26 @@ async def worker_process(service: Service) -> AsyncIterator[asyncio.subprocess.P
         await process.wait()
 
 
-async def has_told_its_interval(service: Service) -> bool:
+async def has_sent_its_interval(service: Service) -> bool:
     request = ListWorkersRequest(namespace="default", query=f'TaskQueue = "{service.settings.task_queue}"')
     found = await service.app.temporal.workflow_service.list_workers(request)
     beats = [worker.worker_heartbeat for worker in found.workers_info]
     return any(0 < beat.elapsed_since_last_heartbeat.ToTimedelta().total_seconds() < 5 for beat in beats)
 
 
-async def worker_readiness(service: Service) -> str:
+async def worker_status(service: Service) -> str:
     return str((await service.http.get("/readyz")).json()["worker"])
 
 
 @pytest.mark.parametrize(
-    ("number", "fault"), [(signal.SIGKILL, "sent its last heartbeat"), (signal.SIGTERM, "is stopping")]
+    ("number", "expected"), [(signal.SIGKILL, "sent its last heartbeat"), (signal.SIGTERM, "is stopping")]
 )
-async def test_a_worker_that_is_gone_is_soon_missed(alone: Service, number: signal.Signals, fault: str) -> None:
+async def test_a_lost_worker_is_noticed_soon(alone: Service, number: signal.Signals, expected: str) -> None:
     async with worker_process(alone) as process:
-        assert await worker_readiness(alone) == "ok"
+        assert await worker_status(alone) == "ok"
         process.send_signal(number)
 
         async def missed() -> bool:
-            return fault in await worker_readiness(alone)
+            return expected in await worker_status(alone)
 
-        await eventually(missed, f"/readyz reports {fault!r}", timeout_seconds=NOTICED_SECONDS)
+        await eventually(missed, f"/readyz to show {expected!r}", timeout_seconds=NOTICED_SECONDS)

@@ -51,7 +51,7 @@ class Rig:
         return uploaded
 
     async def run_of(self, run_id: str) -> dict[str, Json]:
-        """Return a run's report; an empty one while nobody can tell it."""
+        """Return a run's report; an empty one while it is unavailable."""
         try:
             response = await self.stack.http.get(f"/v1/runs/{run_id}")
         except httpx.TransportError:

@@ -1,4 +1,4 @@
-"""Workers and API die between the decisions of several people: each decision counts, is told and is kept once."""
+"""Workers and API die between the decisions of several people: each decision counts, and is recorded once."""
 
 import asyncio
 import os
@@ -111,8 +111,8 @@ async def test_workers_and_api_killed_between_the_second_and_the_third_approval(
     await check_decided_once(rig, item, "ann", "bob", "cy")
 
 
-async def test_workers_and_api_killed_before_anybody_was_told_of_two_approvals(rig: Rig) -> None:
-    """They die as soon as the run has taken the decisions: what was to be told of them is told by the next worker."""
+async def test_workers_and_api_killed_before_two_approvals_were_reported(rig: Rig) -> None:
+    """They die as soon as the run has accepted the decisions: the next worker records them."""
     item = await question(rig)
     await decide_until_taken(rig, item, "ann")
     await decide_until_taken(rig, item, "bob")

@@ -78,11 +78,11 @@ async def check_told_once(rig: Rig, document: dict[str, Json]) -> None:
     await eventually(is_closed, "the run's question is closed", timeout_seconds=PATIENCE_SECONDS)
 
 
-async def test_the_api_killed_before_the_run_was_told(rig: Rig) -> None:
+async def test_the_api_killed_before_the_run_was_answered(rig: Rig) -> None:
     document = await waiting_document(rig, "killed-before-telling")
     workers = [worker.pid for worker in rig.stack.workers if worker.pid]
     for pid in workers:
-        os.kill(pid, signal.SIGSTOP)  # so that nobody can tell the run
+        os.kill(pid, signal.SIGSTOP)  # so that no process can answer the run
     try:
         await approve_and_kill(rig, document)
         assert (await rig.run_of(document["run_id"]))["status"] not in ("completed", "failed")

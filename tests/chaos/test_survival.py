@@ -115,7 +115,7 @@ async def test_two_workers_share_the_load(rig: Rig) -> None:
     assert min(held.values()) >= 5
 
 
-async def test_a_worker_told_to_stop_lets_running_activities_finish(rig: Rig) -> None:
+async def test_a_worker_that_is_stopped_lets_running_activities_finish(rig: Rig) -> None:
     await rig.stack.workers[1].kill()  # one worker is left, so it is known who works
     slow: dict[str, Json] = {"id": "slow", "steps": [{"id": "wait", "handler": "sleep", "config": {"seconds": 3}}]}
     started = (await rig.stack.http.post("/v1/runs", json={"definition": slow})).json()

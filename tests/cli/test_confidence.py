@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from docrail.cli.confidence import explanation_of
+from docrail.cli.extract import explanation_of
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.model import InvoiceData
 from tests.cli.process import docrail

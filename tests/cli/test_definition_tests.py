@@ -16,14 +16,14 @@ steps:
   - {id: ask, human: {title: "Pay {{ inputs.amount }}?", timeout_seconds: 259200, on_timeout: abort}}
 inputs: {amount: {type: number, default: 5}}
 tests:
-  - {name: somebody answers, steps: {ask: {answer: {}}}, expect: {status: completed}}
-  - {name: nobody answers, steps: {ask: {times_out: true}}, expect: {status: completed, steps: {ask: completed}}}
+  - {name: a person answers, steps: {ask: {answer: {}}}, expect: {status: completed}}
+  - {name: no answer comes, steps: {ask: {times_out: true}}, expect: {status: completed, steps: {ask: completed}}}
 """
 TOLD = """\
-ok      somebody answers
-failed  nobody answers
-        expect.status: expected the run to be completed, found aborted: ask: nobody answered within 259200 s
-        expect.steps.ask: expected completed, found cancelled (Timeout: nobody answered within 259200 s)
+ok      a person answers
+failed  no answer comes
+        expect.status: expected the run to be completed, found aborted: ask: no one answered within 259200 s
+        expect.steps.ask: expected completed, found cancelled (Timeout: no one answered within 259200 s)
 two.yaml: 1 of 2 tests passed
 """
 
@@ -43,11 +43,13 @@ async def test_a_shipped_definition_passes() -> None:
 
 async def test_one_test_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO)
-    one = await docrail("test", "two.yaml", "--name", "somebody answers", cwd=tmp_path)
-    assert (one.code, one.out) == (0, "ok      somebody answers\ntwo.yaml: 1 of 1 test passed\n")
-    unknown = await docrail("test", "two.yaml", "--name", "nobody", cwd=tmp_path)
+    one = await docrail("test", "two.yaml", "--name", "a person answers", cwd=tmp_path)
+    assert (one.code, one.out) == (0, "ok      a person answers\ntwo.yaml: 1 of 1 test passed\n")
+    unknown = await docrail("test", "two.yaml", "--name", "unknown", cwd=tmp_path)
     assert unknown.code == 2
-    assert "has no test 'nobody': expected one of 'somebody answers', 'nobody answers'" in " ".join(unknown.err.split())
+    assert "has no test 'unknown': expected one of 'a person answers', 'no answer comes'" in " ".join(
+        unknown.err.split()
+    )
 
 
 async def test_json_for_programs(tmp_path: Path) -> None:
@@ -57,12 +59,12 @@ async def test_json_for_programs(tmp_path: Path) -> None:
     printed = json.loads(ended.out)
     assert (printed["definition_id"], printed["passed"]) == ("two", False)
     assert [(test["name"], test["passed"]) for test in printed["tests"]] == [
-        ("somebody answers", True),
-        ("nobody answers", False),
+        ("a person answers", True),
+        ("no answer comes", False),
     ]
     assert printed["tests"][1]["differences"][1] == {
         "path": "expect.steps.ask",
-        "message": "expected completed, found cancelled (Timeout: nobody answered within 259200 s)",
+        "message": "expected completed, found cancelled (Timeout: no one answered within 259200 s)",
         "expected": "completed",
         "found": "cancelled",
     }

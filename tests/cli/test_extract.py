@@ -82,7 +82,7 @@ async def test_ctrl_c_reports_how_many_documents_were_read(inbox: Path) -> None:
     ) as command:
         await command.wait_for('{"file"')
         assert await command.end() == 130
-    assert command.said.endswith("docrail: stopped after 1 of 2 documents (--jsonl prints each when it is read)\n")
+    assert command.said.endswith("docrail: stopped after 1 of 2 documents\n")
 
 
 async def test_a_folder_without_documents_is_reported(tmp_path: Path) -> None:

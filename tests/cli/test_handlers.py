@@ -34,7 +34,7 @@ async def test_json_is_what_the_api_gives() -> None:
     shown = json.loads((await docrail("handler", "show", "echo", "--json")).out)
     assert [handler["name"] for handler in listed] == list(load_catalogue())
     assert shown in listed
-    assert shown["config_schema"]["properties"]["value"]["description"] == "anything"
+    assert shown["config_schema"]["properties"]["value"]["description"] == "any JSON value"
 
 
 async def test_an_unknown_one_is_refused_with_the_name_that_is_meant() -> None:

@@ -1,12 +1,14 @@
 """A short command loads little: what it loads is most of the time that it takes."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from docrail.cli.main import NOUNS, SHORTCUTS, assemble
+from docrail.cli.main import NOUNS, OF_OPTIONS, SHORTCUTS, assemble
+from docrail.settings import OF_COMMANDS
 
 ROOT = Path(__file__).parents[2]
 SERVERS = {"docrail.embedded", "duckdb", "fastapi", "httpx", "prometheus_client", "rich", "temporalio", "uvicorn"}
@@ -32,6 +34,15 @@ def test_help_loads_no_command_and_nothing_that_a_command_needs(arguments: tuple
     loaded = loaded_by(*arguments)
     assert {"asyncio", *DATABASE, *SERVERS, *READERS} & loaded == set()
     assert {name for name in loaded if name.startswith("docrail.cli.")} == {"docrail.cli.main"}
+
+
+def test_help_loads_no_settings_for_the_variables_of_options() -> None:
+    code = "import sys; sys.argv[1:] = ['--version']; from docrail.cli.main import _run; _run(); print(*sys.modules)"
+    environment = {**os.environ, "DOCRAIL_API_URL": "http://127.0.0.1:1", "DOCRAIL_AS": "ann"}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert "docrail.cli.main" in run.stdout.split()
+    assert "docrail.settings" not in run.stdout.split()
+    assert frozenset(OF_OPTIONS) == OF_COMMANDS
 
 
 def test_validating_loads_no_server_client_and_no_reader() -> None:

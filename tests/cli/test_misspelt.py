@@ -105,7 +105,7 @@ async def test_an_execution_id_in_place_of_a_run_id_is_reported_as_such(service:
     assert (ended.code, ended.out) == (1, "")
     assert ended.err == (
         f"docrail: Not found: there is no run '{execution}': that is the id of an execution, "
-        f"GET /v1/workflow/{execution} tells its run\n"
+        f"GET /v1/workflow/{execution} shows its run\n"
     )
 
 

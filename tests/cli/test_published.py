@@ -112,7 +112,7 @@ async def test_of_several_files_what_others_run_is_published_first_and_not_warne
 async def test_a_misspelt_definition_is_reported_with_the_one_that_is_meant(owner: Owner) -> None:
     nested = TEXT + "  - {{id: pay, workflow: {{id: customer_aproval}}}}\n"
     published = await owner.types("definition", "publish", owner.write("one", nested))
-    assert published.err.endswith("no run can be started (did you mean 'customer_approval'?)\n")
+    assert published.err.endswith("publish it before a run is started (did you mean 'customer_approval'?)\n")
 
 
 async def test_of_several_files_none_is_published_if_one_is_not_valid(owner: Owner) -> None:
@@ -153,7 +153,7 @@ async def test_a_rollback_says_what_it_moved_and_history_who_and_why(owner: Owne
     assert history[2].endswith("stable 2 1 anonymous rollback: wrong totals")
     refused = await owner.types(*command, owner.id)
     assert refused.code == 1
-    assert "There is nothing before this" in refused.err
+    assert "Nothing to undo" in refused.err
 
 
 async def test_an_alias_of_ones_own_is_set_and_removed(owner: Owner) -> None:

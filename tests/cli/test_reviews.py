@@ -66,7 +66,7 @@ async def test_a_question_is_found_shown_and_decided(service: Service) -> None:
     late = await typed(service, "review", "decide", item["review_id"], "approved=false")
     assert (late.code, late.err) == (
         1,
-        "docrail: Somebody else was first: tester decided this before: the first decision counts\n",
+        "docrail: Already decided: tester has already decided this, and the first decision counts\n",
     )
 
 
@@ -169,7 +169,7 @@ async def test_a_repeated_decision_has_the_same_outcome(service: Service) -> Non
             decided = await typed(service, "review", act, review, "--reason", "seen")
             assert (decided.code, decided.out) == (0, f"{result} {review}\n"), decided.err
         other = await typed(service, "review", act, review, "--reason", "read")
-        assert (other.code, "tester decided this before: the first decision counts" in other.err) == (1, True)
+        assert (other.code, "tester has already decided this, and the first decision counts" in other.err) == (1, True)
         await typed(service, "review", "reopen", review, "--reason", "typo")
 
 

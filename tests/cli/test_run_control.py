@@ -60,7 +60,7 @@ async def test_a_run_is_paused_goes_on_and_is_aborted_and_each_says_what_it_led_
     )
     explained = (await typed(service, "run", "explain", run_id)).out
     assert f"  nothing begins in it before `docrail run resume {run_id}`\n" in explained
-    assert await typed(service, "run", "resume", run_id) == Ended(0, f"{run_id} goes on, and is running\n", "")
+    assert await typed(service, "run", "resume", run_id) == Ended(0, f"{run_id} continues, and is running\n", "")
     assert "docrail run resume" not in (await typed(service, "run", "explain", run_id)).out
     assert await typed(service, "run", "abort", run_id, "--reason", "wrong customer") == Ended(
         0,
@@ -83,7 +83,7 @@ async def test_a_resumed_run_that_waits_names_the_command_that_lists_its_waits(
     run_id = await started(service, ASKS, "reply", "waiting")
     paused = await typed(service, "run", "pause", run_id, "--json")
     assert (paused.code, json.loads(paused.out)) == (0, {"run_id": run_id, "status": "paused"})
-    printed = f"{run_id} goes on, and is waiting: `docrail run waits {run_id}` shows for what\n"
+    printed = f"{run_id} continues, and is waiting: `docrail run waits {run_id}` shows for what\n"
     assert await typed(service, "run", "resume", run_id) == Ended(0, printed, "")
     aborted = await typed(service, "run", "abort", run_id, "--reason", "enough", "--json")
     assert (aborted.code, json.loads(aborted.out)["run_id"]) == (0, run_id)

@@ -7,7 +7,7 @@ import pytest
 
 from docrail.cli.listing import ID, NUMBER, STATUS, TEXT
 from docrail.cli.tables import print_table
-from docrail.cli.terminal import coloured, folded, say
+from docrail.cli.terminal import coloured, folded, say, visible
 
 HEADINGS = {"run": ID, "status": STATUS, "empty": ID, "message": TEXT, "attempts": NUMBER}
 RUN = "invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e3f2a1b"
@@ -92,3 +92,16 @@ def test_no_folded_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, lines)) <= width
     assert re.sub(r"\s", "", "".join(lines)) == re.sub(r"\s", "", f"waits for {RUN}: {MESSAGE}")
     assert all(line.startswith("    ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x1b]0;title\x07", "a\\x1b]0;title\\x07"),
+        ("a\x9b31m", "a\\x9b31m"),  # the same command in one 8-bit character
+        ("\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m"),
+        ("two\tcolumns\nand lines", "two\tcolumns\nand lines"),
+    ],
+)
+def test_characters_that_command_a_terminal_are_shown_and_colours_are_kept(text: str, shown: str) -> None:
+    assert visible(text) == shown

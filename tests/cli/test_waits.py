@@ -139,7 +139,7 @@ async def test_a_list_is_explained_by_some_of_its_waiting_runs(service: Service,
     each = (await explained(service, run_id))["steps"]["each"]
     assert each["inner_waiting"] == 6
     assert len(each["inner_waits"]) == 5
-    assert f"6 runs inside it wait; `docrail run waits {run_id}` tells all that is waited for" in each["words"]
+    assert f"6 runs inside it wait; `docrail run waits {run_id}` lists all waits" in each["words"]
     first = each["inner_waits"][0]
     said = f"item {first['item']}: ask of {first['run_id']}: it waits for an answer, 3600 s in all; then the step fails"
     assert said in each["words"]

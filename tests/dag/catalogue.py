@@ -84,18 +84,18 @@ SAVE = """\
 """A right second step."""
 
 
-Told = list[tuple[str, ...]]
+Problems = list[tuple[str, ...]]
 """For each problem where and what it is (`6:18 unknown-step steps[1].depends_on[0]`), its message, its suggestion."""
 
 
-def told(text: str | bytes) -> Told:
-    """Return what is told of a definition."""
+def problems_of(text: str | bytes) -> Problems:
+    """Return the problems of a definition."""
     definition, problems = check_definition(text, CATALOGUE)
     assert (definition is None) == any(problem.severity == "error" for problem in problems)
-    return [_told(problem) for problem in problems]
+    return [_line_of(problem) for problem in problems]
 
 
-def _told(problem: Problem) -> tuple[str, ...]:
+def _line_of(problem: Problem) -> tuple[str, ...]:
     place = "" if problem.line is None else f"{problem.line}:{problem.column} "
     severity = "" if problem.severity == "error" else f"{problem.severity} "
     where = f"{place}{severity}{problem.code} {problem.path}"
@@ -103,6 +103,6 @@ def _told(problem: Problem) -> tuple[str, ...]:
 
 
 def change(old: str, new: str, text: str = EXTRACT + SAVE) -> str:
-    """Return `text` with `old`, which stands in it once, replaced."""
+    """Return `text` with its only `old` replaced."""
     assert text.count(old) == 1
     return text.replace(old, new)

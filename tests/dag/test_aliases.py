@@ -84,7 +84,7 @@ def test_a_larger_share_keeps_whoever_was_in_a_smaller_one(key: str, one: int, o
 
 
 @given(KEYS)
-def test_a_share_of_nothing_is_nobody_and_of_everything_everybody(key: str) -> None:
+def test_a_share_of_0_matches_no_key_and_one_of_100_every_key(key: str) -> None:
     assert (in_canary("invoice", key, 0), in_canary("invoice", key, 100)) == (False, True)
 
 

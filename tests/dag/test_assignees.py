@@ -26,17 +26,19 @@ def test_unless_a_step_says_so_everybody_may_decide(human: Human) -> None:
 
 
 def test_whoever_started_the_run_may_not_and_others_may() -> None:
-    assert refusal(FOUR_EYES, "ann", "ann") == "ann started the run, and the step takes only somebody else's decision"
+    assert (
+        refusal(FOUR_EYES, "ann", "ann") == "ann started the run, and the step accepts only another person's decision"
+    )
     assert refusal(FOUR_EYES, "bob", "ann") is None
     assert barred(FOUR_EYES, "ann") == ("ann",)
 
 
 @pytest.mark.parametrize(("by", "started_by"), [("bob", ""), ("", "ann"), ("", "")])
-def test_who_is_not_known_is_not_taken(by: str, started_by: str) -> None:
-    assert "is not known" in (refusal(FOUR_EYES, by, started_by) or "")
+def test_an_unknown_person_is_refused(by: str, started_by: str) -> None:
+    assert "is unknown" in (refusal(FOUR_EYES, by, started_by) or "")
 
 
-def test_nobody_is_named_who_is_not_known() -> None:
+def test_an_unknown_person_is_not_named() -> None:
     assert barred(FOUR_EYES, "") == ()
 
 
@@ -57,8 +59,11 @@ def test_one_person_is_enough_unless_a_step_says_otherwise() -> None:
     assert [approvals_of(human) for human in (None, Human(), FOUR_EYES, TWO)] == [1, 1, 1, 2]
 
 
-def test_of_several_people_nobody_may_be_unknown() -> None:
-    assert refusal(TWO, "", "ann") == "who decides is not known, and the step wants several people to decide alike"
+def test_each_of_several_people_must_be_known() -> None:
+    assert (
+        refusal(TWO, "", "ann")
+        == "the person who decides is unknown, and the step needs several people to decide alike"
+    )
     assert refusal(TWO, "ann", "ann") is None
 
 
@@ -127,7 +132,7 @@ def test_in_any_order_people_decide_the_same(order: tuple[tuple[str, Json], ...]
     assert (world.run.steps[0].status, world.run.steps[0].output) == (StepStatus.COMPLETED, YES)
 
 
-def test_nobody_decides_with_others_what_is_not_asked_yet() -> None:
+def test_a_step_that_does_not_wait_yet_takes_no_shared_decision() -> None:
     world = begun(step("a"), asked("a"))
     assert [world.send(answer("h", YES, by)) for by in ("ann", "bob")] == [[], []]
     world.send(done("a"))

@@ -1,6 +1,6 @@
-"""Fifty and more definitions as somebody new would break them, each with everything that is told of it.
+"""At least fifty definitions, broken as a newcomer would break them, each with all its problems.
 
-The cases stand in `broken/*.txt`: a line `=== what is wrong`, the text, a line `---`, and one line for each problem.
+The cases are in `broken/*.txt`: a line `=== what is wrong`, the text, a line `---`, and one line for each problem.
 """
 
 import re
@@ -16,7 +16,7 @@ BROKEN = Path(__file__).parent / "broken"
 
 
 def cases() -> dict[str, tuple[str, str]]:
-    """Return each case's text and what is expected to be told, by what is wrong."""
+    """Return each case's text and expected problems, by its title."""
     found: dict[str, tuple[str, str]] = {}
     for file in sorted(BROKEN.glob("*.txt")):
         _, *parts = re.split("^=== ", file.read_text("utf-8"), flags=re.MULTILINE)
@@ -31,7 +31,7 @@ def cases() -> dict[str, tuple[str, str]]:
 CASES = cases()
 
 
-def told(text: str) -> str:
+def problems_of(text: str) -> str:
     _, problems = check_definition(text, CATALOGUE)
     return "".join(f"{line_of(problem)}\n" for problem in problems)
 
@@ -47,12 +47,12 @@ def test_there_are_fifty() -> None:
 
 
 @pytest.mark.parametrize("title", CASES)
-def test_a_broken_definition_is_told_in_full(title: str) -> None:
+def test_a_broken_definition_is_reported_in_full(title: str) -> None:
     text, expected = CASES[title]
-    assert told(text) == expected
+    assert problems_of(text) == expected
 
 
 def test_a_case_that_is_nested_too_deep_is_refused_like_any_expression() -> None:
     when = f"{'not (' * 2000}inputs.x{')' * 2000}"
     lines = ("id: t", "inputs: {x: {type: boolean}}", f"steps: [{{id: s, switch: [{{when: {when}, branch: a}}]}}]")
-    assert "error bad-expression" in told("\n".join(lines))
+    assert "error bad-expression" in problems_of("\n".join(lines))

@@ -1,4 +1,4 @@
-"""What tells equal work of cached steps, and when a step cannot say: keys in commands, and what a hit is told as."""
+"""The keys that identify equal work of cached steps, keys that cannot be resolved, and how a hit is reported."""
 
 import pytest
 
@@ -22,7 +22,7 @@ from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
-from tests.dag.catalogue import EXTRACT, told
+from tests.dag.catalogue import EXTRACT, problems_of
 from tests.dag.explained import explain_run
 from tests.dag.rewinding import rewind
 
@@ -61,7 +61,7 @@ def test_equal_work_has_an_equal_key() -> None:
     assert key_of(ttl_seconds=5) == key_of(), "how long an output is good says nothing about what made it"
 
 
-def test_by_default_the_resolved_config_tells() -> None:
+def test_by_default_the_resolved_config_is_the_key() -> None:
     assert key_of(n=2) != key_of(n=1)
     assert key_of(n="1") != key_of(n=1)
 
@@ -111,7 +111,7 @@ def test_a_config_given_by_hand_is_another_config() -> None:
         (["{{ inputs.half }}"], "cache.key: cannot be written as JSON"),
     ],
 )
-def test_a_key_that_cannot_be_told_fails_the_step_as_a_config_does(key: Json, message: str) -> None:
+def test_a_key_that_cannot_be_computed_fails_the_step_as_a_config_does(key: Json, message: str) -> None:
     inputs = {"n": 1, "huge": "x" * MAX_VALUE_BYTES, "half": "\ud83d"}
     _, run, commands = started({"config": READS, "cache": {**CACHE, "key": key}}, inputs=inputs)
     [state] = run.steps
@@ -121,7 +121,7 @@ def test_a_key_that_cannot_be_told_fails_the_step_as_a_config_does(key: Json, me
     assert state.error.message.startswith(message)
 
 
-def test_a_key_that_cannot_be_told_for_one_item_fails_that_item() -> None:
+def test_a_key_that_cannot_be_computed_for_one_item_fails_that_item() -> None:
     items = [{"n": 1}, {}]
     step: dict[str, Json] = {"cache": {**CACHE, "key": "{{ item.n }}"}, "for_each": {"items": items, "max_failures": 1}}
     _, run, commands = started({**step, "config": {"value": "{{ item }}"}})
@@ -141,7 +141,7 @@ def test_a_compensation_is_never_cached() -> None:
     assert Start("a", {}, Undo()) in undoing
 
 
-def test_a_hit_is_told() -> None:
+def test_a_hit_is_reported() -> None:
     plan, run, _ = started({"cache": CACHE}, {"id": "b"})
     advance(plan, run, StepCompleted("a", {"value": 1}, 1, 11.0, cached=True))
     advance(plan, run, StepCompleted("b", {"value": 1}, 1, 11.0))
@@ -193,5 +193,5 @@ def test_what_is_stored_of_a_step_without_a_cache_is_what_it_was() -> None:
     ],
 )
 def test_what_a_cache_may_say(cache: str, expected: list[str]) -> None:
-    found = told(f"inputs: {{n: {{type: number}}}}\n{EXTRACT}    cache: {cache}\n")
+    found = problems_of(f"inputs: {{n: {{type: number}}}}\n{EXTRACT}    cache: {cache}\n")
     assert [message for _, message, *_ in found] == expected

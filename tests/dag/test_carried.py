@@ -102,7 +102,7 @@ def test_the_definitions_of_nested_runs_are_counted() -> None:
     assert run.traffic.carried_bytes == 2 * 1_500_002
 
 
-def test_a_run_that_fails_fast_is_told_by_its_failed_step_not_by_the_budget() -> None:
+def test_a_run_that_fails_fast_names_its_failed_step_not_the_budget() -> None:
     plan, run, _ = begun(echo(1, {}), echo(2, {}), on_failure="fail_fast")
     advance(plan, run, StepFailed("s1", StepError("ValueError", "no"), 1, 11.0))
     advance(plan, run, StepCancelled("s2", 12.0))

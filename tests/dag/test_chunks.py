@@ -148,7 +148,7 @@ def test_the_run_s_own_limit_counts_the_items_of_chunks() -> None:
     assert (began.widths, began.run.counters.slots_used) == ([2, 2, 2], 6)
 
 
-def test_steps_beside_a_long_list_get_their_slots() -> None:
+def test_steps_next_to_a_long_list_get_their_slots() -> None:
     began = fleet(1_000, step("a"), limits={"max_concurrency": 20}, max_concurrency=10)
     assert Start("a", {}) in began.commands
     assert sum(began.widths) + 1 == began.run.counters.slots_used == 11
@@ -177,7 +177,7 @@ def test_a_chunk_s_configs_are_as_large_as_travels() -> None:
     assert MAX_CHUNK_BYTES <= size < MAX_CHUNK_BYTES + 11_000
 
 
-def test_what_failed_is_told_by_item() -> None:
+def test_failures_are_reported_by_item() -> None:
     ended = fleet(300, max_failures=1).go({7: FAILED})
     assert ended.finished is RunStatus.COMPLETED
     told = ended.state().fan
@@ -347,6 +347,14 @@ def test_a_chunk_reports_the_last_errors_of_earlier_attempts() -> None:
     met = [EarlierError(number, StepError("ConnectionError", "no network")) for number in (1, 2)]
     ends = for_report([ItemEnd(StepStatus.COMPLETED, {}, attempts=3, earlier=tuple(met))] * 4)
     assert [ended.earlier for ended in ends] == [(), (met[1],), tuple(met), tuple(met)]
+
+
+def test_a_chunk_whose_errors_are_shortened_reports_no_more_earlier_errors() -> None:
+    met = tuple(EarlierError(number, StepError("ConnectionError", "no network")) for number in range(5))
+    failed = ItemEnd(StepStatus.FAILED, None, StepError("ValueError", "\x01" * LONGEST_MESSAGE), 6, earlier=met)
+    ends = for_report([failed] * 250)
+    assert size_of(ends) <= MAX_ENDS_BYTES
+    assert [ended.earlier for ended in ends] == [()] * 249 + [met]
 
 
 @pytest.mark.parametrize("status", [StepStatus.CANCELLED, StepStatus.PENDING])

@@ -1,4 +1,4 @@
-"""A deadline: told once, whatever the run is doing, and nothing is decided otherwise because of it."""
+"""A deadline is reported once, in any state of the run, and changes no decision."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ from docrail.dag.explain.report import RunReport, markdown, report_of
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
-from tests.dag.catalogue import EXTRACT, told
+from tests.dag.catalogue import EXTRACT, problems_of
 from tests.dag.definitions import Case, cases
 from tests.dag.explained import explain_run
 from tests.dag.rewinding import rewind
@@ -93,7 +93,7 @@ def test_a_retry_begins_without_the_delay_of_the_run_before() -> None:
 
 @given(cases(), st.integers(0, 8), st.lists(st.integers(0, 3)))
 def test_a_deadline_changes_no_fate(case: Case, turns: int, order: list[int]) -> None:
-    """Whenever it passes, the run goes on as if it had none; the watch sees that it is told once, at that moment."""
+    """Whenever it passes, the run goes on as without one; the watch checks that it is reported once, at that moment."""
 
     def world() -> World:
         return World(case.definition, case.failing, case.vanishing, case.overdue)
@@ -117,5 +117,5 @@ def test_a_deadline_changes_no_fate(case: Case, turns: int, order: list[int]) ->
     ],
 )
 def test_what_is_no_deadline_is_refused(line: str, expected: str) -> None:
-    [[_, message, *_]] = told(f"{line}\n{EXTRACT}")
+    [[_, message, *_]] = problems_of(f"{line}\n{EXTRACT}")
     assert message == expected

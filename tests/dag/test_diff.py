@@ -1,4 +1,4 @@
-"""How two versions of a definition differ: every difference is told, and nothing else."""
+"""How two versions of a definition differ: every difference is reported, and nothing else."""
 
 import copy
 
@@ -41,7 +41,7 @@ def test_steps_are_added_and_removed_by_their_id() -> None:
     assert diff(OLD, new) == DefinitionDiff(added=("notify",), removed=("save",))
 
 
-def test_a_changed_step_tells_each_field_with_its_old_and_new_value() -> None:
+def test_a_changed_step_reports_each_field_with_its_old_and_new_value() -> None:
     new = edited(steps=[step(0, max_retries=5, config={"pages": 2}, title="Read it"), step(1)])
     assert diff(OLD, new).changed == (
         StepDiff(
@@ -74,7 +74,7 @@ def test_a_step_put_between_others_does_not_reorder_them() -> None:
     assert diff(OLD, new) == DefinitionDiff(added=("between",))
 
 
-def test_inputs_outputs_limits_and_the_rest_are_told_by_their_path() -> None:
+def test_inputs_outputs_limits_and_the_rest_are_reported_by_their_path() -> None:
     new = edited(
         title="Read and save",
         inputs={"document_id": {"type": "string", "required": True}, "queue": {"type": "string"}},
@@ -119,7 +119,7 @@ def test_there_is_a_difference_exactly_where_the_digests_differ(old: dict[str, J
 
 
 @given(definitions(), definitions())
-def test_the_other_way_round_the_opposite_is_told(old: dict[str, Json], new: dict[str, Json]) -> None:
+def test_the_other_way_round_the_opposite_is_reported(old: dict[str, Json], new: dict[str, Json]) -> None:
     there, back = diff(old, new), diff(new, old)
     assert (set(there.added), set(there.removed)) == (set(back.removed), set(back.added))
     assert there.reordered == back.reordered

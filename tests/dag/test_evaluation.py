@@ -41,7 +41,7 @@ GENERATING = _Generating()
 
 
 class _Compared(NodeTransformer):
-    """Puts our comparison in the place of Python's own, which nobody pays for."""
+    """Replaces Python's comparison, which is not charged for, by ours."""
 
     def visit_Compare(self, node: nodes.Compare) -> nodes.Test:  # noqa: N802 - Jinja calls it by the node's name
         self.generic_visit(node)

@@ -1,4 +1,4 @@
-"""What is told of a step: the rule, its parents, the values that were read, and what keeps it from beginning."""
+"""The explanation of a step: the rule, its parents, the values that were read, and what prevents it from beginning."""
 
 from dataclasses import dataclass, field
 
@@ -129,12 +129,12 @@ CASES = {
         [done("a")],
         [LET, 'its condition `steps.a.status == "completed"` was true (steps.a.status = "completed")'],
     ),
-    "a condition that could not be judged": Told(
+    "a condition that could not be evaluated": Told(
         [{"id": "a"}, after("a", condition="a.total > 1")],
         [done("a")],
         [
             LET,
-            "its condition `a.total > 1` could not be judged (a.total has no value)",
+            "its condition `a.total > 1` could not be evaluated (a.total has no value)",
             "its error: ConditionError: `a.total > 1`: 'a' has no 'total': it is empty",
         ],
     ),
@@ -143,7 +143,7 @@ CASES = {
         [failed("a")],
         [
             f"none_failed did not let it run: {NONE_FAILED}; a is failed",
-            "its condition `a.total > 1` is asked only if none_failed lets it run",
+            "its condition `a.total > 1` is evaluated only if none_failed lets it run",
         ],
     ),
     "a switch": Told(
@@ -181,7 +181,7 @@ CASES = {
             "`inputs.amount > 100` was true, and led to x (inputs.amount = 250)",
         ],
     ),
-    "a switch that could not be judged": Told(
+    "a switch that could not be evaluated": Told(
         [
             {
                 "id": "b",
@@ -196,7 +196,7 @@ CASES = {
         [
             "it has no parents, so it may begin with the run",
             "`inputs.amount > 1000` was false, so not x (inputs.amount = 250)",
-            "`inputs.none > 1` could not be judged (inputs.none has no value)",
+            "`inputs.none > 1` could not be evaluated (inputs.none has no value)",
             "its error: TemplateError: `inputs.none > 1`: 'inputs' has no 'none': it has amount, name",
         ],
     ),
@@ -211,7 +211,10 @@ CASES = {
     "a wait for ever": Told(
         [{"id": "b", "wait": {"for": "webhook"}}],
         [],
-        ["it has no parents, so it may begin with the run", "it waits for an answer to its callback address, for ever"],
+        [
+            "it has no parents, so it may begin with the run",
+            "it waits for an answer to its callback address, without a limit",
+        ],
     ),
     "a timer": Told(
         [{"id": "b", "wait": {"for": "timer", "seconds": "{{ inputs.amount * 2 }}"}}],
@@ -234,7 +237,7 @@ CASES = {
     "no answer": Told(
         [{"id": "b", "wait": {**WAIT, "on_timeout": {"branch": "late"}}}],
         [TimedOut("b", 160.0)],
-        ["it has no parents, so it may begin with the run", "nobody answered in time, so the branch late is taken"],
+        ["it has no parents, so it may begin with the run", "no one answered in time, so the branch late is taken"],
     ),
     "attempts": Told(
         [{"id": "b"}],
@@ -360,7 +363,7 @@ def test_what_the_words_say_is_there_as_data() -> None:
     )
 
 
-def test_a_wait_tells_when_its_time_is_up() -> None:
+def test_a_wait_shows_when_its_time_is_up() -> None:
     plan, run = played([{"id": "ask", "human": ASKED}, {"id": "reply", "wait": {"for": "signal"}}])
     waiting = told(plan, run, "ask").waiting
     assert waiting is not None
@@ -403,7 +406,7 @@ def test_items_that_will_never_begin_are_held_by_nothing() -> None:
     assert (run.steps[0].status, hold(plan, run)) == (StepStatus.RUNNING, None)
 
 
-def test_a_condition_that_a_person_overruled_is_told_as_one_that_could_not_be_judged() -> None:
+def test_a_condition_that_a_person_overruled_is_reported_as_one_that_could_not_be_evaluated() -> None:
     overruled = Resolved("b", Resolution(ResolutionKind.OUTPUT, {"by": "hand"}, "ann"), 120.0)
     step = told(*played([{"id": "b", "condition": "inputs.none > 1"}], overruled, on_failure="park"), "b")
     assert (step.status, step.condition and step.condition.verdict) == (StepStatus.COMPLETED, Verdict.ERROR)
@@ -472,7 +475,7 @@ def pages(plan: Plan, run: RunState, limit: int) -> list[RunExplanation]:
     return found
 
 
-def test_pages_tell_every_step_once_in_plan_order() -> None:
+def test_pages_report_every_step_once_in_plan_order() -> None:
     plan, run = played([{"id": name} for name in "edcba"])
     assert [list(page.steps) for page in pages(plan, run, 2)] == [["e", "d"], ["c", "b"], ["a"]]
 
@@ -499,7 +502,7 @@ def test_a_long_value_is_cut(value: Json) -> None:
     assert brief(value).endswith("…")
 
 
-def test_a_short_value_is_told_whole() -> None:
+def test_a_short_value_is_shown_whole() -> None:
     assert brief({"a": [1, None, "ä"]}) == '{"a": [1, null, "ä"]}'
 
 

@@ -22,7 +22,7 @@ def explained(world: World) -> RunExplanation:
 
 
 def refuses(step: StepExplanation) -> SkipReason | None:
-    """Return why the rule would skip a step with the parents that are told of it."""
+    """Return why the rule would skip a step with its reported parents."""
     parents = step.parents
     outcomes = Outcomes(completed=parents.completed, bad=parents.failed, skipped=parents.skipped)
     return RULES[step.rule.name](outcomes)
@@ -44,7 +44,7 @@ def test_what_has_not_begun_is_held_by_something_that_is_named(case: Case, numbe
 
 @given(cases(aborts=True), picks)
 @LAW
-def test_a_rule_said_what_it_says_of_the_parents_that_are_told(case: Case, numbers: list[int]) -> None:
+def test_the_verdict_of_a_rule_follows_from_the_reported_parents(case: Case, numbers: list[int]) -> None:
     for step in explained(world_of(case).go(Picker(numbers))).steps.values():
         if step.rule.verdict is Verdict.NO:
             assert step.reason is refuses(step)
@@ -56,7 +56,7 @@ def test_a_rule_said_what_it_says_of_the_parents_that_are_told(case: Case, numbe
 
 @given(cases(), picks)
 @LAW
-def test_a_condition_said_no_where_a_step_was_skipped_for_it_and_yes_where_it_began(
+def test_a_condition_is_false_for_a_step_skipped_by_it_and_true_for_one_that_began(
     case: Case, numbers: list[int]
 ) -> None:
     for step in explained(world_of(case).go(Picker(numbers))).steps.values():
@@ -67,7 +67,7 @@ def test_a_condition_said_no_where_a_step_was_skipped_for_it_and_yes_where_it_be
 
 @given(cases(), picks)
 @LAW
-def test_a_switch_that_took_a_branch_tells_one_case_as_true_and_all_before_it_as_false(
+def test_a_switch_that_took_a_branch_has_one_true_case_and_only_false_ones_before_it(
     case: Case, numbers: list[int]
 ) -> None:
     for step in explained(world_of(case).go(Picker(numbers))).steps.values():

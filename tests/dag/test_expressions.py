@@ -304,7 +304,7 @@ def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str) -
         ("inputs.empty | max", NOTHING_IN_LIST),
     ],
 )
-def test_what_goes_wrong_is_told_in_the_authors_terms(text: str, message: str) -> None:
+def test_what_goes_wrong_is_reported_in_the_authors_terms(text: str, message: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         evaluate(text, VALUES)
     assert caught.value.message == f"`{text}`: {message}"
@@ -436,7 +436,7 @@ def test_a_json_constant_gives_itself(value: Json) -> None:
         assert evaluate(text, {}) == value
 
 
-# -- defects of the language that are known and not mended --
+# -- known defects of the language --
 
 BIG = {"n": 10**3000, "text": "x" * 4000, "items": [1, 2], "self": {"total": 2}}
 

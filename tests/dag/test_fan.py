@@ -57,32 +57,32 @@ def test_a_long_list_of_which_everything_was_stored_or_nearly_can_be_stored(coun
 
 
 @pytest.mark.parametrize("count", [300, 1_000])
-def test_errors_are_told_whole_where_there_is_room(count: int) -> None:
+def test_errors_are_whole_where_there_is_room(count: int) -> None:
     error = StepError("ValueError", "x" * min(LONGEST_MESSAGE, 1_700))
     output, _ = stored(count, 3, ItemEnd(StepStatus.FAILED, None, error, 1))
     assert output["items"][0]["error"] == {"type": error.type, "message": error.message}
 
 
-def test_keys_beside_which_nothing_could_be_stored_fail_the_step_before_any_work() -> None:
+def test_keys_that_leave_no_room_for_outputs_fail_the_step_before_any_work() -> None:
     world = begun(mapped("m", keys(MAX_ITEMS, LONGEST + 1), key="item"))
     assert (told(world), world.ledger.finished) == ([], RunStatus.FAILED)
     assert world.states["m"].error == StepError(
         "TemplateError",
-        "for_each.key gave 10000 keys of 500001 bytes together as JSON, more than 499900: what the items give could not"
-        " be stored beside them; take shorter keys or fewer items",
+        "for_each.key gave 10000 keys of 500001 bytes together as JSON, more than 499900: the items' outputs could not"
+        " be stored with them; use shorter keys or fewer items",
     )
 
 
 def test_a_key_is_no_longer_than_an_id() -> None:
     assert told(begun(mapped("m", ["k" * MAX_KEY_CHARACTERS], key="item"))) == ["m[0]"]
     world = begun(mapped("m", ["short", "k" * (MAX_KEY_CHARACTERS + 1)], key="item"))
-    message = f"for_each.key gave a key of 201 characters, more than 200: {'k' * 64}…; take something shorter"
+    message = f"for_each.key gave a key of 201 characters, more than 200: {'k' * 64}…; use a shorter key"
     assert told(world) == []
-    assert error_of(world.states["m"]).message == f"{message} that tells items apart"
+    assert error_of(world.states["m"]).message == f"{message} that differs between items"
 
 
 @pytest.mark.parametrize("items", ["{{ inputs.rows }}", {"$path": ["inputs", "rows"]}, "{{ inputs.rows | list }}"])
-def test_a_list_may_be_as_large_as_is_told(items: Json) -> None:
+def test_a_list_may_be_as_large_as_documented(items: Json) -> None:
     most = ["x" * 14_997] * 99 + ["x" * 14_996]
     assert size_of(most) == MAX_LIST_BYTES
     assert told(begun(mapped("m", items), inputs={"rows": most})) == ["m[0]", "m[1]", "m[2]", "m[3]"]

@@ -11,7 +11,7 @@ from docrail.dag.engine.plan import compile_plan
 from docrail.dag.engine.retry import Edit, Fate
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Definition
-from docrail.dag.language.inputs import MisfitError
+from docrail.dag.language.inputs import InvalidValueError
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
@@ -151,21 +151,23 @@ def test_items_that_a_list_may_leave_failed_are_edited_in_a_run_that_failed_else
 
 
 def problems(world: World, edits: dict[str, Edit], under: Definition | None = None) -> list[tuple[str, str]]:
-    with pytest.raises(MisfitError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         retried(world, edits, under)
     return [(problem.path, problem.message) for problem in caught.value.problems]
 
 
-def test_a_list_that_is_made_anew_takes_nothing_for_its_items() -> None:
+def test_a_list_that_is_computed_again_accepts_no_edits_of_items() -> None:
     document = definition(step("p"), step("a", "p", for_each=LIST, config=CONFIG))
     newer = definition(step("p"), step("a", "p", for_each=LIST, config={"n": 2}))
-    edits, told = {"a": items(x={"skip": True})}, "what is given is for items of the list as it was"
+    edits, rule = {"a": items(x={"skip": True})}, "edits apply to the items of the earlier list only"
     world = ended(document, *failing(1))
     for asked, under, why in (
         (edits | {"p": config({"n": 1})}, None, "it follows p, which is not reused"),
         (edits, newer, "its definition has changed"),
     ):
-        assert problems(world, asked, under) == [("steps.a.items", f"its list is made anew, for {why}: {told}")]
+        assert problems(world, asked, under) == [
+            ("steps.a.items", f"its list is computed again, because {why}: {rule}")
+        ]
     before = ended(definition(step("p")), "p")
     [(_, message)] = problems(before, edits, document)
     assert "the version that ran has no such step" in message

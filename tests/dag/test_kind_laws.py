@@ -1,4 +1,4 @@
-"""Laws of what waits, branches, ends a run or runs over a list, beside those that hold for every step."""
+"""Laws of steps that wait, branch, end a run or run over a list, in addition to those of every step."""
 
 import json
 
@@ -80,7 +80,7 @@ def _calls_for_the_end(world: World, step: str, fate: Fate) -> bool:
 
 @settings(LAW, max_examples=LAW.max_examples // 2)
 @given(cases(), picks)
-def test_a_step_over_a_list_tells_of_each_item_in_the_order_of_the_list(case: Case, order: list[int]) -> None:
+def test_the_output_of_a_list_has_each_item_in_the_order_of_the_list(case: Case, order: list[int]) -> None:
     world = world_of(case).go(Picker(order))
     fates = world.fates.steps
     for step, for_each in world.watch.fans.items():

@@ -82,7 +82,7 @@ def test_examples(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problems_of"),
     [
         ("a | round(1, 2, 3)", "`round` cannot be called like this; write it as in `| round(2)`"),
         ("a | default(1, foo=2)", "`default` cannot be called like this; write it as in `| default(0)`"),
@@ -95,8 +95,8 @@ def test_examples(text: str) -> None:
         ("[{'b': 1}] | rejectattr('b', 'none', 2) | list", "`is none` takes nothing"),
     ],
 )
-def test_what_is_given_more_or_less_than_it_takes_is_told_before_it_fails(text: str, told: str) -> None:
-    assert compile_expression(text).misuse == told
+def test_what_is_given_more_or_less_than_it_takes_is_reported_before_it_fails(text: str, problems_of: str) -> None:
+    assert compile_expression(text).misuse == problems_of
     with pytest.raises(ExpressionError):
         evaluate(text, {"a": 1.25})
 

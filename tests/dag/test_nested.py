@@ -7,7 +7,7 @@ from docrail.dag.validation.lint.nested import publishing_order
 
 
 def of(definition_id: str, *nested: str, version: int | None = None) -> Definition:
-    """Return a definition whose steps run the nested ones, or greet nobody."""
+    """Return a definition whose steps run the nested ones."""
     steps = [{"id": f"run_{inner}", "workflow": {"id": inner, "version": version}} for inner in nested]
     return Definition.model_validate({"id": definition_id, "steps": steps or [{"id": "a", "handler": "noop"}]})
 

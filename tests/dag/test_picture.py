@@ -34,7 +34,7 @@ def test_the_critical_path_is_the_longest_chain() -> None:
     )
 
 
-def test_of_several_longest_chains_the_first_in_the_document_is_told() -> None:
+def test_of_several_longest_chains_the_first_in_the_document_is_reported() -> None:
     assert critical_path(DIAMOND) == ("a", "b", "d")
 
 

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docrail.dag.engine import saved_state as pieces
-from docrail.dag.engine.saved_state import MAX_PIECE_BYTES, MAX_TOLD_BYTES, is_of, joined, split, standing_for, told_of
+from docrail.dag.engine.saved_state import (
+    MAX_PIECE_BYTES,
+    MAX_WHOLE_BYTES,
+    is_of,
+    joined,
+    split,
+    standing_for,
+    whole_or_piece,
+)
 from docrail.dag.values.json_values import Json, size_of
 
 VALUES = st.recursive(
@@ -41,19 +49,19 @@ def test_a_large_state_goes_in_pieces_that_travel() -> None:
 
 
 def answers(state: dict[str, Json]) -> Iterator[pieces.StatePiece]:
-    count = told_of(state, 0)["count"]
+    count = whole_or_piece(state, 0)["count"]
     for number in range(count):
-        told = told_of(state, number)
+        told = whole_or_piece(state, number)
         yield pieces.StatePiece(tuple(told["path"]), told["part"])
 
 
-def test_it_is_told_whole_or_in_pieces_and_not_whole_if_that_is_too_much() -> None:
+def test_a_state_is_returned_whole_or_in_pieces_and_never_whole_if_too_large() -> None:
     small: dict[str, Json] = {"inputs": {"a": 1}, "steps": {}}
-    assert told_of(small, None) == small
+    assert whole_or_piece(small, None) == small
     assert joined(answers(small)) == small
     assert joined(answers(large())) == large()
-    with pytest.raises(ValueError, match=f"more than {MAX_TOLD_BYTES}: ask for its pieces"):
-        told_of(large(), None)
+    with pytest.raises(ValueError, match=f"more than {MAX_WHOLE_BYTES}: request its pieces"):
+        whole_or_piece(large(), None)
 
 
 def test_what_stands_for_a_state_says_whose_inputs_it_has() -> None:

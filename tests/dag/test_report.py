@@ -1,4 +1,4 @@
-"""What is told of a run: totals, reasons, and never more than Temporal can carry."""
+"""The report of a run: totals and reasons, never larger than Temporal can carry."""
 
 import pytest
 from pydantic_core import to_json
@@ -36,7 +36,7 @@ def told(plan: Plan, run: RunState) -> RunReport:
     return report_of(plan, run, run_id="told.1", tenant_id="default", version=1, digest="d")
 
 
-def test_a_failed_run_tells_the_first_failed_step_and_the_totals() -> None:
+def test_a_failed_run_reports_the_first_failed_step_and_the_totals() -> None:
     plan, run = begun({"id": "a"}, {"id": "b", "depends_on": ["a"]}, {"id": "c", "optional": True})
     advance(plan, run, StepFailed("c", StepError("ValueError", "not this one"), 1, 11.0))
     advance(plan, run, StepFailed("a", StepError("ValueError", "no invoice"), 2, 12.5))
@@ -46,7 +46,7 @@ def test_a_failed_run_tells_the_first_failed_step_and_the_totals() -> None:
     assert (report.duration_seconds, report.steps["a"].duration_seconds) == (2.5, 2.5)
 
 
-def test_an_aborted_run_tells_why() -> None:
+def test_an_aborted_run_reports_why() -> None:
     plan, run = begun({"id": "a", "condition": "false"}, {"id": "b"})
     advance(plan, run, AbortRequested("customer said no", 11.0))
     assert told(plan, run).reason == "customer said no"
@@ -73,7 +73,7 @@ def test_outputs_that_are_too_large_together_are_left_out_and_that_is_said() -> 
     assert len(report.model_dump_json()) < 10_000
 
 
-def test_the_run_around_a_run_is_told_its_outputs_and_of_large_ones_not_those_of_its_steps() -> None:
+def test_the_outer_run_gets_a_large_runs_outputs_without_those_of_its_steps() -> None:
     plan, run = begun({"id": "a"}, {"id": "b"}, outputs={"text": "{{ a.text }}"})
     advance(plan, run, StepCompleted("a", {"text": "small"}, 1, 11.0))
     assert for_outer(told(plan, run)) == told(plan, run)

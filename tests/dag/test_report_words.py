@@ -167,11 +167,11 @@ def test_a_step_that_is_left_to_a_later_turn_is_told() -> None:
         (
             {"id": "a", "wait": {"for": "signal", "timeout_seconds": 60, "on_timeout": "abort"}},
             TimedOut("a", 160.0),
-            "it was aborted by its step a: a: nobody answered within 60 s",
+            "it was aborted by its step a: a: no one answered within 60 s",
         ),
     ],
 )
-def test_who_aborted_a_run_is_told(step: dict[str, Json], event: Event, words: str) -> None:
+def test_a_run_shows_who_aborted_it(step: dict[str, Json], event: Event, words: str) -> None:
     told = report(*played([step], event))
     assert told.why[1] == words
     assert (told.stopped_by, told.stopped_by_step) == ("ann" * (" ann" in words), "a" if "its step" in words else None)
@@ -291,17 +291,17 @@ def test_a_question_that_was_escalated_tells_how_long_it_stood_in_all(rule: dict
     human = {"queue": "pay", "timeout_seconds": 6, "on_timeout": {"escalate_to": "boss", **rule}}
     plan, run = played([{"id": "ask", "human": human}], TimedOut("ask", 112.0))
     leads = ", so the branch late is taken" if "branch" in rule else ""
-    said = "nobody answered in time, 12 s in all: it was escalated, and the last 6 s it was in the queue boss"
+    said = "no one answered in time, 12 s in all: it was escalated, and the last 6 s it was in the queue boss"
     assert f"{said}{leads}" in report(plan, run).steps["ask"].why
     assert explain_run(plan, run, "told.1").steps["ask"].waiting is None
     error = run.steps[0].error
-    assert error is None or error.message == "nobody answered within 6 s"  # what a run was told, it is told
+    assert error is None or error.message == "no one answered within 6 s"  # what a run was told, it is told
 
 
 def test_a_question_that_nobody_was_handed_tells_its_time_in_its_error() -> None:
     human = {"queue": "pay", "timeout_seconds": 6, "on_timeout": "fail"}
     plan, run = played([{"id": "ask", "human": human}], TimedOut("ask", 106.0))
-    assert "nobody answered in time" in report(plan, run).steps["ask"].why
+    assert "no one answered in time" in report(plan, run).steps["ask"].why
 
 
 def test_items_that_were_stopped_are_counted_as_that_beside_those_that_never_began() -> None:

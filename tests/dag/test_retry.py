@@ -208,7 +208,7 @@ def test_what_was_undone_is_done_again() -> None:
     world = ended(CHAIN, "sum")
     world.states["load"].compensation = StepStatus.COMPLETED
     retry = retried(world)
-    assert retry.fates["load"].why == "completed, but what it did was undone"
+    assert retry.fates["load"].why == "completed, but its effects were undone"
     assert retry.fates["note"].fate is Fate.RERUN
     assert retry.state.steps[0] == StepState()
 
@@ -225,8 +225,8 @@ def not_undone(status: StepStatus = StepStatus.FAILED) -> World:
 def test_what_could_not_be_undone_is_never_done_twice(status: StepStatus) -> None:
     retry = retried(not_undone(status))
     assert fates(retry) == {
-        "load": "rerun: completed, but what it did was undone",
-        "pay": "reused: completed, and could not be undone: what it did stands",
+        "load": "rerun: completed, but its effects were undone",
+        "pay": "reused: completed, and its effects remain: its compensation failed",
         "send": "rerun: failed: Broken",
     }
     world = gone_on(retry, definition(step("load"), step("pay", "load"), step("send", "pay")))
@@ -288,7 +288,7 @@ def test_a_failed_run_does_not_do_again_what_it_tolerated() -> None:
     assert retry.fates["a"].fate is Fate.REUSED
 
 
-def test_the_inbox_is_told_of_the_steps_that_had_failed() -> None:
+def test_the_steps_that_had_failed_are_recorded_as_resolved() -> None:
     world = ended(definition(step("a"), step("b"), step("c", "b")), "a")
     retry = retried(world)
     commands = advance(world.plan, retry.state, RunStarted(10.0))
@@ -306,7 +306,7 @@ def test_the_inbox_is_told_of_the_steps_that_had_failed() -> None:
         ({"turn": config({})}, "steps.turn.config"),
     ],
 )
-def test_edits_that_cannot_be_are_told_by_their_place(edits: dict[str, Edit], path: str) -> None:
+def test_invalid_edits_are_reported_with_their_path(edits: dict[str, Edit], path: str) -> None:
     plan = compile_plan(definition(step("load"), step("turn", switch=[{"else": "a"}])))
     [problem] = edit_problems(plan, edits)
     assert problem.path == path

@@ -1,4 +1,4 @@
-"""Routing rules: the first that holds decides, what cannot work is told when it is submitted, no document is lost."""
+"""Routing rules: the first that matches decides, impossible ones are refused when submitted, no document is lost."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_a_rule_reads_what_is_known_of_a_document(condition: str) -> None:
 
 
 @pytest.mark.parametrize("condition", ['size > "a"', "size", "type.main == 1 / 0", "("])
-def test_a_rule_that_cannot_be_judged_is_passed_over_and_told(condition: str) -> None:
+def test_a_rule_that_cannot_be_evaluated_is_passed_over_and_reported(condition: str) -> None:
     route = find_route(rules((condition, "broken"), (None, "rest")), PDF)
     assert (route.rule, route.definition, list(route.faults)) == (1, "rest", [0])
 
@@ -95,11 +95,11 @@ def test_no_rules_are_valid_too() -> None:
         ({"rules": [float("nan")]}, ("not-json", "rules[0]", None)),
     ],
 )
-def test_what_cannot_work_is_told(value: Json, expected: tuple[str, str, str | None]) -> None:
+def test_what_cannot_work_is_reported(value: Json, expected: tuple[str, str, str | None]) -> None:
     assert problems(value) == [expected]
 
 
-def test_what_only_the_registry_knows_is_told_at_its_place() -> None:
+def test_what_only_the_registry_knows_is_reported_at_its_place() -> None:
     fault = Fault("unknown-definition", "there is no definition 'invoce'", "invoice")
     assert problems(one(definition="invoce"), {"invoce": fault}) == [
         ("unknown-definition", "rules[0].definition", "invoice")

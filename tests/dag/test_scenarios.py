@@ -159,7 +159,7 @@ def test_none_failed_two_steps_behind_a_failure_is_blocked() -> None:
     assert [world.fates.steps[name] for name in "abcd"] == [FELL, BLOCKED, BLOCKED, BLOCKED]
 
 
-def test_a_rule_that_is_not_met_is_skipped_by_choice_and_blocks_nobody() -> None:
+def test_a_rule_that_is_not_met_is_skipped_by_choice_and_blocks_nothing() -> None:
     world = World(definition(step("a"), step("undo", "a", trigger_rule="one_failed"), step("c", "a", "undo"))).go()
     assert world.fates.steps == {"a": WELL, "undo": UNMET, "c": WELL}
     assert world.ledger.finished is RunStatus.COMPLETED
@@ -308,7 +308,7 @@ def test_fail_fast_does_not_mind_an_optional_failure() -> None:
     assert world.ledger.finished is RunStatus.COMPLETED
 
 
-def test_a_cancel_that_nobody_asked_for_is_a_failure() -> None:
+def test_a_cancellation_that_the_run_did_not_request_is_a_failure() -> None:
     """A run once "succeeded" with work that had been cancelled behind its back."""
     world = World(definition(step("a"), step("b", "a")), vanishing={"a"}).go()
     assert world.fates.steps == {"a": FELL, "b": BLOCKED}

@@ -81,6 +81,16 @@ def test_an_answer_while_paused_is_taken_and_what_follows_starts_with_the_resume
     assert started(world, ResumeRequested(3.0)) == ["a"]
 
 
+def test_an_answer_to_a_wait_that_a_pause_holds_back_is_kept() -> None:
+    world = begun(step("a"), wait("w", "a"))
+    world.send(PauseRequested(2.0))
+    world.send(done("a"))
+    assert world.states["w"].status is StepStatus.QUEUED
+    assert world.send(answer("w", "yes")) == []
+    assert world.send(ResumeRequested(3.0)) == [Finish(RunStatus.COMPLETED)]
+    assert world.states["w"].output == "yes"
+
+
 @pytest.mark.parametrize("late", [answer("w", "yes"), TimedOut("w", 9.0)])
 def test_what_comes_after_an_answer_changes_nothing(late: Event) -> None:
     world = begun(wait("w"), step("a", "w"))
@@ -107,10 +117,10 @@ def test_time_that_is_up_is_what_on_timeout_says(
     assert (str(state.status), state.output, state.decided_by) == (status, output, "timeout")
 
 
-def test_a_step_that_nobody_answered_fails_with_the_time_it_waited() -> None:
+def test_an_unanswered_step_fails_with_the_time_it_waited() -> None:
     world = begun(step("h", human={"timeout_seconds": 90, "on_timeout": "fail"}))
     assert world.send(TimedOut("h", 9.0)) == [Record("h"), Finish(RunStatus.FAILED)]
-    assert world.states["h"].error == StepError("Timeout", "nobody answered within 90 s")
+    assert world.states["h"].error == StepError("Timeout", "no one answered within 90 s")
 
 
 def test_a_branch_for_those_who_are_late_is_not_taken_by_an_answer() -> None:
@@ -125,7 +135,7 @@ def test_a_timeout_that_aborts_ends_the_run_and_stops_the_rest_but_not_itself() 
     assert world.send(TimedOut("w", 9.0)) == [Cancel("a")]
     assert world.send(StepCancelled("a", 10.0)) == [Finish(RunStatus.ABORTED)]
     assert statuses(world) == {"w": "cancelled", "a": "cancelled", "b": "skipped"}
-    assert world.run.stop_reason == "w: nobody answered within 60 s"
+    assert world.run.stop_reason == "w: no one answered within 60 s"
 
 
 def test_a_question_that_cannot_be_asked_fails() -> None:
@@ -186,7 +196,7 @@ def test_a_timer_of_a_year_or_a_millisecond_can_be_set(seconds: float) -> None:
     assert told(begun(timer("t", seconds=seconds))) == ["t"]
 
 
-def test_nobody_can_answer_a_timer() -> None:
+def test_a_timer_takes_no_answer() -> None:
     world = begun(step("a"), timer("t", "a", seconds=5))
     assert world.send(answer("t", "now")) == []
     assert started(world, done("a")) == ["t"]
@@ -264,7 +274,7 @@ def test_an_abort_step_ends_the_run_as_aborted_with_its_reason() -> None:
     assert world.run.stop_reason == "because of ann"
 
 
-def test_an_abort_whose_reason_cannot_be_told_fails_and_aborts_nothing() -> None:
+def test_an_abort_whose_reason_cannot_be_computed_fails_and_aborts_nothing() -> None:
     world = begun(step("x", abort="{{ inputs.missing }}"), step("a"))
     assert told(world) == ["a"]
     assert world.states["x"].status is StepStatus.FAILED

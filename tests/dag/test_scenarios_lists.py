@@ -49,7 +49,7 @@ def test_an_empty_list_completes_at_once_with_a_total_of_zero() -> None:
     assert world.states["m"].started_at == world.states["m"].ended_at == 9.0
 
 
-def test_each_item_has_its_own_config_and_the_output_tells_of_all_in_the_lists_order() -> None:
+def test_each_item_has_its_own_config_and_the_output_has_all_in_the_order_of_the_list() -> None:
     config = {"n": "{{ item.n }}", "at": "{{ index }}", "all": "{{ inputs.all }}"}
     world = begun(
         mapped("m", [{"n": 5}, {"n": 6}], config=config, max_failures=1, key="item.n"),
@@ -179,8 +179,8 @@ def test_fail_fast_stops_what_runs_and_starts_nothing_more() -> None:
     assert world.send(broke("m", item=1)) == [Cancel("m", Item(0)), Cancel("m", Item(2))]
     assert world.send(done("m", item=2)) == []
     assert world.send(StepCancelled("m", 5.0, Item(0))) == [Record("m"), Finish(RunStatus.FAILED)]
-    told_of = [item["status"] for item in world.states["m"].output["items"]]
-    assert told_of == ["cancelled", "failed", "completed", "skipped"]
+    statuses = [item["status"] for item in world.states["m"].output["items"]]
+    assert statuses == ["cancelled", "failed", "completed", "skipped"]
     message = "1 of 4 items failed: 1; 1: it broke"
     assert world.states["m"].error == StepError("ItemsFailed", message)
 
@@ -238,8 +238,8 @@ def test_an_abort_stops_every_item_that_runs_and_says_what_had_been_done() -> No
     world.send(broke("m", item=1))
     assert world.send(StepCancelled("m", 4.0, Item(2))) == [Finish(RunStatus.ABORTED)]
     assert (world.states["m"].status, world.states["m"].decided_by) == (StepStatus.CANCELLED, "abort")
-    told_of = [item["status"] for item in world.states["m"].output["items"]]
-    assert told_of == ["completed", "failed", "cancelled", "skipped"]
+    statuses = [item["status"] for item in world.states["m"].output["items"]]
+    assert statuses == ["completed", "failed", "cancelled", "skipped"]
     fan = world.states["m"].fan
     assert fan is not None
     assert counts_of(fan) == ItemCounts(total=4, completed=1, failed=1, running=0, cancelled=1)
@@ -406,7 +406,7 @@ def test_a_customer_who_does_not_answer_in_three_days_ends_the_run_as_aborted() 
     world.start()
     world.send(done("ask_customer"))
     assert world.send(TimedOut("customer_reply", 259300.0)) == [Finish(RunStatus.ABORTED)]
-    assert world.run.stop_reason == "customer_reply: nobody answered within 259200 s"
+    assert world.run.stop_reason == "customer_reply: no one answered within 259200 s"
 
 
 @pytest.mark.parametrize(("approved", "paid"), [(True, True), (False, False)])

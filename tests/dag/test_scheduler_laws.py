@@ -205,9 +205,7 @@ def _undone(world: World) -> set[str]:
 
 @LAW
 @given(cases("fail_fast", surprises=False), picks)
-def test_a_fail_fast_run_that_is_rewound_and_mended_ends_as_if_nothing_had_happened(
-    case: Case, order: list[int]
-) -> None:
+def test_a_fail_fast_run_that_is_rewound_and_fixed_ends_as_if_nothing_had_failed(case: Case, order: list[int]) -> None:
     first = world_of(case).go(Picker(order))
     late = {step for step in first.states.keys() - _undone(first) if first.states[step].decided_by == "timeout"}
     second = World(case.definition)

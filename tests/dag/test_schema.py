@@ -185,7 +185,7 @@ def test_what_authors_may_write_fits(document: Json) -> None:
         (with_steps(step(handler="save_json", config={"invoice": {"sha256": "x"}})), "$.steps[0].config.invoice"),
     ],
 )
-def test_a_typical_mistake_is_told_where_it_stands(mistake: Json, place: str) -> None:
+def test_a_typical_mistake_is_reported_at_its_place(mistake: Json, place: str) -> None:
     assert place in {error.json_path for error in validator().iter_errors(mistake)}
     definition, _ = check_definition(json.dumps(mistake), load_catalogue())
     assert definition is None
@@ -231,15 +231,15 @@ def test_editors_have_something_to_say_of_every_field() -> None:
     silent = [
         f"{name}.{field}"
         for name, form in objects()
-        for field, told in form["properties"].items()
-        if isinstance(told, bool) or not told.get("description")
+        for field, problems_of in form["properties"].items()
+        if isinstance(problems_of, bool) or not problems_of.get("description")
     ]
     assert silent == []
 
 
 def test_what_is_said_of_a_field_is_its_docstring() -> None:
-    told = schema()["$defs"]["Step"]["properties"]["max_retries"]["description"]
-    assert told == "Retries after the first attempt: 3 means up to four attempts."
+    problems_of = schema()["$defs"]["Step"]["properties"]["max_retries"]["description"]
+    assert problems_of == "Retries after the first attempt: 3 means up to four attempts."
 
 
 def test_editors_show_descriptions_and_no_made_up_titles() -> None:

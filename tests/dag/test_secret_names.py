@@ -1,4 +1,4 @@
-"""Which secrets a step may be given: those that stand in its definition, whatever a run's values say."""
+"""The secrets that a step may get: those named in its definition, whatever a run's values contain."""
 
 from docrail.dag.engine.plan import compile_plan
 from docrail.dag.language.secret_names import secrets_in
@@ -6,7 +6,7 @@ from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
 
 
-def test_names_are_told_once_and_in_order_wherever_they_stand() -> None:
+def test_names_are_reported_once_and_in_order_wherever_they_are() -> None:
     config: Json = {"b": ["secret://two", {"c": "Bearer secret://one"}], "a": "secret://two:secret://three", "n": 1}
     assert secrets_in(config) == ("two", "one", "three")
 

@@ -1,4 +1,4 @@
-"""Tests of definitions, played without a server: what passes, what fails and what is told of it."""
+"""Tests of definitions, simulated without a server: which pass, which fail, and their messages."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_the_tests_of_a_definition_pass(path: Path) -> None:
     assert [verdict for verdict in verdicts_of(definition) if not verdict.passed] == []
 
 
-def test_everything_that_is_otherwise_is_told() -> None:
+def test_everything_that_is_otherwise_is_reported() -> None:
     unsaid, otherwise, broken = verdicts_of(read(TESTED / "wrong.yaml"))
     assert told(unsaid) == [
         f"steps.{step}: step '{step}' runs, and the test has no result for {whose}: "
@@ -70,6 +70,13 @@ def test_everything_that_is_otherwise_is_told() -> None:
 
 def told(verdict: Verdict) -> list[str]:
     return [f"{one.path}: {one.message}" for one in verdict.differences]
+
+
+def test_a_one_is_not_true() -> None:
+    expected = {"status": "completed", "steps": {"a": {"output": {"value": True}}}}
+    test = {"steps": {"a": {"output": {"value": 1}}}, "expect": expected}
+    verdict = verdict_on([{"id": "a", "handler": "echo"}], test)
+    assert told(verdict) == ["expect.steps.a.output.value: expected true, found 1"]
 
 
 def test_time_moves_to_what_is_due_next() -> None:

@@ -86,7 +86,7 @@ class Shell:
     def tell(self, first: int) -> None:
         """Let a chunk tell of its places, if there is something to tell."""
         if self.chunks[first].has_thinned:
-            told = self.chunks[first].tell()
+            told = self.chunks[first].report()
             self.letters.append(ChunkThinned("m", Chunk(first), told.running, told.completed, told.failed, 9.0))
             self.words += 1
 
@@ -192,7 +192,7 @@ def test_enough_free_places_begin_the_next_chunk() -> None:
     assert (command.width, len(began.chunks)) == (4, LANES + 1)
 
 
-def test_what_a_chunk_tells_is_counted_until_it_ends() -> None:
+def test_the_reports_of_a_chunk_are_counted_until_it_ends() -> None:
     began = fleet(3_000, max_failures=9)
     began.send(ChunkThinned("m", Chunk(0), 1, 240, 9, 9.0))
     fan = began.state().fan
@@ -204,7 +204,7 @@ def test_what_a_chunk_tells_is_counted_until_it_ends() -> None:
     assert (counts.completed, counts.failed) == (241, 9)
 
 
-def test_failures_that_are_told_leave_fewer_to_the_next_chunk_and_stop_the_list() -> None:
+def test_reported_failures_leave_fewer_to_the_next_chunk_and_stop_the_list() -> None:
     began = fleet(3_000, on_item_error="fail_fast", max_failures=5)
     (command,) = began.send(ChunkThinned("m", Chunk(0), 1, 245, 4, 9.0))
     assert isinstance(command, StartChunk)
@@ -225,7 +225,7 @@ def test_failures_that_are_told_leave_fewer_to_the_next_chunk_and_stop_the_list(
         ChunkThinned("gone", Chunk(0), 1, 0, 0, 9.0),
     ],
 )
-def test_what_tells_nothing_new_changes_nothing(event: Event) -> None:
+def test_a_report_without_news_changes_nothing(event: Event) -> None:
     began = fleet(3_000, step("a"))
     assert began.send(event) == []
     assert began.widths == [5, 5, 5, 5]
@@ -240,7 +240,7 @@ def test_a_stopped_run_lends_no_places() -> None:
     assert began.run.counters.slots_used == 0
 
 
-def test_a_step_beside_a_long_list_takes_a_place_that_came_free() -> None:
+def test_a_step_next_to_a_long_list_takes_a_slot_that_came_free() -> None:
     began = fleet(1_000, step("a"), step("b", depends_on=["a"]), limits={"max_concurrency": 21})
     began.send(PauseRequested(4.0))
     began.send(ChunkThinned("m", Chunk(0), 1, 245, 4, 9.0))
@@ -271,7 +271,7 @@ def test_of_a_wide_window_a_few_places_may_stay_free() -> None:
     assert fan.width == 128
 
 
-def test_a_chunk_tells_of_places_only_when_all_its_items_have_begun() -> None:
+def test_a_chunk_reports_free_slots_only_when_all_its_items_have_begun() -> None:
     chunk = ChunkRun(3, 2, None)
     list(chunk.begin())
     chunk.end(0, DONE)
@@ -280,11 +280,11 @@ def test_a_chunk_tells_of_places_only_when_all_its_items_have_begun() -> None:
     assert not chunk.has_thinned
     chunk.end(1, FAILED)
     assert chunk.has_thinned_much
-    assert chunk.tell() == Progress(running=1, completed=1, failed=1)
+    assert chunk.report() == Progress(running=1, completed=1, failed=1)
     assert not chunk.has_thinned
 
 
-def test_a_wide_chunk_tells_at_once_of_many_places_only() -> None:
+def test_a_wide_chunk_reports_at_once_only_many_free_slots() -> None:
     chunk = ChunkRun(20, 20, None)
     list(chunk.begin())
     chunk.end(0, DONE)
@@ -293,7 +293,7 @@ def test_a_wide_chunk_tells_at_once_of_many_places_only() -> None:
     assert chunk.has_thinned_much
 
 
-def test_a_chunk_that_is_stopped_tells_only_its_end() -> None:
+def test_a_stopped_chunk_reports_only_its_end() -> None:
     chunk = ChunkRun(2, 2, None)
     list(chunk.begin())
     chunk.stop()

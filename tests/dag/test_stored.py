@@ -31,6 +31,7 @@ from docrail.dag.explain.facts import HoldKind
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Path
 from docrail.dag.values.stored import (
     MAX_INLINE_BYTES,
     ForOutputs,
@@ -38,7 +39,6 @@ from docrail.dag.values.stored import (
     ForUndo,
     Lack,
     Part,
-    Path,
     Piece,
     Reader,
     has_parts,
@@ -95,7 +95,7 @@ def at(*path: str | int) -> Part:
     return WHOLE.at(path)
 
 
-def test_a_retry_tells_what_it_can_of_a_switch_that_read_stored_values() -> None:
+def test_a_retry_explains_what_it_can_of_a_switch_that_read_stored_values() -> None:
     cases: list[Json] = [
         {"when": "a.x > 10", "branch": "much"},
         {"when": "a.y == 'z'", "branch": "much"},
@@ -159,7 +159,7 @@ def test_a_step_is_judged_once_it_can_read() -> None:
     assert loaded(world, 21) == [Start("b", {"x": 42})]
 
 
-def test_what_a_skipped_step_would_have_read_stays_away() -> None:
+def test_values_of_a_skipped_step_are_not_loaded() -> None:
     world = reading(condition="a.total > 10", config={"x": "{{ a.lines | length }}"})
     assert loaded(world, 5) == [Finish(RunStatus.COMPLETED)]
 
@@ -405,7 +405,7 @@ def test_a_config_given_by_hand_reads_nothing() -> None:
     assert commands == [Start("b", {"x": 5}), Record("b")]
 
 
-def test_a_cache_key_is_the_value_and_not_what_stands_for_it() -> None:
+def test_a_cache_key_is_the_value_and_not_the_reference_to_it() -> None:
     keys: list[str | None] = []
     for sha256 in (SHA, "cd" * 32):
         world = World(definition(step("a"), step("b", "a", cache={"key": "{{ a.id }}", "ttl_seconds": 60})))

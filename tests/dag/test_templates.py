@@ -34,6 +34,7 @@ VALUES: dict[str, Json] = {
         ("{{ a.lines }}", [{"sku": "x"}, {"sku": "y"}]),
         ("{{ a.lines[0] }}", {"sku": "x"}),
         ("{{ {'n': b} }}", {"n": 3}),
+        ("{{ {'n': {'m': b}} }}", {"n": {"m": 3}}),
         ("{{ [b, b + 1] }}", [3, 4]),
         ("{{ '}}' }}", "}}"),
         ("{{ '{{' }}", "{{"),
@@ -147,7 +148,7 @@ def test_a_config_may_be_nested_as_deep_as_the_limit_and_no_deeper() -> None:
         compile_template(nested(MAX_DEPTH + 1))
 
 
-def test_references_are_told_once_in_document_order() -> None:
+def test_references_are_reported_once_in_document_order() -> None:
     config = {"x": "{{ b }} {{ a.total }}", "y": [{"$path": ["a", "text"]}, "{{ b }}"], "z": "{{ steps.a.status }}"}
     assert compile_template(config).references == (("b",), ("a", "total"), ("a", "text"), ("steps", "a", "status"))
 
@@ -198,7 +199,7 @@ def test_the_text_around_an_expression_is_left_as_it_is(before: str, after: str)
         assert resolve(f"{before}<{{{{ b }}}}>{after}.", VALUES) == f"{before}<3>{after}."
 
 
-# -- defects that are known and not mended --
+# -- known defects --
 
 
 @pytest.mark.parametrize(

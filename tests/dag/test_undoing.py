@@ -103,7 +103,7 @@ def test_what_could_not_be_undone_is_undone_newest_first_and_the_run_ends_as_it_
     assert [state.status for state in run.steps] == [state.status for state in before.steps]
 
 
-def test_what_fails_again_is_told_again_and_can_be_tried_again() -> None:
+def test_a_repeated_failure_is_recorded_again_and_can_be_retried() -> None:
     run = undoing(ended(RunStatus.FAILED, {"load": StepStatus.FAILED})).state
     assert advance(PLAN, run, RunStarted(10.0)) == [Start("load", {}, Undo())]
     told = advance(PLAN, run, end_of("load", StepStatus.FAILED))
@@ -111,7 +111,7 @@ def test_what_fails_again_is_told_again_and_can_be_tried_again() -> None:
     assert undoing(run).fates["load"].fate is Fate.UNDONE
 
 
-def test_nobody_stops_or_aborts_a_run_that_only_undoes() -> None:
+def test_a_run_that_only_undoes_is_not_stopped_or_aborted() -> None:
     run = undoing(ended(RunStatus.ABORTED, STUCK)).state
     advance(PLAN, run, RunStarted(10.0))
     assert advance(PLAN, run, AbortRequested("once more", 11.0, by="bob")) == []

@@ -7,7 +7,7 @@ from docrail.dag.language.source.source import read_source
 from docrail.dag.validation.validate import check_definition, validate
 from docrail.dag.values.json_values import Json, canonical, digest
 from docrail.dag.values.problems import Problem, render
-from tests.dag.catalogue import CATALOGUE, EXTRACT, SAVE, change, told
+from tests.dag.catalogue import CATALOGUE, EXTRACT, SAVE, change, problems_of
 
 
 def accepted(text: str) -> Definition:
@@ -38,7 +38,7 @@ steps:
     config: {invoise: "{{ extract.invoice_ref }}"}
 outputs: {review: "{{ create_review.id }}"}
 """
-    assert told(text) == [
+    assert problems_of(text) == [
         (
             "4:14 unknown-handler steps[0].handler",
             "step 'extract': there is no handler 'extract_invoise'",
@@ -60,7 +60,7 @@ outputs: {review: "{{ create_review.id }}"}
 
 
 def test_a_right_definition_has_no_problems() -> None:
-    assert told(EXTRACT + SAVE) == []
+    assert problems_of(EXTRACT + SAVE) == []
 
 
 def test_every_default_is_resolved() -> None:
@@ -100,20 +100,20 @@ def test_yaml_and_json_say_the_same() -> None:
     assert accepted(definition.model_dump_json()) == definition
 
 
-def test_a_misspelt_dependency_does_not_make_its_references_wrong() -> None:
-    assert [where for where, *_ in told(change("[extract]", "[extrct]"))] == [
+def test_a_misspelled_dependency_does_not_make_its_references_wrong() -> None:
+    assert [where for where, *_ in problems_of(change("[extract]", "[extrct]"))] == [
         "8:18 unknown-step steps[1].depends_on[0]"
     ]
 
 
-def test_steps_under_a_misspelt_word_are_still_known() -> None:
+def test_steps_under_a_misspelled_word_are_still_known() -> None:
     text = change("steps:", "stps:").replace("depends_on", "dependencies") + 'outputs: {a: "{{ extract.total }}"}\n'
-    assert [where for where, *_ in told(text)] == ["2:1 unknown-field stps"]
+    assert [where for where, *_ in problems_of(text)] == ["2:1 unknown-field stps"]
 
 
 def test_a_field_given_twice_refuses_a_definition_and_hides_nothing() -> None:
-    assert [where for where, *_ in told(EXTRACT + "title: a\ntitle: b\n")] == ["7:1 duplicate-key title"]
-    assert [where for where, *_ in told(EXTRACT + "title: a\ntitle: 3\n")] == [
+    assert [where for where, *_ in problems_of(EXTRACT + "title: a\ntitle: b\n")] == ["7:1 duplicate-key title"]
+    assert [where for where, *_ in problems_of(EXTRACT + "title: a\ntitle: 3\n")] == [
         "7:1 duplicate-key title",
         "7:8 wrong-type title",
     ]
@@ -121,7 +121,7 @@ def test_a_field_given_twice_refuses_a_definition_and_hides_nothing() -> None:
 
 def test_a_warning_does_not_refuse_a_definition() -> None:
     text = "inputs: {n: {type: integer, required: true, default: 3}}\n" + EXTRACT
-    assert [where for where, *_ in told(text)] == ["1:45 warning unused-default inputs.n.default"]
+    assert [where for where, *_ in problems_of(text)] == ["1:45 warning unused-default inputs.n.default"]
     assert accepted(text).inputs["n"].default == 3
 
 
@@ -187,7 +187,7 @@ def test_a_long_chain_with_a_cycle_at_its_end_is_checked_without_recursion() -> 
     assert codes(value) == ["cycle"]
 
 
-def test_beyond_a_hundred_problems_only_their_number_is_told() -> None:
+def test_beyond_a_hundred_problems_only_their_number_is_reported() -> None:
     value = many_steps(150)
     for step in value["steps"]:
         step["handler"] = "qqqq"
@@ -196,7 +196,7 @@ def test_beyond_a_hundred_problems_only_their_number_is_told() -> None:
     assert problems[-1].message == "50 more problems are not shown"
 
 
-def test_an_error_is_never_hidden_behind_warnings() -> None:
+def test_an_error_is_never_hidden_by_warnings() -> None:
     inputs = {f"n{number}": {"type": "integer", "required": True, "default": 3} for number in range(150)}
     _, problems = validate({"id": "a", "inputs": inputs, "steps": []}, None, CATALOGUE)
     assert [problem.code for problem in problems if problem.severity == "error"] == ["wrong-value"]

@@ -122,7 +122,7 @@ def test_previous_is_read_wherever_an_expression_may_stand() -> None:
     assert "previous" not in definition.model_dump_json()
 
 
-def test_a_step_behind_steps_that_may_be_skipped_waits_back_to_one_that_runs() -> None:
+def test_a_step_after_steps_that_may_be_skipped_waits_back_to_one_that_runs() -> None:
     text = "- {id: a, handler: anything}\n" + "".join(
         f'- {{id: {name}, handler: anything, condition: "1 > 2"}}\n' for name in "bc"
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.dag.catalogue import Told, change, told
+from tests.dag.catalogue import Problems, change, problems_of
 
 
 @pytest.mark.parametrize(
@@ -137,5 +137,5 @@ from tests.dag.catalogue import Told, change, told
         ),
     ],
 )
-def test_a_wrong_config_is_told_with_its_place(text: str, expected: Told) -> None:
-    assert told(text) == expected
+def test_a_wrong_config_is_reported_with_its_place(text: str, expected: Problems) -> None:
+    assert problems_of(text) == expected

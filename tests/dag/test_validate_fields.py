@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
+from tests.dag.catalogue import EXTRACT, SAVE, Problems, change, problems_of
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
                     ),
                 ),
             ],
-            id="wrong-defaults-are-told-once",
+            id="wrong-defaults-are-problems_of-once",
         ),
         pytest.param(
             "defaults: []\n" + EXTRACT,
@@ -308,5 +308,5 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
         ),
     ],
 )
-def test_a_wrong_field_is_told_with_its_place(text: str, expected: Told) -> None:
-    assert told(text) == expected
+def test_a_wrong_field_is_reported_with_its_place(text: str, expected: Problems) -> None:
+    assert problems_of(text) == expected

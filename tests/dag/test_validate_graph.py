@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.dag.catalogue import EXTRACT, Told, change, told
+from tests.dag.catalogue import EXTRACT, Problems, change, problems_of
 
 
 def steps(**depends_on: str) -> str:
@@ -111,5 +111,5 @@ def steps(**depends_on: str) -> str:
         ),
     ],
 )
-def test_a_wrong_dependency_is_told_with_its_place(text: str, expected: Told) -> None:
-    assert told(text) == expected
+def test_a_wrong_dependency_is_reported_with_its_place(text: str, expected: Problems) -> None:
+    assert problems_of(text) == expected

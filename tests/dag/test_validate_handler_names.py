@@ -38,7 +38,7 @@ def test_the_output_under_an_alias_is_known() -> None:
     assert [(problem.code, problem.suggestion) for problem in problems] == [("unknown-output", "path")]
 
 
-def test_a_slip_in_an_alias_is_told_by_the_alias() -> None:
+def test_a_typo_in_an_alias_is_reported_by_the_alias() -> None:
     _, [problem] = validate(definition("json_writter", {}), None, CATALOGUE)
     assert (problem.code, problem.suggestion) == ("unknown-handler", "json_writer")
 

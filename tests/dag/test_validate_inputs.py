@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.dag.catalogue import EXTRACT, Told, told
+from tests.dag.catalogue import EXTRACT, Problems, problems_of
 
 INPUT = "inputs:\n  n: {}\n" + EXTRACT
 
@@ -123,5 +123,5 @@ INPUT = "inputs:\n  n: {}\n" + EXTRACT
         ),
     ],
 )
-def test_a_wrong_input_is_told_with_its_place(text: str, expected: Told) -> None:
-    assert told(text) == expected
+def test_a_wrong_input_is_reported_with_its_place(text: str, expected: Problems) -> None:
+    assert problems_of(text) == expected

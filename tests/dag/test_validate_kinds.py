@@ -116,6 +116,7 @@ def test_edges_to_branches_reach_the_plan() -> None:
     ("step", "events"),
     [
         ({"handler": "anything"}, 6),
+        ({"handler": "anything", "compensate": {"handler": "anything"}}, 12),
         ({"wait": {"for": "signal"}}, 8),
         ({"human": {}}, 28),
         ({"workflow": {"id": "other"}}, 9),

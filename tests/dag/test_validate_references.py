@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
+from tests.dag.catalogue import EXTRACT, SAVE, Problems, change, problems_of
 
 CONDITION = EXTRACT + SAVE + "    condition: "
 
@@ -260,8 +260,8 @@ CONDITION = EXTRACT + SAVE + "    condition: "
         ),
     ],
 )
-def test_a_wrong_reference_is_told_with_its_place(text: str, expected: Told) -> None:
-    assert told(text) == expected
+def test_a_wrong_reference_is_reported_with_its_place(text: str, expected: Problems) -> None:
+    assert problems_of(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -277,10 +277,10 @@ def test_a_wrong_reference_is_told_with_its_place(text: str, expected: Told) -> 
     ],
 )
 def test_what_is_upstream_may_be_read(condition: str) -> None:
-    assert told("inputs: {n: {type: integer}}\n" + CONDITION + json.dumps(condition) + "\n") == []
+    assert problems_of("inputs: {n: {type: integer}}\n" + CONDITION + json.dumps(condition) + "\n") == []
 
 
 @pytest.mark.parametrize("output", ["save_json.path", "save_json.folder", "free.anything.at_all"])
 def test_a_computed_field_and_any_field_of_an_open_model_may_be_read(output: str) -> None:
     free = "  - {id: free, handler: anything}\n"
-    assert told(EXTRACT + SAVE + free + f'outputs: {{a: "{{{{ {output} }}}}"}}\n') == []
+    assert problems_of(EXTRACT + SAVE + free + f'outputs: {{a: "{{{{ {output} }}}}"}}\n') == []

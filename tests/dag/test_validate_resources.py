@@ -1,4 +1,4 @@
-"""Resource tags, priorities and fairness keys: what is wrong with them is told with its place."""
+"""Resource tags, priorities and fairness keys: problems are reported with their places."""
 
 import pytest
 
@@ -11,7 +11,7 @@ TAGGED = EXTRACT + "    resource_tag: gemini_api\n"
 KEYED = "inputs: {customer: {type: string}}\npriority: {key: 2, fairness_key: '%s'}\n" + EXTRACT
 
 
-def told(text: str, tags: dict[str, float] | None = TAGS) -> list[str]:
+def problems_of(text: str, tags: dict[str, float] | None = TAGS) -> list[str]:
     definition, problems = check_definition(text, CATALOGUE, tags)
     assert (definition is None) == bool(problems)
     return [render(problem, "it") for problem in problems]
@@ -32,7 +32,7 @@ def told(text: str, tags: dict[str, float] | None = TAGS) -> list[str]:
     ],
 )
 def test_what_is_right_is_accepted(text: str) -> None:
-    assert told(text) == []
+    assert problems_of(text) == []
 
 
 @pytest.mark.parametrize(
@@ -95,15 +95,15 @@ def test_what_is_right_is_accepted(text: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(text: str, expected: str) -> None:
-    assert told(text) == [expected]
+def test_what_is_wrong_is_reported_with_its_place(text: str, expected: str) -> None:
+    assert problems_of(text) == [expected]
 
 
 def test_without_any_tag_that_is_said() -> None:
-    assert told(TAGGED, {}) == [
+    assert problems_of(TAGGED, {}) == [
         "it:6:19: error unknown-resource-tag: step 'extract': there is no resource tag 'gemini_api'; no tag has a limit"
     ]
 
 
-def test_tags_are_not_checked_where_nobody_knows_them() -> None:
-    assert told(TAGGED, None) == []
+def test_unknown_tags_are_not_checked() -> None:
+    assert problems_of(TAGGED, None) == []

@@ -10,7 +10,7 @@ from tests.dag.catalogue import CATALOGUE
 
 
 def problems(schema: dict[str, Json]) -> list[Problem]:
-    """Return what is told of a definition with an input of that schema."""
+    """Return the problems of a definition with an input of that schema."""
     steps = [{"id": "a", "handler": next(iter(CATALOGUE)), "config": {}}]
     _, found = validate({"id": "d", "inputs": {"n": {"type": "object", **schema}}, "steps": steps}, None, CATALOGUE)
     return [problem for problem in found if problem.path.startswith("inputs")]
@@ -42,7 +42,7 @@ def test_a_format_that_would_not_be_checked_is_refused(name: str) -> None:
     assert problem.message == f"'format' must be one of {', '.join(FORMATS)}, found the text '{name}'"
 
 
-def test_a_misspelt_format_is_told_the_right_one() -> None:
+def test_a_misspelled_format_gets_the_right_one_suggested() -> None:
     [problem] = problems({"format": "datetime"})
     assert problem.suggestion == "date-time"
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from docrail.invoices.readers.layout.labels import Finder
-from docrail.invoices.readers.layout.page import Layout, Page, lay_out
-from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.layout.page import Layout, Page, Word, lay_out
 from tests.invoices.documents import Line
 
 WIDTH, HEIGHT, SIZE = 595.0, 842.0, 10.0

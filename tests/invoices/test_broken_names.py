@@ -2,7 +2,7 @@
 
 import pytest
 
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.read import read_text
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page
 

@@ -44,6 +44,12 @@ def test_a_sound_invoice_has_no_problems() -> None:
     assert codes(sound(line_items=lines, tax_parts=parts)) == {}
 
 
+def test_every_line_may_be_rounded() -> None:
+    lines = (LineItem(amount=Decimal("10.01")),) * 9
+    net = Decimal("90.00")  # nine roundings of a cent
+    assert codes(sound(line_items=lines, net=field(net), total=field(net + Decimal("19.00")))) == {}
+
+
 @pytest.mark.parametrize(
     ("changes", "code", "severity"),
     [

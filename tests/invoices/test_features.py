@@ -20,7 +20,7 @@ from docrail.invoices.readers.header.dates import DATE, issue_dates
 from docrail.invoices.readers.header.number import NUMBER, invoice_numbers
 from docrail.invoices.readers.layout.page import Page
 from docrail.invoices.readers.pdf.words import read_pages
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.read import read_text
 from tests.invoices.layouts import finder, page, table
 
 INVENTED = Path(__file__).parent / "invented"

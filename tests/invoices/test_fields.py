@@ -20,7 +20,7 @@ from docrail.invoices.llm.wire import WireInvoice, read_answer
 from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, FieldValue, InvoiceData
 from docrail.invoices.readers.codes.payment_codes import read_payment_code
 from docrail.invoices.readers.einvoice.read_xml import read_einvoice_xml
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.read import read_text
 from docrail.services.lake.parquet import SCHEMA
 from docs.generate import pages
 from tests.invoices.codes import SWISS

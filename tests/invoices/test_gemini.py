@@ -15,8 +15,7 @@ from docrail.invoices.llm.page_check import check_on_pages, with_findings
 from docrail.invoices.llm.prompt import PROMPT_VERSION
 from docrail.invoices.llm.wire import WireInvoice, WireLine, WireTax, quotes_of, read_answer
 from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData, LineItem, TaxPart
-from docrail.invoices.readers.layout.page import Page
-from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.layout.page import Page, Word
 from docrail.invoices.values.folding import squeeze
 
 TODAY = dt.date(2026, 11, 21)

@@ -8,7 +8,7 @@ from docrail.invoices.readers.amounts.money import RATE, Role, role_of
 from docrail.invoices.readers.header.dates import find_due_date, find_issue_date
 from docrail.invoices.readers.header.number import find_invoice_number
 from docrail.invoices.readers.lines.line_items import find_line_items
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.read import read_text
 from docrail.invoices.values.folding import fold
 from tests.invoices.documents import Line
 from tests.invoices.layouts import finder, layout, page, table

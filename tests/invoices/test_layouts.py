@@ -8,7 +8,7 @@ import pytest
 
 from docrail.invoices.facts import DocumentType
 from docrail.invoices.model import InvoiceData
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.read import read_text
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
 from tests.invoices.test_text import BUYER, BUYER_VAT, IBAN, LANGUAGES, SELLER, SELLER_VAT, Words, footer, rows

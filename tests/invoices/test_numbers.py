@@ -188,6 +188,11 @@ def test_american_dates(date: dt.date) -> None:
     assert found.ambiguous == (date.day <= 12 and date.day != date.month)
 
 
+def test_with_dots_the_day_comes_first_whatever_the_others_of_the_document_do() -> None:
+    [found] = find_dates("03.04.2024", month_first=True)
+    assert found.value == dt.date(2024, 4, 3)
+
+
 @pytest.mark.parametrize("language", MONTHS)
 @given(date=DATES)
 def test_written_months(language: str, date: dt.date) -> None:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from docrail.invoices.readers.layout.page import Page
-from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.layout.page import Page, Word
 from docrail.invoices.readers.ocr.repair import repair
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from docrail.invoices.readers.parties.names import is_name
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.read import read_text
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
 

@@ -7,7 +7,7 @@ import zlib
 import pikepdf
 import pytest
 
-from docrail.invoices.readers.pdf.streams import plainly_packed, unpack
+from docrail.invoices.readers.pdf.bombs import plainly_packed, unpack
 from tests.invoices.hostile import packed
 
 PDF = pikepdf.new()

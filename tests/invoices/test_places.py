@@ -5,9 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.page import Page, Word, lay_out
 from docrail.invoices.readers.layout.places import Places
-from docrail.invoices.readers.layout.word import Word
 
 
 def places_in(*rows: str) -> Places:

@@ -14,9 +14,8 @@ from PIL import Image
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.model import InvoiceData
 from docrail.invoices.readers.codes import qr
-from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.page import Page, Word, lay_out
 from docrail.invoices.readers.layout.places import Places
-from docrail.invoices.readers.layout.word import Word
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.page_check import check_against_page
 from docrail.invoices.readers.read import read_document

@@ -9,19 +9,17 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from docrail.invoices.assessment.agreement import agree
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.reconcile import reconcile
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.kinds import Arrow
-from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData
+from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, agree
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_payment_code
 from docrail.invoices.readers.einvoice.read_xml import read_einvoice_xml
 from docrail.invoices.readers.einvoice.xml_values import as_amount, as_date, as_iban_field, as_unit_price, as_vat_field
-from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.page import Page, Word, lay_out
 from docrail.invoices.readers.layout.places import Places
-from docrail.invoices.readers.layout.word import Word
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.numbers import find_amounts
 from tests.invoices.codes import SWISS

@@ -6,9 +6,8 @@ import pytest
 
 from docrail.invoices.model import InvoiceData
 from docrail.invoices.readers.amounts.money import Role, role_of
-from docrail.invoices.readers.layout.page import Page, lay_out
-from docrail.invoices.readers.layout.word import Word
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.layout.page import Page, Word, lay_out
+from docrail.invoices.readers.read import read_text
 from tests.invoices.layouts import page, table
 
 SHOP = (

@@ -135,7 +135,7 @@ def run_tests(tree: Path, tests: Sequence[str]) -> tuple[int, str]:
         check=False,
     )
     lines = ran.stdout.strip().splitlines() or ["pytest printed nothing"]
-    failed = [line.split(" - ")[0] for line in lines if line.startswith(("FAILED ", "ERROR "))]
+    failed = [line.split(" - ")[0] for line in lines if line.startswith(("FAILED tests", "ERROR tests"))]
     return ran.returncode, failed[0] if failed else lines[-1]
 
 

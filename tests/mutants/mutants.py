@@ -30,16 +30,16 @@ ENGINE = (
     Mutant(
         "failure-stops-at-the-first-skip",
         "dag/engine/eligibility.py",
-        "bad += state.status is StepStatus.FAILED or state.reason is SkipReason.UPSTREAM_FAILED",
-        "bad += state.status is StepStatus.FAILED",
+        "bad += state.status is FAILED or state.reason is SkipReason.UPSTREAM_FAILED",
+        "bad += state.status is FAILED",
         ("tests/dag/test_scenarios.py",),
         "a grandchild of a failed step counts its parent as skipped by choice",
     ),
     Mutant(
         "one-slot-too-many",
         "dag/engine/dispatch.py",
-        "run.counters.slots_used < plan.max_concurrency",
-        "run.counters.slots_used <= plan.max_concurrency",
+        "counters.slots_used < plan.max_concurrency",
+        "counters.slots_used <= plan.max_concurrency",
         ("tests/dag/test_scenarios.py", "tests/dag/test_scheduler_laws.py"),
         "one more step runs than max_concurrency allows",
     ),
@@ -102,7 +102,7 @@ ENGINE = (
     Mutant(
         "answer-to-a-queued-step-is-lost",
         "dag/engine/transitions.py",
-        "    (StepStatus.QUEUED, Answered): keep_answer,\n",
+        "    (QUEUED, Answered): keep_answer,\n",
         "",
         ("tests/dag/test_scenarios_kinds.py", "tests/dag/test_kind_laws.py"),
         "an answer that arrives while its step waits for a slot is lost",
@@ -139,7 +139,7 @@ VALIDATION = (
         "dag/validation/rules/caching.py",
         "if in_config & _OF_ITEMS and not in_key & _OF_ITEMS:",
         "if in_config & _OF_ITEMS and not in_key:",
-        ("tests/dag/test_caching.py",),
+        ("tests/dag/test_broken_definitions.py",),
         "a cache key that reads an input but no item is accepted for a list",
     ),
     Mutant(
@@ -147,7 +147,7 @@ VALIDATION = (
         "dag/validation/rules/outputs.py",
         'if schema.get("additionalProperties") is False:\n        return True',
         'if schema.get("additionalProperties") is False:\n        return False',
-        ("tests/dag/test_validate_fields.py", "tests/dag/test_validate_references.py"),
+        ("tests/dag/test_broken_definitions.py", "tests/dag/test_validate_kinds.py"),
         "a field that a form forbids is only warned of",
     ),
 )
@@ -397,7 +397,7 @@ ASSESSMENT = (
         "invoices/assessment/priority.py",
         "sla >= NEARLY_DUE or _fraud_like(invoice)",
         "sla >= NEARLY_DUE",
-        ("tests/invoices/test_judging.py", "tests/services/test_priority.py", "tests/invoices/test_features.py"),
+        ("tests/invoices/test_confidence.py",),
         "a changed IBAN waits with everything else",
     ),
     Mutant(
@@ -430,8 +430,8 @@ INVOICE_VALUES = (
     Mutant(
         "minus-after-the-number",
         "invoices/values/numbers.py",
-        'bool(match["inner"] or match["trailing"] == "-" or _opens_negative(match))',
-        'bool(match["inner"] or _opens_negative(match))',
+        'bool(match["inner"]) or match["trailing"] == "-" or',
+        'bool(match["inner"]) or',
         ("tests/invoices/test_numbers.py",),
         "`12,50-` is read as a positive amount",
     ),
@@ -476,10 +476,10 @@ ADAPTERS = (
     Mutant(
         "allowed-on-every-port",
         "adapters/http/addresses.py",
-        "if self.port not in (None, port):",
-        "if self.port not in (None, port, 443):",
+        "        if self.port not in (None, port):\n            return False\n",
+        "",
         ("tests/activities/test_addresses.py",),
-        "an entry for port 443 allows every port",
+        "an entry with a port allows every port",
     ),
     Mutant(
         "damaged-bytes-are-served",
@@ -615,7 +615,7 @@ SERVICES = (
     Mutant(
         "an-outdated-decision-counts",
         "services/reviews/decisions.py",
-        "if (current := shown_digest(invoice)) != digest:",
+        "if (current := shown_digest(invoice)) != verdict.digest:",
         "if not (current := shown_digest(invoice)):",
         ("tests/api/test_document_approval.py", "tests/api/test_approvals.py"),
         "a document is approved that has changed since it was shown",
@@ -720,12 +720,12 @@ SERVICES = (
 
 WORKFLOWS = (
     Mutant(
-        "a-planned-stop-is-a-loss",
+        "a-planned-stop-is-a-failed-attempt",
         "workflows/lost_workers.py",
-        "lost=before.lost + (not is_stop),",
-        "lost=before.lost + 1,",
+        "failed=attempt - 1,",
+        "failed=attempt,",
         ("tests/workflows/test_lost_workers.py",),
-        "a step fails after five deployments",
+        "an attempt whose worker was stopped counts as failed",
     ),
     Mutant(
         "an-early-approval",
@@ -829,7 +829,7 @@ CLI = (
         "cli/terminal.py",
         r"[\x00-\x08\x0b-\x1f\x7f-\x9f]",
         r"[\x00-\x08\x0b-\x1f\x7f]",
-        ("tests/cli/test_terminal.py", "tests/cli/test_query.py"),
+        ("tests/cli/test_terminal.py",),
         "an 8-bit control character in a document commands the terminal",
     ),
     Mutant(
@@ -883,7 +883,7 @@ PUBLIC = (
         "docrail/handlers.py",
         "place = [self.tenant_id, self.run_id, self.step_id, self.item_key]",
         "place = [self.tenant_id, self.run_id, self.step_id]",
-        ("tests/activities/test_send_webhook.py", "tests/activities/test_call_external_service.py"),
+        ("tests/activities/test_handlers_plain.py",),
         "equal messages for two items of a list are taken for repetitions",
     ),
     Mutant(
@@ -895,12 +895,12 @@ PUBLIC = (
         "a handler's test passes although its output is of another model",
     ),
     Mutant(
-        "a-limit-of-zero-is-none",
+        "no-retention-deletes-at-once",
         "settings.py",
-        'return None if value == "" else value  # 0 is a valid limit',
-        "return value or None",
+        "self.keep_originals_days or None",
+        "self.keep_originals_days",
         ("tests/test_settings.py",),
-        "DOCRAIL_FOUR_EYES_ABOVE=0 lets one person approve everything",
+        "DOCRAIL_KEEP_ORIGINALS_DAYS=0, which keeps them forever, deletes them every night",
     ),
     Mutant(
         "any-scheme-is-public",

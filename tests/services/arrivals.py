@@ -1,4 +1,4 @@
-"""Documents as they arrive, are read, judged, corrected and approved."""
+"""Store documents that were received, read, assessed, corrected and approved."""
 
 import datetime as dt
 from decimal import Decimal
@@ -19,7 +19,7 @@ IBAN, OTHER_IBAN = "DE02120300000000202051", "DE02500105170137075030"
 
 
 def reading(**values: Any) -> InvoiceData:
-    """Return a sound reading with the given values, or whole fields."""
+    """Return a correct reading with the given values or fields."""
     fields = {
         "invoice_number": "RE-2026-0017",
         "date": dt.date(2026, 10, 1),
@@ -31,11 +31,11 @@ def reading(**values: Any) -> InvoiceData:
         "tax": Decimal("19.00"),
         "total": Decimal("119.00"),
     } | values
-    given = {name: _field(value) for name, value in fields.items() if value}
+    given = {name: _told(value) for name, value in fields.items() if value}
     return InvoiceData(**given)
 
 
-def _field(value: Any) -> FieldValue[Any]:
+def _told(value: Any) -> FieldValue[Any]:
     return value if isinstance(value, FieldValue) else FieldValue[Any](value=value, source=Source.TEXT_LABEL)
 
 

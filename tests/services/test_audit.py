@@ -1,4 +1,4 @@
-"""The audit's chain: events in one order, and no edit, cut or addition that goes unseen."""
+"""The audit chain has one order, and every edit, cut and addition is detected."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ async def chain(db: PoolConnectionProxy, tenant_id: str, length: int) -> None:
 
 
 async def edit(db: PoolConnectionProxy, statement: str) -> None:
-    """Do what only somebody who owns the database can."""
+    """Do what only the owner of the database can."""
     await db.execute("ALTER TABLE audit_events DISABLE TRIGGER USER")
     await db.execute(statement)
 

@@ -1,4 +1,4 @@
-"""Steps that ask about a document: its item is the question, in whatever order the run's words come."""
+"""Steps that ask about a document do so through its item, in whatever order the run's messages arrive."""
 
 import datetime as dt
 import itertools
@@ -62,7 +62,7 @@ async def now(db: PoolConnectionProxy, item: Review) -> Review:
     return found
 
 
-async def test_the_documents_item_stands_for_the_steps(db: PoolConnectionProxy) -> None:
+async def test_the_documents_item_represents_the_steps(db: PoolConnectionProxy) -> None:
     item = await document(db)
     await do(db, ASKED)
     [listed] = await list_reviews(db, TENANT, ReviewFilter(status=None))
@@ -132,7 +132,7 @@ async def test_a_decided_item_with_an_open_question_is_an_answer_to_be_given(db:
     assert await load_unanswered(db, TENANT, item.review_id) == []
 
 
-async def test_a_reopened_item_answers_nobody(db: PoolConnectionProxy) -> None:
+async def test_a_reopened_item_answers_no_run(db: PoolConnectionProxy) -> None:
     item = await document(db)
     await do(db, ASKED)
     await record_decision(db, TENANT, item.review_id, APPROVED)
@@ -151,7 +151,7 @@ async def test_a_late_word_that_the_question_is_closed_leaves_a_reopened_item_op
 
 
 async def stands_for(db: PoolConnectionProxy, step_id: str, form: dict[str, Json] | None = None) -> str | None:
-    """Return the item that stands for a step that asks now."""
+    """Return the item that represents a step that asks now."""
     await ask_question(db, TENANT, RUN, step_id, replace(ASKED, form=form or {}, asked_at=200.0))
     return await load_document_review(db, TENANT, RUN, step_id)
 
@@ -168,7 +168,7 @@ async def test_a_decision_answers_one_step_of_a_run(db: PoolConnectionProxy, is_
     assert "step" in {listed.kind for listed in await list_reviews(db, TENANT)}  # people see its question
 
 
-async def test_an_item_stands_for_one_step_of_a_run_at_a_time(db: PoolConnectionProxy) -> None:
+async def test_an_item_represents_one_step_of_a_run_at_a_time(db: PoolConnectionProxy) -> None:
     item = await document(db)
     await do(db, ASKED)
     assert await stands_for(db, "second") is None
@@ -200,7 +200,7 @@ async def test_a_step_that_asks_anew_may_come_to_ask_for_itself(db: PoolConnecti
     assert await stands_for(db, STEP, {"required": ["cost_centre"]}) is None
 
 
-async def test_who_could_not_be_told_comes_after_all_others(db: PoolConnectionProxy) -> None:
+async def test_a_run_that_could_not_be_answered_comes_last(db: PoolConnectionProxy) -> None:
     item = await document(db)
     for number in range(3):
         await ask_question(db, TENANT, f"approval.{number}", STEP, ASKED)

@@ -1,4 +1,4 @@
-"""An id of another thing is told as that, with where it is of use."""
+"""An id of another kind of object is recognised, with the command that takes it."""
 
 import pytest
 
@@ -8,13 +8,13 @@ EXECUTION, DOCUMENT, REVIEW = f"exe_{'0' * 26}", f"doc_{'z' * 26}", f"rev_{'a' *
 
 
 @pytest.mark.parametrize(
-    ("kind", "wanted", "told"),
+    ("kind", "wanted", "advice"),
     [
-        ("run", EXECUTION, f"that is the id of an execution, GET /v1/workflow/{EXECUTION} tells its run"),
+        ("run", EXECUTION, f"that is the id of an execution, GET /v1/workflow/{EXECUTION} shows its run"),
         ("run", DOCUMENT, f"that is the id of a document, `docrail run list --document {DOCUMENT}` lists its runs"),
         ("run", REVIEW, f"that is the id of a review item, `docrail review show {REVIEW}` shows it"),
         ("run", "invoice", "a run's id is DEFINITION.KEY, `docrail run list` lists them"),
-        ("execution", "invoice.4711", "that is the id of a run, `docrail run explain invoice.4711` tells of it"),
+        ("execution", "invoice.4711", "that is the id of a run, `docrail run explain invoice.4711` explains it"),
         ("document", REVIEW, f"that is the id of a review item, `docrail review show {REVIEW}` shows it"),
         (
             *("review item", DOCUMENT),
@@ -22,8 +22,8 @@ EXECUTION, DOCUMENT, REVIEW = f"exe_{'0' * 26}", f"doc_{'z' * 26}", f"rev_{'a' *
         ),
     ],
 )
-def test_an_id_of_another_thing_is_told_as_that(kind: str, wanted: str, told: str) -> None:
-    assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}: {told}"
+def test_an_id_of_another_kind_of_object_is_recognised(kind: str, wanted: str, advice: str) -> None:
+    assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}: {advice}"
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,5 @@ def test_an_id_of_another_thing_is_told_as_that(kind: str, wanted: str, told: st
         ("step", f"{EXECUTION} parse"),
     ],
 )
-def test_what_may_be_one_or_is_nothing_is_told_as_not_there(kind: str, wanted: str) -> None:
+def test_an_id_that_may_be_of_the_kind_or_is_none_gets_no_advice(kind: str, wanted: str) -> None:
     assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}"

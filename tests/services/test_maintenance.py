@@ -1,4 +1,4 @@
-"""The round over the files: compacts every tenant, deletes what nobody needs and nothing else, by a schedule."""
+"""File maintenance compacts every tenant's lake and deletes unused files, and only those, by a schedule."""
 
 import asyncio
 import datetime as dt
@@ -24,7 +24,8 @@ from temporalio.worker import Replayer
 
 from docrail.activities.internal.maintenance import maintenance_activities
 from docrail.adapters.sandbox.reader import DocumentReader
-from docrail.adapters.store.blobs import BlobMissing, BlobRef, BlobStore
+from docrail.adapters.store.blobs import BlobMissing, BlobRef, BlobStore, blob_path
+from docrail.adapters.store.folders import local_root
 from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import Connection
 from docrail.adapters.temporal.draining import working
@@ -66,7 +67,7 @@ async def client(embedded: Servers) -> Client:
 
 @pytest.fixture
 async def queue(client: Client, tools: Tools) -> AsyncIterator[str]:
-    """A task queue whose worker does nothing but rounds, in the sandbox."""
+    """Yield a task queue whose worker runs file maintenance only, in the sandbox."""
     name = f"maintenance-{uuid.uuid4().hex}"
     async with working([assemble_worker(client, name, [Maintenance], maintenance_activities(tools), sandboxed=True)]):
         yield name
@@ -106,9 +107,7 @@ async def test_a_recorded_round_replays() -> None:
     await replay(WorkflowHistory.from_json("round", RECORDED.read_text()))
 
 
-async def test_what_fails_for_one_tenant_keeps_no_other_from_its_turn(
-    embedded: Servers, queue: str, tools: Tools
-) -> None:
+async def test_a_failure_for_one_tenant_does_not_stop_the_others(embedded: Servers, queue: str, tools: Tools) -> None:
     for tenant in ("acme", "globex"):
         await save(tools.lake, of_month("doc_1", "2026-11"), tenant=tenant)
     tools.lake.of("acme").write("compacted/manifest.json", b"{}}")
@@ -141,7 +140,7 @@ async def test_cancelling_stops_the_work_at_its_next_file(tools: Tools, monkeypa
         await working
 
 
-async def test_a_schedule_is_made_changed_and_taken_away(embedded: Servers, client: Client) -> None:
+async def test_a_schedule_is_created_changed_and_deleted(embedded: Servers, client: Client) -> None:
     connection, queue = Connection(embedded.temporal_address), f"q-{uuid.uuid4().hex}"
     assert await apply_schedule(connection, queue, "") == ""
     assert "30 2 * * *" in await apply_schedule(connection, queue, "30 2 * * *")
@@ -188,8 +187,12 @@ async def _received(pool: asyncpg.Pool, sha256: str, *, days_ago: int) -> None:
     )
 
 
+def is_stored(tools: Tools, sha256: str) -> bool:
+    return tools.blobs.folder.stat(blob_path(sha256)) is not None
+
+
 def age(store: ValueStore | BlobStore) -> None:
-    for path in store.root.rglob("*"):
+    for path in local_root(store.folder).rglob("*"):
         if path.is_file():
             os.utime(path, (AGES_AGO, AGES_AGO))
 
@@ -211,7 +214,7 @@ async def test_values_go_that_no_open_run_leads_to(
         "Run",
         {"input": {"big": outer.at(("deep",)).to_json()}},
         id=f"run-{uuid.uuid4().hex}",
-        task_queue="nobody-works-here",
+        task_queue="no-workers",
         search_attributes=_attributes("acme", "doc_1"),
     )
     await _until_listed(client, run.id)
@@ -227,7 +230,7 @@ async def test_values_go_that_no_open_run_leads_to(
         await run.terminate()
 
 
-async def test_old_originals_without_open_work_are_deleted(
+async def test_old_originals_that_are_not_in_use_are_deleted(
     embedded: Servers, client: Client, queue: str, tools: Tools, pool: asyncpg.Pool
 ) -> None:
     kept: dict[str, str] = {}
@@ -248,7 +251,7 @@ async def test_old_originals_without_open_work_are_deleted(
         "Run",
         {},
         id=f"run-{uuid.uuid4().hex}",
-        task_queue="nobody-works-here",
+        task_queue="no-workers",
         search_attributes=_attributes(COMMITTING, document_id),
     )
     await _until_listed(client, run.id)
@@ -258,7 +261,11 @@ async def test_old_originals_without_open_work_are_deleted(
             marked = await pool.fetchval(
                 "SELECT bool_or(original_removed_at IS NOT NULL) FROM documents WHERE sha256 = $1", sha256
             )
-            assert (name, tools.blobs.path(sha256).exists(), marked) == (name, name != "old", name == "old")
+            assert (name, is_stored(tools, sha256), marked) == (
+                name,
+                name != "old",
+                name == "old",
+            )
     finally:
         await run.terminate()
 
@@ -274,12 +281,12 @@ async def test_an_original_stays_that_an_open_run_names_in_its_inputs(
         "Run",
         {"inputs": {"document_id": document_id}},
         id=f"run-{uuid.uuid4().hex}",
-        task_queue="nobody-works-here",
+        task_queue="no-workers",
     )
     await _until_listed(client, run.id)
     try:
         await remove_originals(tools, client)
-        assert tools.blobs.path(reference.sha256).exists()
+        assert is_stored(tools, reference.sha256)
     finally:
         await run.terminate()
 
@@ -303,14 +310,14 @@ async def test_all_old_originals_go_in_one_round_past_those_that_stay(
     for sha256 in stored:
         await keep_image(tools.blobs.folder, sha256, 1, b"a page")
     for sha256 in stored[:3]:  # put again meanwhile, so they stay, and are the first in line
-        os.utime(tools.blobs.path(sha256))
+        os.utime(local_root(tools.blobs.folder) / blob_path(sha256))
     assert await remove_originals(tools, client) >= 4
-    assert [tools.blobs.path(sha256).exists() for sha256 in stored] == [True] * 3 + [False] * 4
+    assert [is_stored(tools, sha256) for sha256 in stored] == [True] * 3 + [False] * 4
     pictures = [await load_image(tools.blobs.folder, sha256, 1) for sha256 in stored]
     assert pictures == [b"a page"] * 3 + [None] * 4
 
 
-async def test_bytes_that_are_uploaded_again_are_not_reported_as_deleted(pool: asyncpg.Pool) -> None:
+async def test_uploading_deleted_bytes_again_stores_them_again(pool: asyncpg.Pool) -> None:
     sha256 = uuid.uuid4().hex * 2
     await _received(pool, sha256, days_ago=3)
     await _received(pool, sha256, days_ago=0)
@@ -321,7 +328,7 @@ async def test_bytes_that_are_uploaded_again_are_not_reported_as_deleted(pool: a
     assert [row["gone"] for row in rows] == [True, False]
 
 
-async def test_what_is_kept_for_ever_is_not_even_looked_at(embedded: Servers, client: Client, tools: Tools) -> None:
+async def test_values_that_are_kept_for_ever_are_not_read(embedded: Servers, client: Client, tools: Tools) -> None:
     for_ever = Tools(tools.db, tools.blobs, tools.values, tools.lake, tools.reader, tools.metrics)
     part = await tools.values.put("acme", "x" * 100)
     age(tools.values)

@@ -1,4 +1,4 @@
-"""A Temporal that others started: `docrail server migrate` prepares its namespace, or says what to ask for."""
+"""`docrail server migrate` prepares the namespace of a Temporal that others run, or reports what is missing."""
 
 import asyncio
 import re
@@ -30,12 +30,12 @@ TEXT = IndexedValueType.INDEXED_VALUE_TYPE_TEXT
 KEYWORD = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
 DENIED, UNKNOWN = RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.INVALID_ARGUMENT
 CONNECTED = None
-"""The client's first call asks what the server can do; an empty answer is nothing special."""
+"""The client's first call requests the server's capabilities; an empty answer means none."""
 
 
 @pytest.fixture(scope="module")
 async def foreign(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    """A dev server that was started without our flags."""
+    """Yield a dev server that was started without Docrail's flags."""
     binary = shutil.which("temporal", path=sysconfig.get_path("scripts"))
     assert binary
     port = claim_port(0, "--port")
@@ -59,7 +59,7 @@ async def foreign(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str
 
 @pytest.fixture
 async def namespace(foreign: str) -> str:
-    """A new namespace of that server."""
+    """Return a new namespace of that server."""
     name = f"test-{secrets.token_hex(4)}"
     client = await Client.connect(foreign)
     retention = Duration()
@@ -133,6 +133,6 @@ async def test_without_permission_what_others_registered_is_enough() -> None:
         assert (await prepare_namespace(Connection(address, "theirs"))).registered == ()
 
 
-async def test_an_unavailable_server_is_reported_as_unavailable() -> None:
+async def test_an_unavailable_server_is_reported_as_such() -> None:
     with pytest.raises(Unavailable, match=re.escape("it cannot be reached")):
         await prepare_namespace(Connection("127.0.0.1:1", "default"))

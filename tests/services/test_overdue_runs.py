@@ -1,4 +1,4 @@
-"""Overdue runs as they are kept: once each, and a retried run anew."""
+"""Overdue runs are stored once each, and a retried run again."""
 
 from asyncpg.pool import PoolConnectionProxy
 
@@ -28,7 +28,7 @@ async def test_a_retried_run_and_another_tenants_are_other_ones(db: PoolConnecti
     assert await insert_overdue(db, RUN.model_copy(update={"tenant_id": OTHER_TENANT}))
 
 
-async def test_who_was_notified_is_kept(db: PoolConnectionProxy) -> None:
+async def test_notifications_are_recorded(db: PoolConnectionProxy) -> None:
     await insert_overdue(db, RUN)
     assert not await is_notified(db, RUN)
     await mark_notified(db, RUN)

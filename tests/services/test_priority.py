@@ -1,4 +1,4 @@
-"""Which run goes first: priorities, and fairness keys that never cross tenants."""
+"""Runs are ordered by priority, with fairness keys that are separate for each tenant."""
 
 import pytest
 
@@ -46,13 +46,13 @@ def test_a_long_key_is_shortened_and_stays_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "message"),
     [
         ("{{ inputs.customer }}", "priority.fairness_key: must be a text or a number, found a list"),
         ("{{ inputs.customer.id }}", "priority.fairness_key: `inputs.customer.id`"),
     ],
 )
-def test_a_key_that_cannot_be_read_is_refused(template: str, told: str) -> None:
+def test_a_key_that_cannot_be_read_is_refused(template: str, message: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         fairness_key(template, customer=[1])
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)

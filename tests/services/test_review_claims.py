@@ -1,4 +1,4 @@
-"""Claims: one holder at a time, whoever asks and whenever; and priorities that rise while items wait."""
+"""A claim has one holder at a time, also under concurrent requests; priorities rise while items wait."""
 
 import asyncio
 import datetime as dt
@@ -87,14 +87,14 @@ async def test_only_a_claim_that_holds_is_renewed(db: PoolConnectionProxy) -> No
     assert await renew_claim(db, TENANT, review.review_id, "ann", claim.token) is None
 
 
-async def test_a_decided_item_is_nobodys(db: PoolConnectionProxy) -> None:
+async def test_a_decided_item_cannot_be_claimed(db: PoolConnectionProxy) -> None:
     review = await item(db)
     await db.execute("UPDATE reviews SET status = 'approved' WHERE review_id = $1", review.review_id)
     assert await claim_review(db, TENANT, review.review_id, "ann") is None
     assert await claim_next(db, TENANT, "ann", Wish()) is None
 
 
-async def test_next_gives_nobody_what_they_may_not_decide(db: PoolConnectionProxy) -> None:
+async def test_next_never_returns_an_item_that_the_person_may_not_decide(db: PoolConnectionProxy) -> None:
     review = await item(db)
     await db.execute("UPDATE reviews SET may_not_decide = '{ann}' WHERE review_id = $1", review.review_id)
     assert await claim_next(db, TENANT, "ann", Wish()) is None

@@ -12,7 +12,7 @@ from asyncpg.pool import PoolConnectionProxy
 from docrail.adapters.postgres.pool import NotStored
 from docrail.services.reviews.models import Appearance, Question, ReviewFilter, Sort, review_id_of
 from docrail.services.reviews.repository.decisions import record_first_approval
-from docrail.services.reviews.repository.items import load_review, show_anew, upsert_review
+from docrail.services.reviews.repository.items import load_review, update_appearance, upsert_review
 from docrail.services.reviews.repository.queue import list_reviews, place_of
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 
@@ -52,7 +52,7 @@ async def test_opening_again_renews_the_one_item(db: PoolConnectionProxy) -> Non
     assert len(await list_reviews(db, TENANT)) == 1
 
 
-async def test_a_first_approval_stands_as_long_as_the_document_is_what_was_approved(db: PoolConnectionProxy) -> None:
+async def test_a_first_approval_is_valid_until_the_document_changes(db: PoolConnectionProxy) -> None:
     await upload(db, document_id="doc_a")
     opened = await upsert_review(db, TENANT, "doc_a", asking(digest="a"))
     await record_first_approval(db, TENANT, opened.review_id, by="ann", at=DUE, digest="a")
@@ -64,7 +64,7 @@ async def test_a_first_approval_stands_as_long_as_the_document_is_what_was_appro
 
 
 async def test_opening_many_times_at_once_makes_one_item(pool: asyncpg.Pool) -> None:
-    """Two unique indexes made this fail now and then: ON CONFLICT looks at one of them only."""
+    """With two unique indexes this failed sometimes, because ON CONFLICT considers only one of them."""
     for _ in range(20):
         document = await upload(pool, tenant_id=COMMITTING)
         opened = await asyncio.gather(
@@ -134,13 +134,13 @@ async def test_the_queue_is_by_a_part_of_the_priority_in_pages(
     parts = {"d1": (0.5, 0.1), "d2": (0.2, 0.9), "d3": (0.7, 0.3)}
     for place, (document_id, (uncertainty, value)) in enumerate(parts.items()):
         await upload(db, document_id=document_id)
-        told = asking(priority=99 - 40 * place, parts={"uncertainty": uncertainty, "value": value})
+        question = asking(priority=99 - 40 * place, parts={"uncertainty": uncertainty, "value": value})
         hours = {"d1": 1, "d2": 2, "d3": 0}[document_id]
         await upsert_review(
             db,
             TENANT,
             document_id,
-            replace(told, sla_from=now - dt.timedelta(hours=hours), due_at=now + dt.timedelta(hours=10)),
+            replace(question, sla_from=now - dt.timedelta(hours=hours), due_at=now + dt.timedelta(hours=10)),
         )
     order, after = [], None
     while page := await list_reviews(db, TENANT, sort=sort, limit=2, as_of=now, after=after):
@@ -156,11 +156,13 @@ async def test_no_item_is_left_out_or_met_twice_though_items_rise_change_and_go_
     now, hour = dt.datetime.now(dt.UTC), dt.timedelta(hours=1)
     for place in range(6):  # the last one has the shortest SLA: an hour later it stands first
         await upload(db, document_id=f"d{place}")
-        told = asking(priority=60 - place, parts={"value": (60 - place) / 100})
-        await upsert_review(db, TENANT, f"d{place}", replace(told, sla_from=now, due_at=now + (30 - 5 * place) * hour))
+        question = asking(priority=60 - place, parts={"value": (60 - place) / 100})
+        await upsert_review(
+            db, TENANT, f"d{place}", replace(question, sla_from=now, due_at=now + (30 - 5 * place) * hour)
+        )
     first = await list_reviews(db, TENANT, sort=sort, limit=3, as_of=now)
     corrected, decided = first[-1].review_id, first[0].review_id
-    await show_anew(db, TENANT, corrected, replace(LOOK, priority=1, parts={"value": 0.0}))
+    await update_appearance(db, TENANT, corrected, replace(LOOK, priority=1, parts={"value": 0.0}))
     await db.execute("UPDATE reviews SET status = 'approved', closed_at = now() WHERE review_id = $1", decided)
     await db.execute("UPDATE reviews SET sla_from = sla_from - $1::interval, due_at = due_at - $1::interval", 4 * hour)
     after = place_of(first[-1], sort, now - 4 * hour)  # four hours have passed

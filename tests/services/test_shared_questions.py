@@ -1,4 +1,4 @@
-"""Several runs that ask about one document share its item; a run and those inside it ask by it once."""
+"""Several runs that ask about one document share its item; a run and its nested runs ask through it once."""
 
 import asyncio
 import datetime as dt
@@ -75,7 +75,9 @@ async def test_a_run_that_asks_no_more_leaves_the_item_to_the_other(db: PoolConn
     assert (await now(db, item)).status == "closed"
 
 
-async def test_who_may_not_answer_one_run_does_not_decide_for_both(db: PoolConnectionProxy, item: Review) -> None:
+async def test_a_person_who_may_not_answer_one_run_does_not_decide_for_both(
+    db: PoolConnectionProxy, item: Review
+) -> None:
     await ask(db, OTHER, ALSO)
     await ask(db, ONE, replace(ASKED, may_not_decide=("cy",), asked_at=300.0))
     assert ((await now(db, item)).group, (await now(db, item)).may_not_decide) == ("cashiers", ["ann", "cy", "eve"])

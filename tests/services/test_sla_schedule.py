@@ -1,4 +1,4 @@
-"""The clock behind SLA events: a schedule in Temporal, made once, whose rounds record what is due."""
+"""SLA events come from a schedule in Temporal, created once, whose workflow records the due ones."""
 
 import datetime as dt
 import uuid

@@ -17,7 +17,7 @@ from tests.postgres import COMMITTING, new_document_id, upload
 
 ROOMS = ("activities", "adapters", "api", "services", "workflows")
 OTHER_SQL = {"docrail.adapters.postgres.migrate", "docrail.services.lake.query"}
-"""The first makes the schema, the second asks DuckDB."""
+"""The first creates the schema, the second queries DuckDB."""
 VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 RUN_SQL = {"cursor", "execute", "executemany", "fetch", "fetchmany", "fetchrow", "fetchval", "prepare"}
 
@@ -35,7 +35,7 @@ def syntax_of(module: ModuleType) -> ast.Module:
 
 
 def constants(module: ModuleType) -> Iterator[tuple[str, object]]:
-    """Yield what the module itself defines, of a mapping each value. A name that begins with `_` is part of others."""
+    """Yield the module's own statements, for a mapping each value. Names with a leading `_` are parts of others."""
     for node in syntax_of(module).body:
         for name in (target.id for target in targets(node) if isinstance(target, ast.Name)):
             if name.isupper() and not name.startswith("_"):

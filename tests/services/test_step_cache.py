@@ -1,4 +1,4 @@
-"""Cached outputs as they are kept: found until they are too old, by their tenant alone, and not kept for ever."""
+"""Cached outputs are found until they are too old, by their tenant alone, and are removed later."""
 
 import asyncio
 import math
@@ -37,13 +37,13 @@ async def test_an_output_comes_back_as_it_was(db: PoolConnectionProxy, output: J
         assert list(kept.output) == list(output), "in the handler's order"
 
 
-async def test_a_cached_output_is_found_by_its_own_key_only(db: PoolConnectionProxy) -> None:
+async def test_another_tenant_does_not_find_it(db: PoolConnectionProxy) -> None:
     await keep(db, 1)
     assert await found(db, OTHER_KEY) is None
     assert await load_cached(db, OTHER_TENANT, KEY, 60) is None
 
 
-async def test_what_is_too_old_is_not_found(db: PoolConnectionProxy) -> None:
+async def test_an_output_that_is_too_old_is_not_found(db: PoolConnectionProxy) -> None:
     await keep(db, 1)
     await db.execute(AGE, 59)
     assert await found(db) == CachedOutput(1)
@@ -65,7 +65,7 @@ async def test_the_later_output_stays(db: PoolConnectionProxy) -> None:
     assert await found(db, ttl_seconds=30) == CachedOutput(2)
 
 
-async def test_what_is_no_json_is_refused(db: PoolConnectionProxy) -> None:
+async def test_a_value_that_is_not_json_is_refused(db: PoolConnectionProxy) -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
         await keep(db, math.nan)
 

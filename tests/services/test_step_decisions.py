@@ -1,4 +1,4 @@
-"""What several people have decided of a step's question is shown once each, in whatever order its run tells it."""
+"""Each decision of several people on a step's question is shown once, in whatever order the run sends them."""
 
 import datetime as dt
 from dataclasses import replace
@@ -52,7 +52,7 @@ async def shown(db: PoolConnectionProxy) -> Review:
     return found
 
 
-async def test_who_has_decided_what_is_shown_and_how_many_are_missing(db: PoolConnectionProxy) -> None:
+async def test_the_decisions_so_far_and_the_missing_ones_are_shown(db: PoolConnectionProxy) -> None:
     await ask_question(db, TENANT, RUN, STEP, ASKED)
     assert ((await shown(db)).approvals_needed, (await shown(db)).approvals_missing) == (3, 3)
     assert await keep(db, made("ann", 1, YES)) == ITEM
@@ -65,7 +65,7 @@ async def test_who_has_decided_what_is_shown_and_how_many_are_missing(db: PoolCo
     assert [each.decision for each in content.decided_so_far] == [YES, NO, YES]
 
 
-async def test_what_is_told_again_changes_nothing_and_another_decision_takes_the_place(db: PoolConnectionProxy) -> None:
+async def test_a_repeated_decision_changes_nothing_and_another_one_replaces_it(db: PoolConnectionProxy) -> None:
     await ask_question(db, TENANT, RUN, STEP, ASKED)
     await keep(db, made("ann", 1, YES))
     assert await keep(db, made("ann", 1, YES)) is None
@@ -74,7 +74,7 @@ async def test_what_is_told_again_changes_nothing_and_another_decision_takes_the
     assert [each.digest for each in (await shown(db)).decided_so_far] == [digest(NO)]
 
 
-async def test_who_has_decided_leaves_the_item_to_others_and_is_not_handed_it_again(db: PoolConnectionProxy) -> None:
+async def test_a_person_who_has_decided_does_not_get_the_item_again(db: PoolConnectionProxy) -> None:
     await ask_question(db, TENANT, RUN, STEP, ASKED)
     mine = Wish(queue="payments")
     assert await claim_next(db, TENANT, "ann", mine)
@@ -83,7 +83,7 @@ async def test_who_has_decided_leaves_the_item_to_others_and_is_not_handed_it_ag
     assert await claim_next(db, TENANT, "ann", mine) is None
     bob = await claim_next(db, TENANT, "bob", mine)
     assert bob
-    await keep(db, made("cy", 2, YES))  # who decides without a claim ends nobody's
+    await keep(db, made("cy", 2, YES))  # a decision without a claim ends no claim
     assert (bob.review.review_id, (await shown(db)).claimed_by) == (ITEM, "bob")
 
 
@@ -91,7 +91,7 @@ DECISIONS = [made("ann", 1, YES), made("bob", 2, NO), made("bob", 3, YES)]
 
 
 @pytest.mark.parametrize("order", [*permutations(range(4))], ids=str)
-async def test_in_any_order_all_of_it_is_kept_if_each_is_told_until_it_is(
+async def test_in_any_order_every_decision_is_stored_if_each_is_sent_until_it_is(
     db: PoolConnectionProxy, order: tuple[int, ...]
 ) -> None:
     left, kept = list(order), list[str | None]()
@@ -112,7 +112,7 @@ async def test_in_any_order_all_of_it_is_kept_if_each_is_told_until_it_is(
     ]
 
 
-async def test_who_is_asked_anew_has_decided_nothing(db: PoolConnectionProxy) -> None:
+async def test_a_new_question_has_no_decisions(db: PoolConnectionProxy) -> None:
     await ask_question(db, TENANT, RUN, STEP, ASKED)
     await keep(db, made("ann", 1, YES))
     await ask_question(db, TENANT, RUN, STEP, replace(ASKED, queue="managers", band=ESCALATED))
@@ -133,7 +133,7 @@ async def test_an_end_that_overtakes_its_question_takes_what_was_decided_before_
     assert (await shown(db)).decided_so_far == []
 
 
-async def test_a_document_that_somebody_approved_first_is_told_alike(db: PoolConnectionProxy) -> None:
+async def test_a_first_approval_of_a_document_is_shown_the_same_way(db: PoolConnectionProxy) -> None:
     await upload(db, document_id="doc_a")
     due = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
     item = await upsert_review(db, TENANT, "doc_a", Question("invoice.doc_a", Appearance(10, {}, [], {}), due))

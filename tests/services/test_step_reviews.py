@@ -1,4 +1,4 @@
-"""Review items of human steps: opened, handed on and closed in any order, twice or late, they end as the run ended."""
+"""Review items of human steps end as the run ended, in whatever order their messages arrive, repeated or late."""
 
 import datetime as dt
 from dataclasses import replace

@@ -135,7 +135,7 @@ async def test_values_that_are_stored_are_compared_too(server: TrialServer) -> N
     assert on_server.passed
 
 
-async def test_a_run_that_leaves_the_script_is_told(server: TrialServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_that_leaves_the_script_is_reported(server: TrialServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(played, "PATIENCE_SECONDS", 1.0)
     test = {"name": "it", "steps": {"a": {"output": {}}}, "expect": {"status": "completed"}}
     scripted = Definition.model_validate({"id": "x", "steps": [{"id": "a", "handler": "noop"}], "tests": [test]})
@@ -145,7 +145,7 @@ async def test_a_run_that_leaves_the_script_is_told(server: TrialServer, monkeyp
         await server.play(waits, trial, simulate(scripted, trial, load_catalogue()))
 
 
-async def test_nothing_is_left_behind(server: TrialServer) -> None:
+async def test_nothing_is_left_over(server: TrialServer) -> None:
     definition = read(TESTED / "parked.yaml")
     await both_ways(server, definition)
 

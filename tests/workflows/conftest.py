@@ -75,11 +75,11 @@ class Gates:
     held: list[str] = field(default_factory=list)
     """Items of handler `hold` that hold until their gate is opened, as `STEP[KEY]`."""
     questions: list[tuple[str, ReviewCall | DecisionCall | ReviewEnd]] = field(default_factory=list)
-    """What human steps asked of the reviewers' queue."""
+    """The messages of human steps to the review queue."""
     letters: list[DeadLetter] = field(default_factory=list)
-    """What the dead-letter inbox was told."""
+    """The dead-letter records."""
     overdue: list[OverdueRun] = field(default_factory=list)
-    """The runs of which people were told that they are overdue."""
+    """The runs that were reported as overdue."""
 
     def handlers(self) -> list[Handler]:
         codes: list[Callable[[StepCall[Any], Tools], Awaitable[BaseModel]]] = [
@@ -119,7 +119,7 @@ class Gates:
         async def record_overdue(run: OverdueRun) -> None:
             if RECORD_OVERDUE in self.failing:
                 self.failing.remove(RECORD_OVERDUE)
-                raise ConnectionError("drawn to fail once")
+                raise ConnectionError("planned to fail once")
             self.overdue.append(run)
 
         return [open_review, escalate_review, close_review, record_decision, record_dead_letter, record_overdue]

@@ -26,7 +26,7 @@ KIN = 7
 """Hypothesis goes on from what it drew by small changes: so many in a row are much alike."""
 
 HANG_SECONDS, LATE_SECONDS, PATIENT_SECONDS = 0.3, 0.3, 60
-"""The time of an attempt that hangs, of a wait that nobody answers, and of one that is answered."""
+"""The time of an attempt that hangs, of a wait without an answer, and of one that is answered."""
 
 GIVEN: dict[str, Json] = {"word": "soon", "number": 7, "zero": 0, "nothing": None}
 """A run's input. A validator cannot know what is in it, so it does not notice what cannot be resolved."""
@@ -94,7 +94,7 @@ class Drawn:
 
     @property
     def unanswered(self) -> frozenset[str]:
-        """The waiting steps that nobody answers."""
+        """The waiting steps that get no answer."""
         return self.case.overdue | self.case.lost
 
 

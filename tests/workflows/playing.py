@@ -1,4 +1,4 @@
-"""Plays everybody around the run of a drawn definition: who answers, decides, mends, pauses, aborts."""
+"""Plays all people around the run of a drawn definition: they answer, decide, resolve, pause, abort."""
 
 import asyncio
 from contextlib import suppress

@@ -147,7 +147,7 @@ def _answered(kind: str, waits_for: WaitFor | None = None) -> Claim:
 
 
 def _unanswered(kind: str, waits_for: WaitFor | None, then: str) -> Claim:
-    """Return the claim that nobody answered in time, and that `on_timeout` said this."""
+    """Return the claim that no answer came in time, and that `on_timeout` applied."""
     late = _waits(kind, waits_for)
 
     def claim(step: Told) -> bool:

@@ -88,7 +88,7 @@ async def test_who_started_the_run_or_is_unknown_does_not_count_and_nobody_is_ea
 
 @pytest.mark.parametrize("stop", [True, False])
 async def test_too_few_decide_nothing(bench: Bench, stop: bool) -> None:
-    """The run tells what was decided before it ends, however it ends."""
+    """The run records the decisions before it ends, however it ends."""
     handle = await bench.start([asked(timeout_seconds=60 if stop else 1, on_timeout="fail")])
     await until_waiting(handle)
     await decide(handle, "ann", YES)

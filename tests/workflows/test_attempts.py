@@ -38,7 +38,7 @@ async def test_errors_of_earlier_attempts_are_kept_of_a_step_that_failed(bench: 
 
 
 async def test_an_attempt_that_ended_without_a_word_does_not_take_with_it_what_was_known(bench: Bench) -> None:
-    """Its time ran out, as when its worker has died: nobody can say more of it than that."""
+    """Its time ran out, as when its worker has died: nothing else is known of it."""
     report = await bench.run([flaky(times=1, hangs=2) | {"timeout_seconds": 0.3}])
     assert (report.steps["a"].status, report.steps["a"].attempts) == (StepStatus.COMPLETED, 3)
     assert failures(report) == [*no_network(1), "how 1 earlier attempt failed was not kept"]

@@ -1,4 +1,4 @@
-"""Cached steps on the real server and a real database: equal work of several runs is done once, and it is told."""
+"""Cached steps on the real server and a real database: equal work of several runs is done once, and reported."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -90,7 +90,7 @@ async def test_a_key_that_cannot_be_told_fails_its_step(caching: Bench) -> None:
 
 
 async def test_a_step_that_asks_for_a_callback_always_asks(caching: Bench) -> None:
-    """Its URL is this run's alone: had another run's message been the answer, nobody would ever call this one."""
+    """Its URL is this run's alone: with another run's output, this URL would never be called."""
     steps: list[dict[str, Json]] = [
         step("ask", "echo", config={"url": "{{ run.callbacks.reply }}"}, cache={**CACHE, "key": uuid.uuid4().hex}),
         {"id": "reply", "wait": {"for": "webhook"}},

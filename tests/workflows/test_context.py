@@ -1,4 +1,4 @@
-"""What a run is told of itself is what the validator lets expressions read of it."""
+"""The context of a run has exactly the names that the validator lets expressions read."""
 
 from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.validation.document.outline import CONTEXT

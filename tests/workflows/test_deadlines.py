@@ -1,4 +1,4 @@
-"""Deadlines on the real server: a timer that only tells, once, whatever the run does; each run replayed at its end."""
+"""Deadlines on the real server: a timer that only notifies, once, whatever the run does; each run is replayed."""
 
 import time
 import uuid
@@ -36,7 +36,7 @@ async def report_of(handle: Handle) -> RunReport:
 
 
 async def mark_of(handle: Handle) -> str | None:
-    """Return what lists of runs are told."""
+    """Return the search attributes for lists of runs."""
     return (await handle.describe()).typed_search_attributes.get(OVERDUE)
 
 

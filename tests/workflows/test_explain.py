@@ -37,7 +37,7 @@ async def test_a_run_is_explained_while_it_waits_and_after_its_end(bench: Bench)
     rule = RULE_WORDS[TriggerRule.NONE_FAILED]
     assert told["large"].words == (
         f"none_failed decides once every parent is settled: it {rule}; count is completed, reply is waiting",
-        "its condition `count.total > 100` is asked only if none_failed lets it run",
+        "its condition `count.total > 100` is evaluated only if none_failed lets it run",
         "it has not begun: 1 of its 2 parents are not settled yet (reply)",
     )
     await bench.answer(handle, "reply", {"yes": True})

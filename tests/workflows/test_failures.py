@@ -33,7 +33,7 @@ def silent(*heartbeat: Json) -> ActivityError:
     [((), 4), ((2,), 2), ((2, [TOLD]), 2), ((1, [TOLD]), 2), (("page", 3), 4), ((2, "x"), 2), ((2, [{"a": 1}]), 2)],
 )
 def test_how_many_attempts_there_were(heartbeat: tuple[Json, ...], attempts: int) -> None:
-    """As builds before this one counted that told no errors: conditions read it."""
+    """Without reported errors the count is inferred: conditions read it."""
     assert attempts_of(STEP, silent(*heartbeat)) == attempts
 
 

@@ -116,7 +116,7 @@ async def _is(handle: WorkflowHandle[Run, RunReport], status: RunStatus) -> bool
 
 
 async def test_steps_that_end_in_the_moment_of_a_stop(bench: Bench) -> None:
-    """Two ends in one activation: the first stops the run, and the second has nobody left to be cancelled."""
+    """Two ends in one activation: the first stops the run, and the second finds nothing left to cancel."""
     steps = [step("a", "bad", config={"message": "no"}), *(step(f"n{number}") for number in range(40))]
     report = await bench.run(steps, on_failure="fail_fast", limits={"max_concurrency": 50})
     assert report.status is RunStatus.FAILED
@@ -131,7 +131,7 @@ async def test_cancelled_while_many_steps_end(bench: Bench) -> None:
 
 
 async def test_of_two_pauses_or_resumptions_at_once_one_is_taken_and_the_other_refused(bench: Bench) -> None:
-    """Each that is taken is told as somebody's act."""
+    """Each accepted message is reported with its principal."""
     handle = await bench.start(GATED)
     await bench.gates.began["a"].wait()
     for update, status in ((PAUSE, RunStatus.PAUSED), (RESUME, RunStatus.RUNNING)):

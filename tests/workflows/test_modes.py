@@ -22,7 +22,7 @@ AFTER_TIMEOUT: dict[str, tuple[Json, RunStatus, StepStatus, StepStatus]] = {
 
 
 def asked_by(kind: str, on_timeout: Json) -> Steps:
-    """Return a step that nobody answers in time, and one that follows it."""
+    """Return a step that gets no answer in time, and one that follows it."""
     late: dict[str, Json] = {"timeout_seconds": 0.2, "on_timeout": on_timeout}
     question = human("ask", **late) if kind == "human" else wait("ask", **late | {"for": "webhook"})
     return [question, step("after", depends_on=["ask.late" if isinstance(on_timeout, dict) else "ask"])]

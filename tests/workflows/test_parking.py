@@ -1,4 +1,4 @@
-"""Failed steps that wait for a person, and what the dead-letter inbox is told; each run replayed after its end."""
+"""Failed steps that wait for a person, and their dead-letter records; each run replayed after its end."""
 
 import pytest
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
@@ -39,7 +39,7 @@ async def test_a_parked_step_is_tried_again_with_another_config(bench: Bench) ->
     )
     await until_parked(handle, "load", 1, bench)
     await resolve(handle, "load", "retry")
-    await until_parked(handle, "load", 3, bench)  # it was told of the retry, and that it failed again
+    await until_parked(handle, "load", 3, bench)  # after the retry, and the second failure
     await resolve(handle, "load", "retry", {"times": 0})
     report = await bench.finish(handle)
     assert report.status is RunStatus.COMPLETED

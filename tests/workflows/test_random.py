@@ -27,7 +27,7 @@ AT_ONCE = 6
 """Runs at once: most of a run's time it waits."""
 
 LONGEST_SECONDS = 60
-"""More than any of the runs takes beside the others."""
+"""More than any of the runs takes while the others run."""
 
 STOPPED = (Fate(StepStatus.SKIPPED, SkipReason.ABORTED), Fate(StepStatus.CANCELLED))
 """How a step ends whose run was stopped before it had."""

@@ -73,7 +73,7 @@ async def test_a_step_says_its_priority_and_inherits_what_it_does_not_say(bench:
 
 @dataclass
 class Drain:
-    """Steps that end when every worker was told to stop: a worker that waits for another one would hang them."""
+    """Steps that end when every worker is stopping: a worker that waits for another one would hang them."""
 
     began: dict[str, asyncio.Event] = field(default_factory=dict)
     told: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(2))

@@ -57,5 +57,5 @@ async def test_2000_steps_of_6000_edges_are_accepted_and_run(bench: Bench, shape
     assert (report.status, report.completed) == (RunStatus.COMPLETED, 2_000)
     assert Counter(bench.gates.calls) == Counter(names_of(shape))
     kinds = Counter([event.event_type async for event in handle.fetch_history_events()])
-    # Thrown away by a server that holds back few events, each would replay the run from its beginning.
+    # Evicted from a small cache, each would replay the run from its beginning.
     assert kinds[EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED] == 0

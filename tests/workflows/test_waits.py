@@ -15,7 +15,7 @@ from docrail.workflows.contract.names import (
     ANSWER,
     CLOSE_REVIEW,
     ESCALATE_REVIEW,
-    MISFIT,
+    INVALID_VALUE,
     NOT_ALLOWED,
     OPEN_REVIEW,
     STATE,
@@ -66,7 +66,7 @@ async def test_a_wait_is_answered(bench: Bench) -> None:
         ]
     )
     await until_waiting(handle)
-    assert await refused(bench, handle, "reply", {"verdict": "yes"}) == MISFIT
+    assert await refused(bench, handle, "reply", {"verdict": "yes"}) == INVALID_VALUE
     assert await refused(bench, handle, "pay", {}) == UNKNOWN_STEP
     await bench.answer(handle, "reply", {"decision": "process"})
     report = await bench.finish(handle)
@@ -170,7 +170,7 @@ async def test_a_person_decides(bench: Bench) -> None:
     assert (end.status, end.decision, end.decided_by) == (StepStatus.COMPLETED, {"decision": "yes"}, "ann")
 
 
-async def test_whoever_started_the_run_does_not_decide_it(bench: Bench) -> None:
+async def test_the_submitter_of_a_run_does_not_decide_it(bench: Bench) -> None:
     others_only = human("ask", assignees={"group": "cashiers", "not_the_submitter": True})
     handle = await bench.start([others_only], started_by="ann")
     await until_waiting(handle)

@@ -6,7 +6,7 @@ Includes handlers, internal activities and the maintenance workflow.
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from docrail.dag.engine.state import EarlierError
 from docrail.dag.language.statuses import StepStatus
@@ -17,10 +17,8 @@ WORKER_STOPPED = "WorkerShutdown"
 """Error type of an attempt that was running when its worker's grace period ended, also in Temporal's own core."""
 
 
-class Callback(BaseModel):
+class Callback(BaseModel, frozen=True):
     """A URL that a config uses: a POST to it answers a waiting step."""
-
-    model_config = ConfigDict(frozen=True)
 
     placeholder: str
     """The URL's placeholder wherever it may be stored. It has a random part, which no document can know."""
@@ -30,10 +28,8 @@ class Callback(BaseModel):
     """How long the step waits; None: until it is answered."""
 
 
-class CacheUse(BaseModel):
+class CacheUse(BaseModel, frozen=True):
     """The cache entry that an attempt looks up before it runs its handler, and stores its output under."""
-
-    model_config = ConfigDict(frozen=True)
 
     key: str
     """Equal for equal work of a tenant (dispatch.cache_key_of)."""
@@ -45,10 +41,8 @@ def _unless(default: Any) -> Any:
     return Field(default, exclude_if=lambda value: value == default)
 
 
-class AttemptRequest(BaseModel):
+class AttemptRequest(BaseModel, frozen=True):
     """The argument of one attempt. `(run_id, step_id, item_key)` is the identity for a handler's idempotency."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
@@ -74,10 +68,8 @@ class AttemptRequest(BaseModel):
     """None: the handler runs, and its output is not cached."""
 
 
-class StepOutcome(BaseModel):
+class StepOutcome(BaseModel, frozen=True):
     """The result of a successful attempt: the handler's output, and the number of the attempt (from 1)."""
-
-    model_config = ConfigDict(frozen=True)
 
     output: Json
     attempt: int
@@ -94,28 +86,24 @@ EARLIER_ERRORS = TypeAdapter(tuple[EarlierError, ...])
 def errors_left(heartbeat: Sequence[object]) -> tuple[EarlierError, ...]:
     """Return the errors in an attempt's last heartbeat; a handler's own heartbeat has none."""
     match heartbeat:
-        case [int(), list(told), *_]:
+        case [int(), list(errors), *_]:
             try:
-                return EARLIER_ERRORS.validate_python(told)
+                return EARLIER_ERRORS.validate_python(errors)
             except ValidationError:
                 return ()
         case _:
             return ()
 
 
-class StoreCall(BaseModel):
+class StoreCall(BaseModel, frozen=True):
     """A value to store; its placeholder (dag/values/stored.py) is returned."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     value: Json
 
 
-class LoadCall(BaseModel):
+class LoadCall(BaseModel, frozen=True):
     """Stored values, or parts of them, that expressions read, as JSON placeholders (dag/values/stored.py)."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     parts: tuple[dict[str, Json], ...]
@@ -123,30 +111,24 @@ class LoadCall(BaseModel):
     """Numbers of the parts that are returned as placeholders if they exceed MAX_INLINE_BYTES."""
 
 
-class StateCall(BaseModel):
+class StateCall(BaseModel, frozen=True):
     """A piece of a saved state from which a run continues, as a JSON placeholder (dag/values/stored.py).
 
     The piece is returned as it was stored, with the placeholders in it.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     tenant_id: str
     piece: dict[str, Json]
 
 
-class Loaded(BaseModel):
+class Loaded(BaseModel, frozen=True):
     """The parts of a LoadCall, in its order, without placeholders in their values."""
-
-    model_config = ConfigDict(frozen=True)
 
     parts: tuple[Piece, ...]
 
 
-class ReviewCall(BaseModel):
+class ReviewCall(BaseModel, frozen=True):
     """A human step's question, and the people it is for. `(run_id, step_id)` is the item's identity."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
@@ -165,15 +147,13 @@ class ReviewCall(BaseModel):
     may_not_decide: tuple[str, ...] = ()
     """Names of principals whose decision the step does not accept."""
     approvals: int = _unless(1)
-    """How many people must decide alike."""
+    """How many people must make the same decision."""
     asked_at: float = 0.0
     """When the step began to wait, in seconds since the epoch: a retried step asks again."""
 
 
-class DecisionCall(BaseModel):
+class DecisionCall(BaseModel, frozen=True):
     """One of several people's decisions. `(run_id, step_id, asked_at, number)` is its identity."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
@@ -188,10 +168,8 @@ class DecisionCall(BaseModel):
     """As in the ReviewCall."""
 
 
-class ReviewEnd(BaseModel):
+class ReviewEnd(BaseModel, frozen=True):
     """How a human step ended: its item leaves the queue."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
@@ -203,10 +181,8 @@ class ReviewEnd(BaseModel):
     """As in the ReviewCall that this ends."""
 
 
-class DeadLetter(BaseModel):
+class DeadLetter(BaseModel, frozen=True):
     """A step that failed permanently, or how its failure was resolved. `(run_id, step_id)` is its identity."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
@@ -227,13 +203,11 @@ class DeadLetter(BaseModel):
     resolved_by: str = ""
 
 
-class OverdueRun(BaseModel):
+class OverdueRun(BaseModel, frozen=True):
     """A run that has not ended within its definition's deadline. `(run_id, started_at)` is its identity.
 
     Times are seconds since the epoch. A retried run is a new one, with a new deadline.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
@@ -244,11 +218,7 @@ class OverdueRun(BaseModel):
     deadline_seconds: float
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Compacted(_Model):
+class Compacted(BaseModel, frozen=True):
     """The result of a compaction: small files merged, parts written, their rows and bytes."""
 
     files: int = 0
@@ -266,7 +236,7 @@ class Compacted(_Model):
         )
 
 
-class LookedAfter(_Model):
+class LookedAfter(BaseModel, frozen=True):
     """The result for one tenant's lake."""
 
     compacted: Compacted = Compacted()
@@ -274,7 +244,7 @@ class LookedAfter(_Model):
     """Files that are no longer needed."""
 
 
-class MaintenanceReport(_Model):
+class MaintenanceReport(BaseModel, frozen=True):
     """The result of a whole round, also passed on to its continuation."""
 
     tenants: int = 0
@@ -286,7 +256,7 @@ class MaintenanceReport(_Model):
     """Parts of this round that failed; the next one tries them again."""
 
 
-class MaintenanceRequest(_Model):
+class MaintenanceRequest(BaseModel, frozen=True):
     """Where a round begins: at the first tenant, or where an earlier history became too long."""
 
     after_tenant: str | None = None

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from temporalio.common import SearchAttributeKey
 
 from docrail.dag.engine.events import ChunkItem
@@ -14,121 +14,91 @@ from docrail.workflows.contract.messages import Callback
 
 WORKFLOW_TYPE = "Run"
 
-
 CHUNK_TYPE = "Chunk"
 """The workflow that runs a chunk of a long list for a run."""
-
 
 CHUNK_THINNED, WIDEN = "chunk_thinned", "widen"
 """Signals of a chunk to its run (step id, position of its first item, items running, completed and failed), and back
 (how many items may run at once from now on)."""
 
-
 PAUSE, RESUME, ABORT = "pause", "resume", "abort"
 """Names of the updates (they reply, and refuse in a wrong state) and of the signals (they wait for a worker)."""
-
 
 ANSWER = "answer"
 """Name of the update, and of the signal, that answers a waiting step: step id, answer, principal."""
 
-
 BY_DOCUMENT, BY_DECISION = "document-", "decision-"
 """Prefixes of the update ids that the review queue uses: for a document's decision, and for a step's own item."""
-
 
 RESOLVE = "resolve"
 """Name of the update that resolves a parked step: step id, `retry` | `skip` | `output`, value, principal."""
 
-
 STATE = "state"
 """Name of the query that returns a RunReport."""
-
 
 OUTPUT = "output"
 """Name of the query that returns one step's output, also if a report omits the outputs."""
 
-
 EXPLAIN = "explain"
 """Name of the query that explains: a step id or None for a page, the step before the page or None, and its size."""
-
 
 SAVED = "saved"
 """Name of the query that returns the whole state (saved_state.save), for a retry to continue from, or the requested
 piece with the number of pieces. A state that is too large is refused whole."""
 
-
 OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW = "open_review", "escalate_review", "close_review"
-
 
 RECORD_DECISION = "record_decision"
 """Activities of a human step. They are not in the catalogue: no definition names them."""
 
-
 RECORD_DEAD_LETTER = "record_dead_letter"
 """Activity that records a failed step, and how its failure was resolved, in the dead-letter table."""
-
 
 RECORD_OVERDUE = "record_overdue"
 """Activity that notifies people of a run that has not ended within its deadline."""
 
-
 STORE_VALUE, LOAD_VALUES = "store_value", "load_values"
 """Activities that store values too large for a run's data, and load the parts that expressions read."""
-
 
 LOAD_STATE = "load_state"
 """Activity that loads a piece of the state from which a retried run continues."""
 
-
 WRONG_STATE = "WrongState"
 """ApplicationError type of a refused update; details[0] is the run's status."""
-
 
 UNKNOWN_STEP = "UnknownStep"
 """ApplicationError type of an answer to a step that the run does not have, or that takes no answers."""
 
-
-MISFIT = "Misfit"
+INVALID_VALUE = "InvalidValue"
 """ApplicationError type of an answer that its step does not accept; details[0] lists the problems."""
-
 
 NOT_ALLOWED = "NotAllowed"
 """ApplicationError type of a decision by a person whom the step does not accept; the message says why."""
 
-
 RUN_FAILED = "RunFailed"
 """ApplicationError type of a failed run; details[0] is its RunReport."""
 
-
 TENANT = SearchAttributeKey.for_keyword("DocrailTenant")
-
 
 DEFINITION = SearchAttributeKey.for_keyword("DocrailDefinition")
 
-
 DOCUMENT = SearchAttributeKey.for_keyword("DocrailDocument")
-
 
 STATUS = SearchAttributeKey.for_keyword("DocrailStatus")
 """Set only if Temporal's own status does not show it: `paused` while paused (else `running`), `aborted` at the end."""
 
-
 OVERDUE = SearchAttributeKey.for_keyword("DocrailOverdue")
 """`true` if the run had not ended when its deadline passed; otherwise not set."""
 
-
 _PLAIN_KEY = r"[A-Za-z0-9_.:-]{1,31}"
 """Item keys that can be part of an id unchanged; a digest is longer than any of them, so the two cannot collide."""
-
 
 SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS, OVERDUE)
 """Search attributes that a namespace must have before runs can be started in it."""
 
 
-class Pinned(BaseModel):
+class Pinned(BaseModel, frozen=True):
     """One version of a definition, as a run follows it."""
-
-    model_config = ConfigDict(frozen=True)
 
     definition: dict[str, Json]
     """A dag.language.definition.Definition as JSON, with all defaults."""
@@ -136,10 +106,8 @@ class Pinned(BaseModel):
     digest: str
 
 
-class RunRequest(BaseModel):
+class RunRequest(BaseModel, frozen=True):
     """Everything a run needs, pinned: later changes to a definition or to settings do not affect it."""
-
-    model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
@@ -166,10 +134,8 @@ class RunRequest(BaseModel):
     """Largest outputs that the outer run accepts inline, in bytes of JSON; None: there is no outer run."""
 
 
-class ChunkRequest(BaseModel):
+class ChunkRequest(BaseModel, frozen=True):
     """What a chunk of a long list needs: its run's request, with only the step of the definition."""
-
-    model_config = ConfigDict(frozen=True)
 
     run: RunRequest
     step_id: str
@@ -179,10 +145,8 @@ class ChunkRequest(BaseModel):
     inline_bytes: int
 
 
-class ChunkReport(BaseModel):
+class ChunkReport(BaseModel, frozen=True):
     """How a chunk's items ended, in its order."""
-
-    model_config = ConfigDict(frozen=True)
 
     ends: tuple[ItemEnd, ...]
 
@@ -235,20 +199,15 @@ def outer_run_id(parent_workflow_id: str) -> str:
 
 MAINTENANCE_TYPE = "Maintenance"
 
-
 MAINTENANCE_FAILED = "MaintenanceFailed"
 """ApplicationError type of an incomplete round; details[0] is its MaintenanceReport."""
 
-
 SLA_TYPE = "SlaWatch"
-
 
 NOTIFY_SLA = "notify_sla"
 """The activity. It is not in the catalogue: no definition names it."""
 
-
 BACKGROUND_TYPE = "BackgroundTasks"
-
 
 START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""

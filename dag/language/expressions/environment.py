@@ -25,6 +25,7 @@ from docrail.dag.language.expressions.expression_errors import (
     show,
 )
 from docrail.dag.values.cost import BYTES_PER_STEP, ExpressionError, Work, length_of
+from docrail.dag.values.json_parts import NOTHING, lookup
 from docrail.dag.values.json_values import MAX_INTEGER, MAX_VALUE_BYTES, Json
 
 FILTERS = (
@@ -116,18 +117,6 @@ class Environment(SandboxedEnvironment):
             return super().call_unop(context, operator, arg)
         except TypeError:
             raise ExpressionError(f"`{operator}` needs a number, got {show(arg)}") from None
-
-
-NOTHING = object()
-
-
-def lookup(value: Json, key: Json) -> Json:
-    """Return a key of an object or an index of a list, NOTHING if it is missing."""
-    if isinstance(value, dict):
-        return value.get(key, NOTHING) if isinstance(key, str) else NOTHING
-    if isinstance(value, list) and isinstance(key, int) and not isinstance(key, bool):
-        return value[key] if -len(value) <= key < len(value) else NOTHING
-    return NOTHING
 
 
 def bounded(number: Json) -> Json:

@@ -14,13 +14,15 @@ from typing import Protocol
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
-from docrail.dag.language.expressions.environment import MAX_ITEMS, NOTHING, WORK, bounded, lookup, require
+from docrail.dag.language.expressions.environment import MAX_ITEMS, WORK, bounded, require
 from docrail.dag.language.expressions.evaluation import code_of
 from docrail.dag.language.expressions.expression_errors import LackError, called, no_value, show
 from docrail.dag.language.expressions.grammar import check_tree, constant_of, misuse, parse
 from docrail.dag.values.cost import ExpressionError, Work
+from docrail.dag.values.json_parts import NOTHING, lookup, lookup_written
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.stored import Path, part_of
+from docrail.dag.values.problems import Path
+from docrail.dag.values.stored import part_of
 
 __all__ = [
     "Expression",
@@ -39,7 +41,6 @@ MAX_BRACKETS = 12
 STEPS = 5  # base cost of an evaluation, without its filters and comparisons (dag/values/cost.py)
 _TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[()\[\]{}]""", re.DOTALL)
 """String literals, as a whole, and brackets."""
-_INDEX = re.compile("[0-9]{1,9}")
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # a lone surrogate, which cannot be encoded
 
 FAULTS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
@@ -231,9 +232,7 @@ def read_path(path: Path, values: Mapping[str, Json]) -> Json:
     for depth, key in enumerate(path):
         if (part := part_of(value)) is not None:
             return part.at(path[depth:]).to_json()
-        found = lookup(value, key)
-        if found is NOTHING and isinstance(value, list) and isinstance(key, str) and _INDEX.fullmatch(key):
-            found = lookup(value, int(key))
+        found = lookup_written(value, key)
         if found is NOTHING:
             if not depth:
                 raise ExpressionError(no_value(str(key)))

@@ -77,25 +77,25 @@ class LackError(ExpressionError):
 
 def lack(value: Json, key: Json, subject: str = "") -> str:
     """Return the message that `value`, called `subject`, has no part `key`, and which parts it has."""
-    told = _lacks(value, key, subject)
+    message = _lacks(value, key, subject)
     match value:
         case dict() if isinstance(key, str):
-            return f"{told}: {_keys(value, key)}"
+            return f"{message}: {_keys(value, key)}"
         case dict():
-            return f"{told}: an object's keys are texts"
+            return f"{message}: an object's keys are texts"
         case list() if isinstance(key, str) and key.isidentifier():
-            return f"{told}: it is a list; read an element, as in [0], or all, `| map(attribute='{key}')`"
+            return f"{message}: it is a list; read an element, as in [0], or all, `| map(attribute='{key}')`"
         case list():
-            return f"{told}: it is a list of {len(value)}, numbered from 0"
+            return f"{message}: it is a list of {len(value)}, numbered from 0"
         case _:
-            return f"{told}: it is {show(value)}" if subject else told
+            return f"{message}: it is {show(value)}" if subject else message
 
 
 def _lacks(value: Json, key: Json, subject: str = "") -> str:
-    asked = f"'{key[:SHOWN_CHARACTERS]}'" if isinstance(key, str) else f"part that {show(key)} names"
+    missing = f"'{key[:SHOWN_CHARACTERS]}'" if isinstance(key, str) else f"part that {show(key)} names"
     if isinstance(key, int) and abs(key) <= MAX_INTEGER and not isinstance(value, dict) and not isinstance(key, bool):
-        asked = f"element {key}"
-    return f"{subject or show(value)} has no {asked}"
+        missing = f"element {key}"
+    return f"{subject or show(value)} has no {missing}"
 
 
 def _keys(value: Mapping[str, Json], key: str) -> str:
@@ -167,12 +167,12 @@ def incomparable(name: str, left: Json, right: Json) -> str:
         if isinstance(right, str | list | tuple | dict):
             return f"`in` finds only texts in {show(right)}, got {show(left)}"
         return f"`in` looks into a list, an object or a text, got {show(right)}"
-    told = f"`{_SYMBOLS.get(name, name)}` cannot compare {show(left)} with {show(right)}"
+    message = f"`{_SYMBOLS.get(name, name)}` cannot compare {show(left)} with {show(right)}"
     if left is None or right is None:
-        return f"{told}: check `is not none` first"
+        return f"{message}: check `is not none` first"
     if {type(left), type(right)} in ({str, int}, {str, float}):
-        return f"{told}: `| float` converts a text to a number"
-    return f"{told}: only texts with texts and numbers with numbers"
+        return f"{message}: `| float` converts a text to a number"
+    return f"{message}: only texts with texts and numbers with numbers"
 
 
 def misused(name: str, value: Json) -> str:

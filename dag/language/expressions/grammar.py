@@ -116,9 +116,9 @@ def _check_node(node: nodes.Node) -> None:
 
 def misuse(tree: nodes.Node) -> str | None:
     """Return which filter or test has the wrong number of arguments and fails with every value; None if none has."""
-    asked = [tree] if isinstance(tree, nodes.Filter | nodes.Test) else []
-    asked += tree.find_all((nodes.Filter, nodes.Test))
-    return next((told for node in asked if (told := _misuse_in(node))), None)
+    calls = [tree] if isinstance(tree, nodes.Filter | nodes.Test) else []
+    calls += tree.find_all((nodes.Filter, nodes.Test))
+    return next((misuse for node in calls if (misuse := _misuse_in(node))), None)
 
 
 def _misuse_in(node: nodes.Filter | nodes.Test) -> str | None:
@@ -155,18 +155,18 @@ def _refusal_of_naming(name: str, args: list[nodes.Expr], keywords: list[str]) -
     if len(args) <= place:
         is_complete = "attribute" in keywords if name == "map" else len(args) == place
         return None if is_complete else f"`{name}` needs the attribute to take from each part"
-    told = constant_of(args[place])
-    if told in known:
+    given = constant_of(args[place])
+    if given in known:
         return None
-    if isinstance(told, str):
-        return _unknown(kind, told, known)
+    if isinstance(given, str):
+        return _unknown(kind, given, known)
     return f"`{name}` needs a {kind}'s name as a text; {kind}s are {', '.join(known)}"
 
 
 def _unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
     near = closest(name, known)
-    told = f" (did you mean '{near}'?)" if near else f"; {kind}s are {', '.join(known)}"
-    return f"there is no {kind} '{name}'{told}"
+    hint = f" (did you mean '{near}'?)" if near else f"; {kind}s are {', '.join(known)}"
+    return f"there is no {kind} '{name}'{hint}"
 
 
 def constant_of(node: nodes.Node) -> Json:

@@ -17,7 +17,7 @@ from docrail.dag.language.expressions.expression_errors import LackError
 from docrail.dag.values.cost import ExpressionError, Work
 from docrail.dag.values.json_rules import MAX_DEPTH
 from docrail.dag.values.json_values import Json, canonical
-from docrail.dag.values.stored import Path
+from docrail.dag.values.problems import Path
 
 PATH_KEY = "$path"
 

@@ -24,6 +24,7 @@ from docrail.dag.validation.document.suggestions import (
     translate,
 )
 from docrail.dag.values.findings import MAX_PROBLEMS, Findings
+from docrail.dag.values.json_parts import along
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.model_fields import fixed_fields, model_at
 from docrail.dag.values.problems import ID_PATTERN, Path, is_id
@@ -253,26 +254,10 @@ def _real(loc: Path) -> Path:
 
 def _written(value: Json, loc: Path) -> Path:
     """Return the part of `loc` that the author wrote: a text may stand for an object whose fields are not written."""
-    for depth, key in enumerate(loc):
-        match value, key:
-            case dict(), str() if key in value:
-                value = value[key]
-            case list(), int() if key < len(value):
-                value = value[key]
-            case dict() | list(), _:
-                return loc
-            case _:
-                return loc[:depth]
-    return loc
+    *above, last = along(value, loc)
+    return loc if isinstance(last, dict | list) else loc[: len(above)]
 
 
 def _at(value: Json, loc: Path) -> Json:
-    for key in loc:
-        match value, key:
-            case dict(), str() if key in value:
-                value = value[key]
-            case list(), int() if key < len(value):
-                value = value[key]
-            case _:
-                return value
-    return value
+    """Return the part at `loc`, or the last one that exists along it."""
+    return [*along(value, loc)][-1]

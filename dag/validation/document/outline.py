@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from docrail.dag.language.definition import Input, edge_of
 from docrail.dag.language.expressions.templates import has_template
 from docrail.dag.language.step_kinds import StepKind, Then
+from docrail.dag.values.json_parts import children
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path, is_id
 
@@ -248,10 +249,8 @@ def _leaves(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
         where, part = pending.pop()
         if has_template(part):
             yield where, part
-        elif isinstance(part, dict):
-            pending.extend(((*where, key), item) for key, item in reversed(part.items()))
-        elif isinstance(part, list):
-            pending.extend(((*where, index), part[index]) for index in reversed(range(len(part))))
+        elif isinstance(part, dict | list):
+            pending.extend(((*where, key), item) for key, item in reversed([*children(part)]))
         else:
             yield where, part
 

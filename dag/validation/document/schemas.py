@@ -10,7 +10,7 @@ from docrail.dag.values.json_schema import (
     TYPES,
     TooMuchWorkError,
     _SchemaRule,
-    misfits,
+    violations,
 )
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.patterns import PatternError, check_pattern
@@ -120,12 +120,12 @@ def check_fit(schema: Json, value: Json, path: Path, findings: Findings) -> None
     if not isinstance(schema, dict) or scratch.has_errors:
         return
     try:
-        for misfit in misfits(schema, value):
-            field = ".".join(map(str, (path[-1], *misfit.path)))
-            findings.error("misfit", (*path, *misfit.path), f"'{quote(field)}' {misfit.message}")
+        for violation in violations(schema, value):
+            field = ".".join(map(str, (path[-1], *violation.path)))
+            findings.error("schema-mismatch", (*path, *violation.path), f"'{quote(field)}' {violation.message}")
     except TooMuchWorkError:
         findings.error(
-            "misfit",
+            "schema-mismatch",
             path,
             f"'{path[-1]}' takes too much work to check against its schema: shorten it, or simplify the schema",
         )

@@ -298,13 +298,13 @@ def _for_text(model: type[BaseModel], found: str) -> str | None:
 
 def seconds_in(text: str) -> str | None:
     """Return the number in `text`; a duration such as `5m` in seconds."""
-    told = text.strip().lower()
-    if re.fullmatch(r"\d+(?:\.\d+)?", told, re.ASCII):
-        return f"{float(told):.15g}"
-    if match := _ISO.fullmatch(told) or _CLOCK.fullmatch(told):
+    written = text.strip().lower()
+    if re.fullmatch(r"\d+(?:\.\d+)?", written, re.ASCII):
+        return f"{float(written):.15g}"
+    if match := _ISO.fullmatch(written) or _CLOCK.fullmatch(written):
         parts = list(zip(match.groups(), "wdhms", strict=True))
     else:
-        parts = _PART.findall(told) if re.fullmatch(f"(?:{_PART.pattern})+", told, re.ASCII) else []
+        parts = _PART.findall(written) if re.fullmatch(f"(?:{_PART.pattern})+", written, re.ASCII) else []
     seconds = sum(float(count) * _UNITS[unit[0]] for count, unit in parts if count)
     return f"{seconds:.15g}" if seconds else None
 

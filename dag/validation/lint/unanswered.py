@@ -1,11 +1,11 @@
 """Warn if a step would treat an unanswered question as an answer: a missing answer is never an approval."""
 
 import re
-from collections.abc import Iterator
 
 from docrail.dag.language.step_kinds import StepKind, Then
 from docrail.dag.validation.document.outline import Outline, StepOutline
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_parts import walk
 from docrail.dag.values.json_values import Json
 
 _NOT_READ = frozenset({"id", "title", "depends_on"})
@@ -39,16 +39,4 @@ def reads(step: StepOutline, step_id: str) -> bool:
 def names(value: Json, step_id: str) -> bool:
     """Return whether a text in `value` names a step."""
     word = re.compile(rf"\b{re.escape(step_id)}\b")
-    return any(word.search(text) for text in _texts(value))
-
-
-def _texts(value: Json) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for inner in value.values():
-                yield from _texts(inner)
-        case list():
-            for inner in value:
-                yield from _texts(inner)
+    return any(isinstance(part, str) and word.search(part) for _, part in walk(value))

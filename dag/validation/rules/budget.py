@@ -11,8 +11,8 @@ from docrail.dag.language.limits import CHUNK_ITEMS
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.validation.document.outline import Outline, StepOutline
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_parts import walk
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.problems import Path
 from docrail.dag.values.stored import STORED
 
 MAX_STEPS = 5_000
@@ -80,8 +80,8 @@ def _lists(outline: Outline, costs: Sequence[int]) -> str:
     repeated = [(-cost, step) for cost, step in zip(costs, outline.steps, strict=True) if step.fields.get("for_each")]
     if not repeated:
         return ""
-    dearest = sorted(repeated, key=lambda entry: entry[0])[:MOST_NAMED]
-    names = ", ".join(f"{step.name} {-cost}" for cost, step in dearest)
+    largest = sorted(repeated, key=lambda entry: entry[0])[:MOST_NAMED]
+    names = ", ".join(f"{step.name} {-cost}" for cost, step in largest)
     rest = ", …" if len(repeated) > MOST_NAMED else ""
     advice = "move some of them into other definitions and run those with 'workflow'"
     return f": because of the lists of {names}{rest}; {advice}"
@@ -103,12 +103,6 @@ def check_reserved_keys(document: Json, findings: Findings) -> None:
 
     Tests may use it: mocked results count as external data, and no run sees them.
     """
-    pending: list[tuple[Path, Json]] = [((), document)]
-    while pending:
-        path, part = pending.pop()
-        if isinstance(part, dict):
-            if STORED in part:
-                findings.error("reserved-key", (*path, STORED), _MESSAGE, STORED.removeprefix("$"), at_key=True)
-            pending.extend(((*path, key), item) for key, item in part.items() if path or key != "tests")
-        elif isinstance(part, list):
-            pending.extend(((*path, place), item) for place, item in enumerate(part))
+    for path, _ in walk(document):
+        if path[-1:] == (STORED,) and path[0] != "tests":
+            findings.error("reserved-key", path, _MESSAGE, STORED.removeprefix("$"), at_key=True)

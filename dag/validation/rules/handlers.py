@@ -10,9 +10,10 @@ from pydantic_core import ErrorDetails
 from docrail.dag.language.definition import Definition, Step
 from docrail.dag.language.expressions.templates import has_template
 from docrail.dag.validation.document.fields import report_validation_error
-from docrail.dag.validation.document.outline import Outline
+from docrail.dag.validation.document.outline import Outline, templates_in
 from docrail.dag.validation.document.suggestions import COMMANDS, EXAMPLES
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_parts import along
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path
 from docrail.dag.values.wording import known_names, quote
@@ -131,35 +132,11 @@ def _check_config(use: _Use, handler: str, model: type[BaseModel], findings: Fin
 
 def _may_be_right(fault: ErrorDetails, config: dict[str, Json]) -> bool:
     """Return whether the problem may disappear once the config's templates are resolved."""
-    value: Json = config
-    loc: Path = fault["loc"]
-    for depth, key in enumerate(loc):
-        if has_template(value):
-            return True
-        below = _part(value, key)
-        if below is _NOTHING:
-            # A missing field is missing whatever the templates next to it give; a deeper key that is no part of the
-            # value is pydantic's name for a choice within a union.
-            certain = fault["type"] == "missing" and depth == len(loc) - 1
-            return not certain and _holds_template(value)
-        value = below
-    return fault["type"] != "extra_forbidden" and _holds_template(value)
-
-
-_NOTHING = object()
-
-
-def _part(value: Json, key: str | int) -> Json:
-    if isinstance(value, dict):
-        return value.get(key, _NOTHING)
-    if isinstance(value, list) and isinstance(key, int) and key < len(value):
-        return value[key]
-    return _NOTHING
-
-
-def _holds_template(value: Json) -> bool:
-    if has_template(value):
+    *above, last = along(config, fault["loc"])
+    is_there = len(above) == len(fault["loc"])
+    if any(map(has_template, above if is_there else (*above, last))):
         return True
-    if isinstance(value, dict):
-        return any(_holds_template(item) for item in value.values())
-    return isinstance(value, list) and any(_holds_template(item) for item in value)
+    # A missing field is missing whatever the templates next to it give; a deeper key that is no part of the value is
+    # pydantic's name for a choice within a union.
+    is_certain = fault["type"] == ("extra_forbidden" if is_there else "missing") and len(above) >= len(fault["loc"]) - 1
+    return not is_certain and next(templates_in((), last), None) is not None

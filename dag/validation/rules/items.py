@@ -2,13 +2,13 @@
 
 import re
 
-from docrail.dag.language.expressions.environment import NOTHING, lookup
 from docrail.dag.language.expressions.expression import compile_expression
 from docrail.dag.language.expressions.templates import has_template, is_one_expression
 from docrail.dag.language.limits import MAX_ITEMS
 from docrail.dag.validation.document.outline import OWN_WORDS, Outline, StepOutline
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_parts import along
 from docrail.dag.values.json_schema import TYPES
 from docrail.dag.values.json_values import Json, canonical
 from docrail.dag.values.problems import Path, is_id
@@ -50,10 +50,8 @@ def _check_keys(items: list[Json], key: str, path: Path, findings: Findings) -> 
         return
     first_of: dict[str, int] = {}
     for number, item in enumerate(items):
-        value = item
-        for part in keys[1:]:
-            value = lookup(value, part)
-        if value is NOTHING or isinstance(value, dict | list) or has_template(value):
+        *above, value = along(item, keys[1:])
+        if len(above) < len(keys) - 1 or isinstance(value, dict | list) or has_template(value):
             continue
         text = value if isinstance(value, str) else canonical(value)
         if (first := first_of.setdefault(text, number)) != number:

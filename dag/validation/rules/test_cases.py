@@ -3,7 +3,7 @@
 Also checks that the steps, inputs and outputs named in a test exist.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
@@ -16,6 +16,7 @@ from docrail.dag.validation.document.schemas import check_fit
 from docrail.dag.validation.rules.handlers import Catalogue
 from docrail.dag.validation.rules.kinds import NOUNS
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_parts import walk
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json, size_of
 from docrail.dag.values.model_fields import find_unknown_field
 from docrail.dag.values.problems import Path
@@ -74,11 +75,11 @@ def _check_words(
         if name == "items" and "output" in known:
             message = f"{step.name} has no 'for_each', so it has no items"
         findings.error("misplaced-field", (*path, name), message, at_key=True)
-    said = [name for name in allowed if name in mock and mock[name] is not False]
-    if len(said) > 1:
-        message = f"the test gives {step.name} both '{said[0]}' and '{said[1]}': keep one of them"
+    given = [name for name in allowed if name in mock and mock[name] is not False]
+    if len(given) > 1:
+        message = f"the test gives {step.name} both '{given[0]}' and '{given[1]}': keep one of them"
         findings.error("wrong-value", path, message, at_key=True)
-    elif not said and mock.keys() <= {*_WORDS} and not misplaced and not (repeats and mock.get("items")):
+    elif not given and mock.keys() <= {*_WORDS} and not misplaced and not (repeats and mock.get("items")):
         message = f"the test names {step.name} without a result: give it {' or '.join(known)}"
         findings.error("missing-field", path, message, at_key=True)
 
@@ -129,28 +130,16 @@ class _Outputs:
         except ValidationError as error:
             # A mock may be partial: a field that it omits is missing, and reading it fails the step.
             report_validation_error(error, model, output, self.findings, base=path, owner=owner, ignore=_is_missing)
-        for keys in _paths(output):
-            unknown = find_unknown_field(model, keys)
+        for keys, _ in walk(output):
+            unknown = find_unknown_field(model, tuple(map(str, keys)))
             if unknown is not None and unknown.depth == len(keys) - 1:
-                message = f"{owner} has no field '{quote(keys[-1])}'"
-                where = (*path, *(int(key) if key.isdecimal() else key for key in keys))
-                self.findings.unknown("unknown-field", where, message, keys[-1], unknown.known, at_key=True)
+                name = str(keys[-1])
+                message = f"{owner} has no field '{quote(name)}'"
+                self.findings.unknown("unknown-field", (*path, *keys), message, name, unknown.known, at_key=True)
 
 
 def _is_missing(fault: ErrorDetails) -> bool:
     return fault["type"] == "missing"
-
-
-def _paths(value: Json) -> Iterator[tuple[str, ...]]:
-    """Yield the path of each field in a value, as `find_unknown_field` expects: list indices as digits."""
-    pending: list[tuple[tuple[str, ...], Json]] = [((), value)]
-    while pending:
-        path, part = pending.pop()
-        if isinstance(part, dict):
-            yield from ((*path, key) for key in part)
-            pending.extend(((*path, key), item) for key, item in part.items())
-        elif isinstance(part, list):
-            pending.extend(((*path, str(place)), item) for place, item in enumerate(part))
 
 
 _GIVEN = (StepKind.HANDLER, StepKind.WORKFLOW, StepKind.HUMAN)

@@ -62,8 +62,8 @@ def _check_queues(human: dict[str, Json], path: Path, findings: Findings) -> Non
     rule, queue = human.get("on_timeout"), human.get("queue")
     if isinstance(rule, dict) and rule.get("escalate_to") == DOCUMENT_QUEUE != queue:
         message = f"'escalate_to' cannot be '{DOCUMENT_QUEUE}': its questions are decided with the run's document"
-        told = f"{message}; escalate to another queue, or ask in '{DOCUMENT_QUEUE}' from the start"
-        findings.error("wrong-value", (*path, "on_timeout", "escalate_to"), told)
+        text = f"{message}; escalate to another queue, or ask in '{DOCUMENT_QUEUE}' from the start"
+        findings.error("wrong-value", (*path, "on_timeout", "escalate_to"), text)
 
 
 def _check_agreement(human: dict[str, Json], path: Path, findings: Findings) -> None:
@@ -71,8 +71,8 @@ def _check_agreement(human: dict[str, Json], path: Path, findings: Findings) -> 
     approvals = (*path, "assignees", "approvals")
     if human.get("queue") == DOCUMENT_QUEUE:
         message = f"questions in the queue '{DOCUMENT_QUEUE}' are decided with the run's document, which needs two"
-        told = f"{message} approvals according to DOCRAIL_FOUR_EYES_ABOVE: remove 'approvals', or ask in another queue"
-        findings.error("misplaced-field", approvals, told, at_key=True)
+        text = f"{message} approvals according to DOCRAIL_FOUR_EYES_ABOVE: remove 'approvals', or ask in another queue"
+        findings.error("misplaced-field", approvals, text, at_key=True)
     form = human.get("form")
     fields = form.get("properties") if isinstance(form, dict) else None
     for name, field in fields.items() if isinstance(fields, dict) else ():

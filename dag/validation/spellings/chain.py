@@ -13,7 +13,6 @@ A document that is a bare list of steps is a chain. So is a `steps` list that re
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from itertools import count
 
@@ -24,8 +23,9 @@ from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.validation.document.outline import Part, parts_of, templates_in
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_parts import replaced
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.problems import Path, is_id
+from docrail.dag.values.problems import is_id
 
 UNNAMED = "commands"
 """The id of a definition that is a bare list."""
@@ -154,18 +154,8 @@ def _with_previous(step: dict[str, Json], name: str | None) -> dict[str, Json]:
         for part in parts_of(step):
             value = _replaced(part, name)
             if value != part.value:
-                step = _with(step, part.path, value)
+                step = replaced(step, part.path, value)
     return step
-
-
-def _with(value: Json, path: Path, part: Json) -> Json:
-    """Return a copy of `value` with `part` at `path`."""
-    if not path:
-        return part
-    key, *rest = path
-    copied = copy(value)
-    copied[key] = _with(value[key], tuple(rest), part)
-    return copied
 
 
 def _reads_previous(step: dict[str, Json]) -> bool:

@@ -146,13 +146,13 @@ class Decision:
             advice = "write `condition: EXPRESSION` and `abort: {reason: TEXT}` in place of the command, and let what"
             self._refuse((end,), f"{rule} {advice} goes on depend on that step and on the one before it")
             return None
-        told = [
-            self._tell_way(name, way, beside, in_order=in_order)
+        refused = [
+            self._refuses_end(name, way, beside, in_order=in_order)
             for name, way, beside in ((_THEN, then, other), (_ELSE, other, then))
         ]
-        return None if any(told) else (then or _CONTINUE, other or _CONTINUE)
+        return None if any(refused) else (then or _CONTINUE, other or _CONTINUE)
 
-    def _tell_way(self, name: str, way: str, beside: str, *, in_order: bool) -> bool:
+    def _refuses_end(self, name: str, way: str, beside: str, *, in_order: bool) -> bool:
         """Report a branch that does not go with the other one; return whether it was reported."""
         if beside in _ENDS:
             wanted = _OTHER[beside]

@@ -4,7 +4,6 @@ Also fills in the config of `input` steps (the run's inputs) and `output` steps 
 """
 
 from collections.abc import Iterator
-from copy import copy
 
 from pydantic import ValidationError
 
@@ -15,8 +14,8 @@ from docrail.dag.validation.document.fields import read_step, report_unknown, re
 from docrail.dag.validation.spellings.chain import link
 from docrail.dag.validation.spellings.commands import read_commands
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_parts import along, replaced
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.problems import Path
 from docrail.dag.values.wording import describe
 
 
@@ -43,32 +42,13 @@ def repair(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
     """Return `document` with misspelt fields renamed as probably meant, so that one typo has no follow-up errors."""
     repaired: Json = document
     for path, word in findings.renames.items():
-        if _has(repaired, (*path[:-1], word)):  # not an alias, which is replaced already
-            repaired = _renamed(repaired, path, word)
+        *above, around = along(repaired, path[:-1])
+        # An alias is replaced already.
+        if len(above) == len(path) - 1 and isinstance(around, dict) and word in around:
+            renamed = {(path[-1] if field == word else field): value for field, value in around.items()}
+            repaired = replaced(repaired, path[:-1], renamed)
     # `normalise` did not see steps under a misspelt field.
     return normalise(repaired, findings) if ("steps",) in findings.renames else repaired
-
-
-def _has(value: Json, path: Path) -> bool:
-    for key in path:
-        match value, key:
-            case dict(), str() if key in value:
-                value = value[key]
-            case list(), int() if key < len(value):
-                value = value[key]
-            case _:
-                return False
-    return True
-
-
-def _renamed(value: Json, path: Path, word: str) -> Json:
-    """Return `value` with the field `word`, next to the end of `path`, renamed to the last key of `path`."""
-    key, *rest = path
-    if not rest:
-        return {(key if name == word else name): part for name, part in value.items()}
-    copied = copy(value)
-    copied[key] = _renamed(value[key], tuple(rest), word)
-    return copied
 
 
 def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> dict[str, Json]:

@@ -8,9 +8,9 @@ from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.amounts.money import Money, Role, role_of
 from docrail.invoices.readers.amounts.sums import Totals
-from docrail.invoices.readers.layout.found import found
 from docrail.invoices.readers.layout.labels import Finder
 from docrail.invoices.readers.layout.page import Cell, Layout
+from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import CURRENCY_LABEL, LINE_AMOUNT, LINE_PRICE
 from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.numbers import CODES, PREFIXED_DOLLARS, RINGGIT, SYMBOLS, currency_of, find_amounts

@@ -19,9 +19,9 @@ from docrail.invoices.readers.header.number import (
     names_another,
     text_before,
 )
-from docrail.invoices.readers.layout.found import found
-from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Place
+from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout
+from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import (
     DATE_AFTER_NUMBER,
     DELIVERY_DATE,
@@ -119,7 +119,7 @@ class DateCandidate:
     worded: bool = False
     """Whether other words precede it in its cell."""
     depth: float = 0.0
-    """Place on the page, as a share of its height."""
+    """Position on the page, as a share of its height."""
 
 
 DATE: tuple[Feature[DateCandidate], ...] = (
@@ -199,7 +199,7 @@ def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandida
     """Yield the dates that may be the date of delivery or service."""
     for labelled in finder.at(DELIVERY_DATE):
         date = next(find_dates(labelled.text, month_first=month_first), None)
-        of_a_line = labelled.place is Place.BELOW and _heads_dates(finder, labelled.label_cell)
+        of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
         if date and date.start == 0 and not of_a_line and not PERIOD.match(fold(labelled.text[date.end :])):
             yield DateCandidate(date, labelled.cell, DateAt.LABEL, labelled.place)
 
@@ -318,7 +318,7 @@ def _timed(row: str, after: str) -> bool:
 def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     for labelled in finder.at(CALLED_DATE):
         date = next(find_dates(labelled.text, month_first=month_first), None)
-        of_a_line = labelled.place is Place.BELOW and _heads_dates(finder, labelled.label_cell)
+        of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
         if date is not None and date.start == 0 and not of_a_line:
             depth = labelled.cell.top / finder.layout.pages[labelled.cell.page - 1].height
             yield DateCandidate(date, labelled.cell, DateAt.CALLED_DATE, labelled.place, depth=depth)
@@ -374,7 +374,7 @@ def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:
     cell = labelled.label_cell
     above = layout.rows[max(0, cell.row - ROWS_BEFORE_A_COLUMN) : cell.row]
     words = " ".join(row.text for row in above if row.page == cell.page)
-    return labelled.place is Place.BELOW and bool(NEXT_ONES.search(fold(words)))
+    return labelled.place is Position.BELOW and bool(NEXT_ONES.search(fold(words)))
 
 
 def _names_another_date(text: str, start: int) -> bool:

@@ -9,9 +9,9 @@ from itertools import islice
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
-from docrail.invoices.readers.layout.found import found
-from docrail.invoices.readers.layout.labels import Finder, Labelled, Place
+from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import (
     BARE_NUMBER,
     CREDIT_NUMBER,
@@ -147,19 +147,19 @@ def invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
         corrected = credit_note and names_an_invoice(labelled.label_cell)
         yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
     for labelled in finder.at(INVOICE_TITLE):
-        follows = labelled.leads and labelled.place is Place.SAME_CELL
+        follows = labelled.leads and labelled.place is Position.SAME_CELL
         if follows or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
             goes_on = not follows and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
             yield from _number_at(labelled, NumberAt.LONG_TITLE if goes_on else NumberAt.TITLE)
     for labelled in finder.at(DATED_NUMBER):
         high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
-        if high and labelled.place is Place.SAME_CELL:
+        if high and labelled.place is Position.SAME_CELL:
             corrected = credit_note and names_an_invoice(labelled.label_cell)
             yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
     for labelled in finder.at(BARE_NUMBER):
         alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
         own = _at_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)
-        if (alone or labelled.place is Place.SAME_CELL) and own:
+        if (alone or labelled.place is Position.SAME_CELL) and own:
             yield from _number_at(labelled, NumberAt.BARE_LABEL)
 
 
@@ -238,7 +238,7 @@ def text_before(labelled: Labelled, start: int) -> str:
     """Return the text of the label's cell up to the value at `start` in the text; folded."""
     cell = labelled.label_cell
     value = len(cell.text) - len(labelled.text) + start
-    return cell.folded[:value] if labelled.place is Place.SAME_CELL else cell.folded
+    return cell.folded[:value] if labelled.place is Position.SAME_CELL else cell.folded
 
 
 def _is_number(value: str) -> bool:

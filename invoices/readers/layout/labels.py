@@ -18,7 +18,7 @@ LEAST_CAPTIONS = 3
 """A row with fewer cells is not a row of captions."""
 
 
-class Place(IntEnum):
+class Position(IntEnum):
     """Where a value is relative to its label, most reliable first."""
 
     SAME_CELL = 0
@@ -33,7 +33,7 @@ class Labelled:
 
     text: str
     cell: Cell
-    place: Place
+    place: Position
     label: str
     label_cell: Cell
     leads: bool
@@ -64,7 +64,7 @@ class Finder:
                 yield from self._around(cell, match, row.cells[index + 1 :], leads=leads)
                 for later in label.finditer(cell.folded, match.end()) if again else ():
                     rest = SEPARATORS.sub("", cell.text[later.end() :])
-                    yield Labelled(rest, cell, Place.SAME_CELL, later.group(), cell, leads=False)
+                    yield Labelled(rest, cell, Position.SAME_CELL, later.group(), cell, leads=False)
 
     def below(self, cell: Cell) -> list[Cell]:
         """Return the cells below `cell` in its column, nearest first, up to the first gap in the column."""
@@ -76,15 +76,15 @@ class Finder:
         rest = SEPARATORS.sub("", cell.text[match.end() :])
         label = match.group()
         if rest:
-            yield Labelled(rest, cell, Place.SAME_CELL, label, cell, leads)
+            yield Labelled(rest, cell, Position.SAME_CELL, label, cell, leads)
         if above := self._captioned(cell):
-            yield Labelled(above.text, above, Place.ABOVE, label, cell, leads)
+            yield Labelled(above.text, above, Position.ABOVE, label, cell, leads)
             return
         if right:
-            yield Labelled(SEPARATORS.sub("", right[0].text), right[0], Place.RIGHT, label, cell, leads)
+            yield Labelled(SEPARATORS.sub("", right[0].text), right[0], Position.RIGHT, label, cell, leads)
         under = self.below(cell)
         if under and under[0].top - cell.bottom <= MAX_DROP * cell.height:
-            yield Labelled(SEPARATORS.sub("", under[0].text), under[0], Place.BELOW, label, cell, leads)
+            yield Labelled(SEPARATORS.sub("", under[0].text), under[0], Position.BELOW, label, cell, leads)
 
     def _broken(self, cell: Cell, label: re.Pattern[str], right: tuple[Cell, ...]) -> Iterator[Labelled]:
         """Yield the text next to a label that continues on the line below, or the text after or below its end."""
@@ -97,9 +97,9 @@ class Finder:
             next_to = [other for other in right[:1] if any(map(str.isdigit, other.text))]
             near = [other for other in under[1:] if other.top - under[0].bottom <= MAX_DROP * cell.height]
             if rest:
-                yield Labelled(rest, under[0], Place.BELOW, match.group(), cell, leads=True)
+                yield Labelled(rest, under[0], Position.BELOW, match.group(), cell, leads=True)
             elif next_to or near:
-                value, place = (next_to[0], Place.RIGHT) if next_to else (near[0], Place.BELOW)
+                value, place = (next_to[0], Position.RIGHT) if next_to else (near[0], Position.BELOW)
                 yield Labelled(SEPARATORS.sub("", value.text), value, place, match.group(), cell, leads=True)
 
     def _captioned(self, cell: Cell) -> Cell | None:

@@ -1,4 +1,4 @@
-"""Find where a known value is printed on the pages, regardless of formatting."""
+"""Relate values and pages: fields from cells of a page, and the places where a known value is printed."""
 
 import datetime as dt
 import re
@@ -8,13 +8,57 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import accumulate
+from statistics import fmean
+from typing import TypeVar
 
-from docrail.invoices.model import Box
-from docrail.invoices.readers.layout.page import Layout, Page
-from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import Box, FieldValue
+from docrail.invoices.readers.layout.page import Cell, Layout, Page, Word
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
+
+T = TypeVar("T")
+_BY_OCR = {Source.TEXT_LABEL: Source.OCR_LABEL, Source.TEXT_PATTERN: Source.OCR_PATTERN}
+
+
+def found(layout: Layout, value: T, cell: Cell, source: Source, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
+    """Return `value` as read in `cell`. For OCR words, the source and the mean score say so."""
+    scores = [word.score for word in cell.words if word.score is not None]
+    return FieldValue[T](
+        value=value,
+        source=_BY_OCR.get(source, source) if scores else source,
+        page=cell.page,
+        box=box_of(layout, cell),
+        word_score=round(fmean(scores), 4) if scores else None,
+        evidence=evidence,
+    )
+
+
+def computed(layout: Layout, value: T, source: Source) -> FieldValue[T]:
+    """Return `value` as computed from other values; it is not printed itself."""
+    return FieldValue[T](value=value, source=_BY_OCR.get(source, source) if mostly_ocr(layout) else source)
+
+
+def mostly_ocr(layout: Layout) -> bool:
+    """Return whether more words come from OCR than from the text layer."""
+    words = [word for page in layout.pages for word in page.words]
+    return 2 * sum(word.score is not None for word in words) > len(words)
+
+
+def box_of(layout: Layout, cell: Cell) -> Box:
+    """Return the cell's box as fractions of its page, in the orientation the document was sent in."""
+    return layout.pages[cell.page - 1].as_sent(cell.left, cell.top, cell.right, cell.bottom)
+
+
+def box_around(layout: Layout, cells: Sequence[Cell]) -> Box | None:
+    """Return the box around the cells on the last cell's page; None if there are no cells."""
+    if not cells:
+        return None
+    boxes = [box_of(layout, cell) for cell in cells if cell.page == cells[-1].page]
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
 
 LONGEST = 200
 """Longest text to look up, in letters and digits; a longer one is not a name or a number."""
@@ -71,17 +115,12 @@ class Places:
 
 
 def _box(page: Page, words: Sequence[Word]) -> Box:
-    left, top, right, bottom = page.as_sent(
+    return page.as_sent(
         min(word.left for word in words),
         min(word.top for word in words),
         max(word.right for word in words),
         max(word.bottom for word in words),
     )
-    return _fraction(left), _fraction(top), _fraction(right), _fraction(bottom)
-
-
-def _fraction(edge: float) -> float:
-    return round(min(1.0, max(0.0, edge)), 4)
 
 
 class _Row:

@@ -9,34 +9,37 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, islice
 
+from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import LineItem
 from docrail.invoices.readers.amounts.money import Money, Role, role_of
 from docrail.invoices.readers.amounts.sum_words import TURNOVER_TAX
-from docrail.invoices.readers.layout.found import box_around
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
-from docrail.invoices.readers.lines.numbers import (
+from docrail.invoices.readers.layout.places import box_around
+from docrail.invoices.readers.lines.tables import (
+    MAX_SUM_WORDS,
     NUMBERED,
     QUANTITY,
+    SUMS,
     Columns,
     Numbers,
     Span,
+    Table,
     apart,
     descriptions,
+    goes_on,
+    is_other_header,
+    is_sum,
     rate_of,
     read_numbers,
+    tables,
 )
-from docrail.invoices.readers.lines.tables import MAX_SUM_WORDS, SUMS, Table, goes_on, is_other_header, is_sum, tables
 from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
 """Largest distance in points between an amount's right edge and its column's."""
-
-
 LEAST_COLUMNS = 4
 """Cells before an amount from which a row is a line even if it is called shipping; a shipping sum has only its name."""
-
-
 MAX_CHOICES = 12
 """Most combinations of omitted lines to try."""
 
@@ -100,14 +103,8 @@ def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
     return below and money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
 
 
-def sum_of_lines(lines: Sequence[LineItem]) -> Decimal | None:
-    """Return the sum of the line amounts; None if there are no lines or one has no amount."""
-    amounts = [line.amount for line in lines if line.amount is not None]
-    return sum(amounts, Decimal(0)) if amounts and len(amounts) == len(lines) else None
-
-
 def _sum(lines: Sequence[_Line]) -> Decimal | None:
-    total = sum_of_lines([line.item for line in lines])
+    total = lines_total([line.item for line in lines])
     return None if total is None else abs(total)
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from docrail.invoices.readers.layout.page import Affine, Page
-from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.layout.page import Affine, Page, Word
 from docrail.invoices.readers.ocr.ink import Ink, Pixels, see_ink
 from docrail.invoices.readers.ocr.models import STRETCH, Letter, Line, Models, stretch_for
 from docrail.invoices.readers.ocr.repair import repair

@@ -10,11 +10,10 @@ from importlib.util import find_spec
 
 from PIL import Image
 
-from docrail.invoices.facts import Severity
 from docrail.invoices.model import Problem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.invoices.readers.layout.page import Page
-from docrail.invoices.readers.pdf.render import find_scans, render_pages
+from docrail.invoices.readers.pdf.drawn import find_scans, render_pages
 
 MAX_OCR_PAGES = 15
 """At up to 2.5 CPU seconds each, they fit into the 60 allowed for a document; an invoice has one to three."""
@@ -87,7 +86,7 @@ def left_out(pictures: int) -> tuple[Problem, ...]:
         message = f"Only the first {MAX_OCR_PAGES} of {pictures} scanned pages were read. Please look at the others."
     else:
         message = f"{pictures} of the pages are pictures, which this installation does not read. {INSTALL}"
-    return (Problem(code="pages_not_read", severity=Severity.WARNING, message=message),)
+    return (Problem.warning("pages_not_read", message),)
 
 
 @cache

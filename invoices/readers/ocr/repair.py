@@ -11,8 +11,7 @@ from statistics import fmean
 
 from stdnum.eu import vat as stdnum_vat
 
-from docrail.invoices.readers.layout.page import Page, lay_out
-from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.layout.page import Page, Word, lay_out
 from docrail.invoices.readers.parties.accounts import IBAN_LENGTHS
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import compact, iban_valid

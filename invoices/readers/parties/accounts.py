@@ -8,8 +8,8 @@ from enum import Enum
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
-from docrail.invoices.readers.layout.found import found
 from docrail.invoices.readers.layout.page import Cell, Layout
+from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import IBAN_LABEL, VAT_LABEL, YOURS
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import SWISS_TAX, compact, iban_evidence, vat_evidence

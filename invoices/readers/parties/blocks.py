@@ -7,9 +7,9 @@ from itertools import chain
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.amounts.money import Role, role_of
-from docrail.invoices.readers.layout.found import found
-from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Place
+from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import (
     ATTENTION,
     BUYER,
@@ -129,7 +129,7 @@ def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
     """Return whether a label heads an address that starts below it, so the text to its right is not its value."""
     cell = labelled.label_cell
     under = next(iter(finder.below(cell)), None)
-    if labelled.place is not Place.RIGHT or under is None:
+    if labelled.place is not Position.RIGHT or under is None:
         return False
     if ":" in cell.text and labelled.cell.left - cell.right < FAR * cell.height:
         return False
@@ -142,7 +142,7 @@ def is_only_a_word(finder: Finder, labelled: Labelled) -> bool:
     if labelled.label not in SMALL_WORDS:
         return False
     high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
-    return not (high and labelled.place is Place.BELOW and _address_from(finder, labelled.cell))
+    return not (high and labelled.place is Position.BELOW and _address_from(finder, labelled.cell))
 
 
 def _begins_a_phrase(labelled: Labelled) -> bool:
@@ -153,8 +153,8 @@ def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
     """Yield the blocks at buyer labels, starting with the label or the first line."""
     for labelled in finder.at(BUYER):
         if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
-            start = labelled.label_cell if labelled.place is not Place.RIGHT else labelled.cell
-            if labelled.place is Place.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
+            start = labelled.label_cell if labelled.place is not Position.RIGHT else labelled.cell
+            if labelled.place is Position.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
                 continue
             yield [start, *_block(finder, start)]
 

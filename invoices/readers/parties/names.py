@@ -36,31 +36,19 @@ LEGAL_FORM = re.compile(
     r"dac|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
 )
 """Legal forms of companies. An Irish county, `Co. Mayo`, is not one."""
-
-
 WHOLE_FORM = re.compile(
     r"(?i:[\s,](?:limited|company|incorporated|corporation|gmbh|ag|kg|llc|llp|plc|sarl|sas|sa|sl|srl|spa|bv|nv)\.$)"
 )
 """A legal form at the end, with a full stop that does not belong to an abbreviation."""
-
-
 REGISTER_ENTRY = re.compile(
     r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}(?:\d ?){5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b\)?)(?:\s*\([^)]*\))?\s*$"
     r"|\s*\((?:registered|reg\.)[^)]*\)\s*$"
 )
 """Registration number after a name on the same line: `(126926-H)`."""
-
-
 FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
-
-
 DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,14}\b")
-
-
 CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
 """Contact details after a name on the same line."""
-
-
 NO_NAME = re.compile(
     r"^\W*(?:page|seite|pagina|pag|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
@@ -68,49 +56,29 @@ NO_NAME = re.compile(
     r"uw|votre|formerly|licensee|owned by|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
     r"posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
 )
-
-
 NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
-
-
 LABELS = (INVOICE_NUMBER, ISSUE_DATE, DUE_DATE, VAT_LABEL, REGISTRATION, CURRENCY_LABEL)
-
-
 COUNTRY = re.compile(
     r"deutschland|germany|austria|osterreich|schweiz|switzerland|suisse|france|frankreich|nederland|netherlands|"
     r"belgie|belgique|belgium|luxembourg|italia|italy|espana|spain|portugal|united kingdom|united states|usa|uk|india"
 )
-
-
 STREET_NAME = re.compile(
     r"(?:c/ ?|(?:avda|pza|ctra|pol|bd|loc)\.? |(?:rue|chemin|impasse|quai|allee|viale|calle) |"
     r"z\.?[ai]\.? (?:de|du|des|la|les) )"
     r"|.*[a-z] \d{1,4}[a-z]?, "
 )
 """Street names; checked only for lines without a legal form."""
-
-
 STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
-
-
 GOES_ON = re.compile(r"(?:di|by|of|c/o|t/a|(?:a )?trading (?:name|style|as))\s")
 """Lowercase words with which a line continues the name above it."""
-
-
 END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
 """A single word with a full stop, alone on a line: the end of running text."""
-
-
 GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|\u00b7\u2022]\s|\w)")
 """Text after a name with its legal form."""
-
-
 FORM_FIRST = re.compile(
     r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
 )
 """French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
-
-
 TRADES_UNDER = re.compile(
     r"(.{2,60}?)\W(?:(?:is|ist|est|es|e|e') )?(?:a|an|eine?|une?|een|una|un) (?:registered |eingetragene )?"
     r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|"
@@ -118,50 +86,28 @@ TRADES_UNDER = re.compile(
 )
 """Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. A brand may be a franchiser's.
 """
-
-
 LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
-
-
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
 """A remark after a name with its legal form."""
-
-
 LEAST_LETTERS = 3
 """Fewest characters before a legal form: `AG Bonn HRB 1` is a court, and `SARL Dupont` starts with its form."""
-
-
 FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 """A founding year in the name of a company or a club."""
-
-
 POSTAL_CODE = re.compile(
     r"(?<!\d-)\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b"
     r"|\b(?:se|cz|sk|gr)-?\d{3} \d{2}\b"
 )
 """Postal codes on folded text: most of Europe; British; Irish; with the country prefix, Swedish and others in two
 parts."""
-
-
 CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
 """One word with many digits: `MNGLCU71D55D548R`, a tax number."""
-
-
 BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
-
-
 ADDRESS_PARTS = 3
 """Fewest parts of a one-line address: name, street, city."""
-
-
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
-
-
 MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
 """Limits for a name with a legal form, which a sentence does not contain."""
-
-
 MAX_MENTIONS = 3
 """Further mentions of a name that are counted."""
 
@@ -266,8 +212,6 @@ def is_on_the_net(name: str, domains: Sequence[str]) -> bool:
 
 SAME_SIZE = 0.1
 """Largest relative difference in height between the two lines of a name without a legal form."""
-
-
 NEAR_REST = 0.75
 """Largest gap between the two lines of a name, in heights of the first."""
 

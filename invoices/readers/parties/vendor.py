@@ -10,9 +10,9 @@ from statistics import median
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
-from docrail.invoices.readers.layout.found import found
-from docrail.invoices.readers.layout.labels import Finder, Labelled, Place
+from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELLER
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
 from docrail.invoices.readers.parties.names import (
@@ -91,7 +91,7 @@ class NameCandidate:
     registered: bool = False
     """Whether register details, a tax number or an owner follow it."""
     depth: float = 0.0
-    """Place in the head, as a share of the page's height."""
+    """Position in the head, as a share of the page's height."""
     on_the_net: bool = False
     mentions: int = 0
     agreed: bool = False
@@ -188,7 +188,7 @@ def _labelled(finder: Finder) -> Iterator[NameCandidate]:
             if " " not in labelled.label and not _separated(labelled):
                 continue  # "Lieferant GmbH" is a name that starts like a label
             cells = [(labelled.text, labelled.cell)]
-            if labelled.place is Place.BELOW:
+            if labelled.place is Position.BELOW:
                 cells = _below(finder, labelled)
             names = [(text, cell) for text, cell in cells if is_name(text)]
             if names:

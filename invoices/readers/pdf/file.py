@@ -9,8 +9,7 @@ from itertools import islice
 import pikepdf
 
 from docrail.invoices.problems import Unreadable, UnreadableDocument
-from docrail.invoices.readers.pdf.bombs import refuse_bombs
-from docrail.invoices.readers.pdf.streams import plainly_packed, unpack
+from docrail.invoices.readers.pdf.bombs import plainly_packed, refuse_bombs, unpack
 
 MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
 """Decompressed size of a possible e-invoice. The largest known ones contain other files and have several MB."""

@@ -6,8 +6,8 @@ import pypdfium2
 from PIL import Image
 
 from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.pdf.drawn import LEAST_SIDE
 from docrail.invoices.readers.pdf.images import open_pictures
-from docrail.invoices.readers.pdf.render import LEAST_SIDE
 
 MOST_PIXELS = 4_000_000
 """Pixels of a page: A4 at 200 dpi, as in faxes and most scans. More is larger to send without being clearer."""

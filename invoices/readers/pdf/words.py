@@ -11,8 +11,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from docrail.invoices.problems import Unreadable, UnreadableDocument
-from docrail.invoices.readers.layout.page import Affine, Page
-from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.layout.page import Affine, Page, Word
 from docrail.invoices.readers.pdf.drawn import View
 
 QUARTER_TURN = math.pi / 2

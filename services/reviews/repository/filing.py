@@ -1,4 +1,4 @@
-"""Documents that people decided or corrected since the lake last saved them. There is no other list of those."""
+"""Find the documents that people decided or corrected since the lake last saved them. No other list of them exists."""
 
 from docrail.adapters.postgres.pool import Database
 from docrail.services.reviews.models import Unfiled
@@ -19,9 +19,9 @@ UPDATE reviews SET filed_revision = $3
 
 
 async def load_unfiled(db: Database, *, limit: int, after: Unfiled | None = None) -> list[Unfiled]:
-    """Return such documents of ALL tenants, in the order of their ids from behind `after` on. Never for a caller."""
-    behind = (after.tenant_id, after.document_id) if after else ("", "")
-    return [Unfiled(**row) for row in await db.fetch(LOAD, limit, *behind)]
+    """Return such documents of ALL tenants, in the order of their ids, after `after`. For internal use only."""
+    place = (after.tenant_id, after.document_id) if after else ("", "")
+    return [Unfiled(**row) for row in await db.fetch(LOAD, limit, *place)]
 
 
 async def lock_unfiled(db: Database, unfiled: Unfiled) -> None:
@@ -30,5 +30,5 @@ async def lock_unfiled(db: Database, unfiled: Unfiled) -> None:
 
 
 async def mark_filed(db: Database, unfiled: Unfiled) -> None:
-    """Keep that the lake knows of the document's acts up to `revision`."""
+    """Record that the lake has the document up to `revision`."""
     await db.execute(MARK, unfiled.tenant_id, unfiled.document_id, unfiled.revision)

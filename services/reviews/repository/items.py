@@ -90,7 +90,7 @@ counted AS (
 SELECT {COLUMNS}, r.is_new FROM {LIVE}"""
 
 
-SHOW_ANEW = """
+UPDATE_APPEARANCE = """
 UPDATE reviews SET band = $3, priority = $4::float8, parts = $5, reasons = $6, summary = $7, shown_digest = $8,
        approvals_needed = $9,
        first_approval = CASE WHEN first_approval ->> 'digest' = $8 THEN first_approval END, -- else it is void
@@ -138,10 +138,10 @@ async def open_or_renew(db: Database, tenant_id: str, document_id: str, question
     return stored, False
 
 
-async def show_anew(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:
+async def update_appearance(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:
     """Update the item's appearance after a change to the document's fields."""
     values = (look.band, look.priority, look.parts, look.reasons, look.summary, look.digest, look.approvals)
-    await db.execute(SHOW_ANEW, tenant_id, review_id, *values)
+    await db.execute(UPDATE_APPEARANCE, tenant_id, review_id, *values)
 
 
 async def load_review(db: Database, tenant_id: str, review_id: str) -> Review | None:

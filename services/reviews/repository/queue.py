@@ -65,8 +65,7 @@ async def list_reviews(
     """Return the tenant's review items in the order of `sort`, starting after the end of the previous page.
 
     All pages show the priorities of one moment: `as_of` (now), then that of `after`. So each item is listed exactly
-    once,
-    unless it changes meanwhile.
+    once, unless it changes meanwhile.
     """
     moment = after.as_of if after else as_of or dt.datetime.now(dt.UTC)
     filters = astuple(wanted or ReviewFilter())

@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import asdict
 
 from docrail.adapters.postgres.pool import Database
-from docrail.dag.language.inputs import MisfitError, check_answer
+from docrail.dag.language.inputs import InvalidValueError, check_answer
 from docrail.dag.values.json_values import Json
 from docrail.services.reviews.models import CLOSED, PersonsDecision, SettledItem, StepEnd, StepQuestion
 
@@ -106,8 +106,7 @@ async def ask_question(db: Database, tenant_id: str, run_id: str, step_id: str, 
     """Open the step's item, or hand the open one over to another queue. An ended item stays unchanged.
 
     Its document's item represents it only if the step's form accepts decisions about documents, and only for one step
-    of
-    the run and of the runs around and inside it. The caller is in a transaction.
+    of the run and of the runs around and inside it. The caller is in a transaction.
     """
     if question.document_id is not None:  # otherwise two concurrent questions could both take it
         await db.execute(LOCK_DOCUMENT, tenant_id, question.document_id)
@@ -127,7 +126,7 @@ def _takes(form: dict[str, Json]) -> bool:
     try:
         for answer in DOCUMENT_ANSWERS:
             check_answer(form, answer)
-    except MisfitError:
+    except InvalidValueError:
         return False
     return True
 

@@ -8,7 +8,7 @@ from docrail.dag.language.expressions.expression import compile_expression
 from docrail.dag.language.expressions.expression_errors import MOST_COMPARED, SHOWN_CHARACTERS, LackError
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.stored import Path
+from docrail.dag.values.problems import Path
 from tests.dag.values import Known
 
 VALUES: dict[str, Json] = {"a": {"total": 7, "vendor": {"name": "Tell"}}, "many": {f"key_{n}": n for n in range(12)}}
@@ -40,12 +40,12 @@ def fault(text: str, scope: Known) -> ExpressionError:
         ),
     ],
 )
-def test_what_is_there_instead_is_told(text: str, told: str) -> None:
+def test_what_is_there_instead_is_reported(text: str, told: str) -> None:
     assert fault(text, Known(VALUES)).message == f"`{text}`: {told}"
 
 
 @pytest.mark.parametrize("text", ["a.totl", "a.totl > 1"])
-def test_of_a_value_that_is_at_hand_in_part_no_more_is_told(text: str) -> None:
+def test_an_error_about_a_partly_loaded_value_names_only_the_loaded_part(text: str) -> None:
     assert fault(text, Partly(VALUES)).message == f"`{text}`: 'a' has no 'totl'"
 
 
@@ -62,5 +62,5 @@ def test_what_was_meant_is_looked_for_among_few_short_keys(meant: str) -> None:
     assert "did you mean" not in LackError(found, meant[:-1]).of(is_whole=True).message
 
 
-def test_a_key_that_is_itself_missing_is_told() -> None:
+def test_a_key_that_is_itself_missing_is_reported() -> None:
     assert fault("a[a.totl] + 1", Known(VALUES)).message.startswith("`a[a.totl] + 1`: an object has no part")
