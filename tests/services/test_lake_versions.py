@@ -14,7 +14,7 @@ from docrail.services.documents.service import insert_change
 from docrail.services.lake.repository import claim_version
 from docrail.services.lake.service import load_version
 from docrail.services.reviews.models import Appearance, Question
-from docrail.services.reviews.repository.items import lock_review, show_anew, upsert_review
+from docrail.services.reviews.repository.items import lock_review, update_appearance, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 from tests.services.arrivals import TODAY, arrive
 from tests.services.invoices import invoice
@@ -73,7 +73,7 @@ async def test_a_document_that_is_corrected_while_it_is_saved_is_saved_as_correc
         saving = asyncio.create_task(load_version(pool, COMMITTING, document_id, today=TODAY))
         await eventually(lambda: is_blocked(pool), "the save waits for the correction")
         await insert_change(tx, COMMITTING, document_id, Change("total", CorrectionAct.LOCK, "200.00", "ann"))
-        await show_anew(tx, COMMITTING, review.review_id, look)
+        await update_appearance(tx, COMMITTING, review.review_id, look)
     saved, version = await saving
     assert (saved.total.value, version.number) == (Decimal("200.00"), 1)
 
