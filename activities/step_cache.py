@@ -33,9 +33,9 @@ async def find_output(call: AttemptRequest, handler: str, tools: Tools) -> Cache
             found = await load_cached(tools.db, call.tenant_id, call.cache.key, call.cache.ttl_seconds)
     except _UNAVAILABLE as error:
         _warn("read", call, handler, error)
-        tools.metrics.count_cache(handler, "error")
+        tools.metrics.cache_lookups.labels(handler, "error").inc()
         return None
-    tools.metrics.count_cache(handler, "miss" if found is None else "hit")
+    tools.metrics.cache_lookups.labels(handler, "miss" if found is None else "hit").inc()
     return found
 
 

@@ -35,7 +35,6 @@ from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, Not
 
 router = APIRouter(prefix="/v1/definitions", tags=["definitions"])
 
-
 EXAMPLE = "dsl: 1\nid: hello\nsteps:\n  - {id: greet, handler: echo, config: {value: hi}}\n"
 
 
@@ -143,7 +142,6 @@ async def compare_versions(
 
 
 aliases_router = APIRouter(prefix="/v1/definitions/{definition_id}", tags=["definitions"])
-
 
 WhyQuery = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the move")]
 

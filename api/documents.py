@@ -20,7 +20,6 @@ from docrail.services.runs.service import StartedRun
 
 CHUNK_BYTES = 2**18
 
-
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
 
@@ -113,7 +112,6 @@ async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
 MOST_PAGES = 50
 """The number of pages that are read."""
 
-
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -122,10 +120,8 @@ HEADERS = {
 }
 """Headers for untrusted content: browsers must not run, sniff or pass on any of it."""
 
-
 KEPT, NOT_KEPT = "private, no-cache", "no-store"
 """Cache a page image privately, with revalidation on each use; never store an original."""
-
 
 PNG, BYTES = "image/png", "application/octet-stream"
 

@@ -39,23 +39,18 @@ from docrail.services.failures.service import MOST_RETRIED
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
-
 Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
-
 
 ErrorClass = Annotated[Text | None, Query(alias="class", description="the error's class, such as ValueError")]
 
-
 DefinitionId = Annotated[Text | None, Query(description="a definition's id")]
 
-
 HandlerName = Annotated[Text | None, Query(description="a handler's name")]
-
 
 ViewQuery = Annotated[
     View | None,
     Query(
-        description="actionable: parked, or of an error that comes again if nothing changes; retryable: it may pass by "
+        description="actionable: parked, or an error that recurs unless something changes; retryable: it may pass by "
         "itself; by default actionable for open letters, all for others"
     ),
 ]
@@ -229,7 +224,7 @@ async def show_letter(run_id: str, step_id: str, who: MayRead, app: AppDep) -> S
 async def resolve_letter(
     run_id: str, step_id: str, wanted: LetterOrderIn, who: MayOperateRuns, app: AppDep
 ) -> ShownLetter:
-    """Resolve a failed step: in its run if that waits for it, or by retrying the run if it has ended."""
+    """Resolve a failed step: in its run while that waits, or by retrying the run once it has ended."""
     return await failures.resolve_letter(app, who, run_id, step_id, wanted.order())
 
 
@@ -275,7 +270,7 @@ class RetryIn(BaseModel):
         ge=1,
         le=MAX_VERSION,
         description="of the definition to go on with; by default the one that ran. With a version, also that one, the "
-        "runs inside follow what is current now. A run with parked steps takes a retry only with a version",
+        "nested runs use their current versions. A run with parked steps takes a retry only with a version",
     )
     undo: bool = Field(
         default=False,
@@ -286,7 +281,7 @@ class RetryIn(BaseModel):
     preview: bool = Field(
         default=False,
         strict=True,
-        description="only tell what would be reused, done again and new; with `steps` and no version also of a run in "
+        description="only show what would be reused, done again and new; with `steps` and no version also of a run in "
         "which these are parked, and would be resolved so",
     )
     reason: Reason = ""

@@ -24,9 +24,11 @@ from prometheus_client.utils import INF, floatToGoString
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docrail.api.parameters import AppDep
+from docrail.services.app import in_time
 from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
-from docrail.services.documents.counts import load_document_counts
 from docrail.services.documents.models import DocumentCount
+from docrail.services.documents.service import load_counts
+from docrail.services.reviews.items import load_review_counts
 from docrail.services.reviews.models import (
     CORRECTIONS,
     DECISIONS,
@@ -38,18 +40,14 @@ from docrail.services.reviews.models import (
     TOUCHED,
     ReviewCount,
 )
-from docrail.services.reviews.service import load_review_totals
 from docrail.services.usage.models import ModelTotal
-from docrail.services.usage.service import load_totals
+from docrail.services.usage.service import load_model_totals
 
 UNMATCHED = "unmatched"
 
-
 LABELS = ("method", "route", "status")
 
-
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
-
 
 router = APIRouter(tags=["health"])
 
@@ -87,8 +85,10 @@ class RequestMetrics:
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request, app: AppDep) -> Response:
     """Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews."""
-    asked = (load_document_counts(app), load_totals(app), load_review_totals(app))
-    documents, models, reviews = await asyncio.gather(*asked)  # in parallel: each may wait for a database that hangs
+    # In parallel: each may wait for a database that hangs.
+    documents, models, reviews = await asyncio.gather(
+        in_time(load_counts(app.db)), in_time(load_model_totals(app.db)), in_time(load_review_counts(app.db))
+    )
     collectors = (DocumentMetrics(documents), ModelTotals(models or ()), ReviewTotals(reviews))
     page = b"".join(map(generate_latest, (request.app.state.registry, *collectors)))
     return Response(page, media_type=CONTENT_TYPE_LATEST)

@@ -21,7 +21,7 @@ from docrail.services.definitions.service import publish_release
 from docrail.services.engine import temporal_unreachable
 from docrail.services.errors import Unavailable
 from docrail.services.fleet.namespace import prepare_namespace
-from docrail.services.limits.service import apply_limits, told
+from docrail.services.limits.service import apply_limits, line_of
 from docrail.services.maintenance.service import apply_background_schedule, apply_schedule, apply_sla_schedule
 
 API_GRACE_SECONDS = 10
@@ -206,7 +206,7 @@ async def _prepare(connection: Connection, settings: Any) -> Prepared:
     scheduled = await apply_schedule(connection, settings.task_queue, settings.maintenance_schedule)
     watched = await apply_sla_schedule(connection, settings.task_queue)
     tasks = await apply_background_schedule(connection, settings.task_queue)
-    changed = filter(None, [*map(told, applied), scheduled, watched, tasks])
+    changed = filter(None, [*map(line_of, applied), scheduled, watched, tasks])
     return Prepared(prepared.namespace, [*registered, *changed])
 
 

@@ -1,13 +1,15 @@
 """Bundle the open resources and the few settings that services need. Each entry point creates one."""
 
+import asyncio
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import asyncpg
 
+from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
@@ -58,6 +60,17 @@ class App:
 ANSWER_SECONDS = 3.0
 """Timeout of a database query for the metrics page. Prometheus allows a scrape 10 s; a hanging database must not cost
 the page its other metrics."""
+
+T = TypeVar("T")
+
+
+async def in_time(answer: Awaitable[T]) -> T | None:
+    """Return PostgreSQL's answer; None if there is none within ANSWER_SECONDS. Never raises for that."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await answer
+    except (OSError, TimeoutError, *DATABASE_ERRORS):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from docrail.handlers import Handler, StepCall
 from docrail.invoices.llm.prompt import PROMPT_VERSION
 from docrail.services.documents.models import reading_version
 from docrail.services.extraction.local import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
-from docrail.services.extraction.models import Extraction, told
+from docrail.services.extraction.models import Extraction, extraction_of
 from docrail.services.lake.reference import InvoiceRef
 from docrail.services.tools import Tools
 
@@ -49,7 +49,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Extraction:
     model = config.model or tools.outside.gemini.default_model
     version = reading_version(model, PROMPT_VERSION, fresh_run_id=call.run_id if config.fresh else None)
     reading = await find_reading(tools, call.tenant_id, document.sha256, version)
-    tools.metrics.models.count_lookup("gemini", "miss" if reading is None else "hit")
+    tools.metrics.reading_lookups.labels("gemini", "miss" if reading is None else "hit").inc()
     if reading is None:
         reading = await read_or_leave_to_gemini(tools, call, document.sha256, fresh=config.fresh)
         if is_for_gemini(tools, reading):
@@ -61,7 +61,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Extraction:
             )
             reading = await read_with_gemini(work)
     reference = InvoiceRef(document_id=config.document_id, sha256=document.sha256, reader_version=reading.version)
-    return told(reference, reading.invoice, cache_hit=reading.cached)
+    return extraction_of(reference, reading.invoice, cache_hit=reading.cached)
 
 
 HANDLER = Handler("ask_gemini", Config, Extraction, run)

@@ -8,11 +8,10 @@ from pydantic import BaseModel, Field
 
 from docrail.handlers import Handler, StepCall
 from docrail.invoices.assessment.straight_through import Policy, StraightThrough, decide
-from docrail.services.documents.assessed import load_arrived
-from docrail.services.documents.models import Arrived
 from docrail.services.reviews.approvals import open_item
 from docrail.services.reviews.items import appearance_of
 from docrail.services.reviews.models import APPROVED, Question
+from docrail.services.reviews.standing import DocumentState, load_state
 from docrail.services.tools import Tools
 
 DRAWN = "It is one of the audit sample, which a person always sees."
@@ -69,11 +68,11 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     """
     config, today = call.config, dt.datetime.now(dt.UTC).date()
     # Outside the transaction: the document's values must be visible to documents assessed at the same time.
-    arrived = await load_arrived(tools.db, call.tenant_id, config.document_id, today=today)
-    verdict = decide(arrived.invoice, _policy(config.straight_through))
-    question = _question(call, arrived, verdict, tools.four_eyes_above)
+    state = await load_state(tools.db, call.tenant_id, config.document_id, today=today)
+    verdict = decide(state.invoice, _policy(config.straight_through))
+    question = _question(call, state, verdict, tools.four_eyes_above)
     passes = verdict.passes and config.straight_through.mode == "on"
-    review = await open_item(tools.db, call.tenant_id, question, arrived.invoice, tools.four_eyes_above, passes=passes)
+    review = await open_item(tools.db, call.tenant_id, question, state.invoice, tools.four_eyes_above, passes=passes)
     return Output(
         review_id=review.review_id,
         priority=review.priority,
@@ -89,12 +88,14 @@ def _held_because(verdict: StraightThrough) -> list[str]:
     return [*verdict.reasons[:MOST_REASONS], *([DRAWN] if verdict.audit_sample else [])]
 
 
-def _question(call: StepCall[Config], arrived: Arrived, verdict: StraightThrough, above: Decimal | None) -> Question:
+def _question(
+    call: StepCall[Config], state: DocumentState, verdict: StraightThrough, above: Decimal | None
+) -> Question:
     return Question(
         run_id=call.run_id,
-        appearance=appearance_of(arrived.invoice, above),
-        due_at=arrived.received_at + dt.timedelta(hours=call.config.sla_hours),
-        sla_from=arrived.received_at,
+        appearance=appearance_of(state.invoice, above),
+        due_at=state.received_at + dt.timedelta(hours=call.config.sla_hours),
+        sla_from=state.received_at,
         straight_through=verdict.passes,
         audit_sample=verdict.audit_sample,
     )

@@ -6,7 +6,7 @@ from docrail.handlers import Handler, StepCall
 from docrail.invoices.llm.prompt import PROMPT_VERSION
 from docrail.services.documents.models import reading_version
 from docrail.services.extraction.local import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
-from docrail.services.extraction.models import Extraction, told
+from docrail.services.extraction.models import Extraction, extraction_of
 from docrail.services.lake.reference import InvoiceRef
 from docrail.services.tools import Tools
 
@@ -37,7 +37,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Extraction:
         reading = await read_or_leave_to_gemini(tools, call, document.sha256, fresh=config.fresh)
         wants_gemini = is_for_gemini(tools, reading)
     reference = InvoiceRef(document_id=config.document_id, sha256=document.sha256, reader_version=reading.version)
-    return told(reference, reading.invoice, cache_hit=reading.cached, wants_gemini=wants_gemini)
+    return extraction_of(reference, reading.invoice, cache_hit=reading.cached, wants_gemini=wants_gemini)
 
 
 HANDLER = Handler("extract_invoice", Config, Extraction, run, aliases=("extract", "parse_document", "ParseDocument"))

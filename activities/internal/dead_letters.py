@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from temporalio import activity
 
-from docrail.services.failures.service import tell
+from docrail.services.failures.service import record_report
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import DeadLetter
 
@@ -14,6 +14,6 @@ def dead_letter_activity(tools: Tools) -> Callable[[DeadLetter], Awaitable[None]
 
     @activity.defn(name="record_dead_letter")
     async def record_dead_letter(letter: DeadLetter) -> None:
-        await tell(tools.db, letter)
+        await record_report(tools.db, letter)
 
     return record_dead_letter

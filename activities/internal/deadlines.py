@@ -28,7 +28,7 @@ def overdue_activity(tools: Tools) -> Callable[[OverdueRun], Awaitable[None]]:
     @activity.defn(name="record_overdue")
     async def record_overdue(run: OverdueRun) -> None:
         if await insert_overdue(tools.db, run):
-            tools.metrics.count_overdue(run.definition_id)
+            tools.metrics.overdue.labels(run.definition_id).inc()
             log.warning("%s (%s, tenant %s)", _message(run), run.definition_id, run.tenant_id)
         if tools.outside.notify_url is not None and not await is_notified(tools.db, run):
             await _notify(run, tools.outside.notify_url, tools)

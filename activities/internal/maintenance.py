@@ -39,8 +39,8 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
         tenant, began = tools.lake.of(tenant_id), time.monotonic()
         with beating(BEAT_SECONDS, activity.heartbeat):
             done = await _in_thread(lambda beat: _look_after(tenant, tools.keeping.grace, beat))
-        tools.metrics.lake.record_compaction(done.compacted, time.monotonic() - began)
-        tools.metrics.lake.count_removed("lake", done.removed)
+        tools.metrics.record_compaction(done.compacted, time.monotonic() - began)
+        tools.metrics.removed.labels("lake").inc(done.removed)
         return done
 
     return [
@@ -58,7 +58,7 @@ def _removal(
     async def remove_old() -> int:
         with beating(BEAT_SECONDS, activity.heartbeat):
             removed = await remove(tools, activity.client())
-        tools.metrics.lake.count_removed(kind, removed)
+        tools.metrics.removed.labels(kind).inc(removed)
         return removed
 
     return remove_old

@@ -164,7 +164,9 @@ CREATE TABLE public.documents (
     processing_seconds double precision,
     confidence double precision,
     metrics_recorded_at timestamp with time zone,
+    decision text,
     original_removed_at timestamp with time zone,
+    CONSTRAINT documents_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text]))),
     CONSTRAINT documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT documents_size_bytes_check CHECK ((size_bytes >= 0)),
     CONSTRAINT documents_sla_hours_check CHECK ((sla_hours > (0)::double precision))

@@ -73,8 +73,7 @@ async def remove_alias(app: App, principal: Principal, definition_id: str, alias
 async def roll_back(app: App, principal: Principal, definition_id: str, *, reason: str = "") -> Undone:
     """Undo the last change of the version for new runs: end the canary; without one, move `stable` back.
 
-    Open runs are unaffected.
-    Raises: NotFound, NothingToUndo.
+    Open runs are unaffected. Raises: NotFound, NothingToUndo.
     """
     async with _changing(app, principal, definition_id) as (connection, aliases):
         history = await repository.load_stable_history(connection, principal.tenant_id, definition_id)
@@ -120,12 +119,12 @@ def _problems(aliases: Aliases, alias: str, target: Target) -> Sequence[InputPro
     if not is_alias(alias):
         return [InputProblem("alias", ALIAS_RULE)]
     if alias != CANARY:
-        message = f"only {CANARY!r} has a share of new runs"
+        message = f"only {CANARY!r} takes a share of new runs"
         return [] if target.percent is None else [InputProblem("percent", message)]
     if target.percent is None:
         return [InputProblem("percent", "is required: the share of new runs that the canary gets, 0 to 100")]
     if aliases.get(STABLE) == Target(target.version):
-        message = f"is what {STABLE!r} names already: a canary is another version, tried against it"
+        message = f"is the version of {STABLE!r}: expected another one for the canary"
         return [InputProblem("version", message)]
     return []
 

@@ -18,14 +18,11 @@ from docrail.services.model_config import Hidden
 DefinitionBody = str | dict[str, Json]
 """A whole definition: the author's YAML or JSON text, or a JSON object."""
 
-
 DEFAULT_DEFINITION = "invoice"
 """Definition of documents that name none and match no rule."""
 
-
 DefinitionRef = str | dict[str, Json]
 """A reference to a definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
-
 
 AliasTargets = Annotated[
     Aliases,

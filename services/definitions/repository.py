@@ -16,12 +16,9 @@ from docrail.services.definitions.models import DefinitionVersion, RecordedMove,
 
 _LINE = "tenant_id, definition_id, version, digest, created_at"
 
-
 _COLUMNS = f"{_LINE}, body, source"
 
-
 LOAD_BY_DIGEST = f"SELECT {_COLUMNS} FROM definitions WHERE tenant_id = $1 AND definition_id = $2 AND digest = $3"
-
 
 INSERT_VERSION = f"""
 INSERT INTO definitions (tenant_id, definition_id, version, digest, body, source)
@@ -31,13 +28,11 @@ VALUES ($1, $2,
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
 
-
 LOAD_DEFINITION = f"""
 SELECT {_COLUMNS} FROM definitions
  WHERE tenant_id = $1 AND definition_id = $2 AND ($3::int IS NULL OR version = $3)
  ORDER BY version DESC
  LIMIT 1"""
-
 
 LIST_DEFINITIONS = f"""
 SELECT DISTINCT ON (definition_id) {_LINE} FROM definitions
@@ -45,13 +40,11 @@ SELECT DISTINCT ON (definition_id) {_LINE} FROM definitions
  ORDER BY definition_id, version DESC
  LIMIT $2"""
 
-
 LIST_VERSIONS = f"""
 SELECT {_LINE} FROM definitions
  WHERE tenant_id = $1 AND definition_id = $2 AND ($4::int IS NULL OR version < $4)
  ORDER BY version DESC
  LIMIT $3"""
-
 
 LOAD_UNPUBLISHED = """
 SELECT wanted.definition_id, wanted.version FROM unnest($2::text[], $3::bigint[]) AS wanted (definition_id, version)
@@ -59,7 +52,6 @@ SELECT wanted.definition_id, wanted.version FROM unnest($2::text[], $3::bigint[]
        SELECT FROM definitions AS published
         WHERE published.tenant_id = $1 AND published.definition_id = wanted.definition_id
           AND (wanted.version IS NULL OR published.version = wanted.version))"""
-
 
 PUBLISH_ATTEMPTS = 20
 """Each lost attempt means that another version of this definition was published at the same moment."""
@@ -125,26 +117,21 @@ async def list_versions(
 LOCK_DEFINITION = """
 SELECT true FROM definitions WHERE tenant_id = $1 AND definition_id = $2 AND version = 1 FOR NO KEY UPDATE"""
 
-
 LOAD_ALIASES = """
 SELECT definition_id, alias, version, percent FROM definition_aliases
  WHERE tenant_id = $1 AND definition_id = ANY($2)
  ORDER BY definition_id, alias"""
 
-
 SET_ALIAS = """
 INSERT INTO definition_aliases (tenant_id, definition_id, alias, version, percent) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (tenant_id, definition_id, alias) DO UPDATE SET version = excluded.version, percent = excluded.percent"""
 
-
 REMOVE_ALIAS = "DELETE FROM definition_aliases WHERE tenant_id = $1 AND definition_id = $2 AND alias = $3"
-
 
 INSERT_MOVE = """
 INSERT INTO alias_moves (tenant_id, definition_id, alias, kind, from_version, from_percent, to_version, to_percent,
                          moved_by, reason)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
-
 
 LIST_MOVES = """
 SELECT move_id, alias, kind, from_version, from_percent, to_version, to_percent, moved_by, moved_at, reason
@@ -152,7 +139,6 @@ SELECT move_id, alias, kind, from_version, from_percent, to_version, to_percent,
  WHERE tenant_id = $1 AND definition_id = $2 AND ($4::bigint IS NULL OR move_id < $4)
  ORDER BY move_id DESC
  LIMIT $3"""
-
 
 LOAD_STABLE_MOVES = """
 SELECT kind, to_version, moved_by FROM alias_moves
@@ -231,9 +217,7 @@ def _recorded(row: asyncpg.Record) -> RecordedMove:
 
 _ROUTING_COLUMNS = "revision, rules, source, set_by, set_at"
 
-
 LOAD_RULES = f"SELECT {_ROUTING_COLUMNS} FROM routing_rules WHERE tenant_id = $1 ORDER BY revision DESC LIMIT 1"
-
 
 INSERT_RULES = f"""
 INSERT INTO routing_rules (tenant_id, revision, rules, source, set_by) VALUES ($1, $2, $3, $4, $5)

@@ -78,7 +78,7 @@ async def route(app: App, principal: Principal, facts: Facts) -> ChosenRoute:
     stored = await load_rules(app.db, principal.tenant_id)
     found = find_route(_rules(stored), facts)
     for number, fault in found.faults.items():
-        log.warning("routing rule %d of tenant %s does not work and is passed over: %s", number, facts.tenant, fault)
+        log.warning("routing rule %d of tenant %s cannot be evaluated: %s", number, facts.tenant, fault)
     return ChosenRoute(found.definition or DEFAULT_DEFINITION, found.rule, found.faults)
 
 

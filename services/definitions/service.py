@@ -46,10 +46,8 @@ from docrail.services.errors import Damaged, InvalidDefinition, InvalidInput, No
 SHIPPED = Path(__file__).resolve().parents[2] / "definitions"
 """Folder of the definitions shipped with Docrail, next to the packages."""
 
-
 MOST_SUGGESTED = 500
 """Number of definitions searched for "did you mean": more than anyone maintains by hand."""
-
 
 log = logging.getLogger(__name__)
 
@@ -169,7 +167,7 @@ async def resolve(
     if isinstance(ref, str):
         return await _load(app, principal, _checked_ref(ref, version), key=key)
     if version is not None:
-        raise InvalidInput([InputProblem("version", "a definition that is given whole has no version yet")])
+        raise InvalidInput([InputProblem("version", "a whole definition has no version yet")])
     return (await publish(app, principal, ref, promoted=False)).stored
 
 
@@ -287,7 +285,7 @@ def _checked_ref(text: str, version: int | None) -> Ref:
     if version is None:
         return ref
     if ref != Ref(ref.definition_id):
-        raise InvalidInput([InputProblem("version", f"{text!r} names a version already")])
+        raise InvalidInput([InputProblem("version", f"is also in {text!r}: give it once")])
     return Ref(ref.definition_id, version)
 
 
@@ -333,7 +331,7 @@ def _intact() -> Iterator[None]:
     try:
         yield
     except DamagedDefinition as error:
-        log.error("%s", error)  # noqa: TRY400 - where it was read tells nothing
+        log.error("%s", error)  # noqa: TRY400 - the traceback adds nothing
         raise Damaged(str(error)) from error
 
 

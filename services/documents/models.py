@@ -1,6 +1,7 @@
 """Define documents, their readings, corrections and counts."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -70,6 +71,13 @@ class DocumentStatus(StrEnum):
     FAILED = "failed"
 
 
+class DocumentDecision(StrEnum):
+    """How people, or straight-through rules, decided on a document."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentFilter:
     """Filters for documents; None: any."""
@@ -101,6 +109,7 @@ class ListedDocument:
             "counted it, else it stays started"
         ),
     ]
+    decision: Annotated[DocumentDecision | None, Field(description="of its review item; null while that is open")]
     duplicate_of: FirstDocument
     document_type: DocumentType | None
     vendor_name: Annotated[str | None, Field(description="Name of the vendor.")]
@@ -124,7 +133,6 @@ CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"
 `/MODEL/PROMPT` is appended if a model read the document too, and `@RUN` if a run read it again: those readings are
 stored separately and are not used as cached readings for others.
 """
-
 
 FALLBACK = "local"
 """Replaces model and prompt in the version of a local reading that states why no model read the document."""
@@ -174,22 +182,11 @@ class StoredChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The state of a document's review: the defaults apply without a review item."""
-
-    status: str = "open"
-    """`approved`, `rejected`, or `open`: not decided."""
-    revision: int = 0
-    """Increases with every decision, reopening and correction."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """A document's current state, and when it was received."""
+class Assessed:
+    """A document as assessed now, and when it was received."""
 
     invoice: InvoiceData
     received_at: dt.datetime
-    standing: Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +208,15 @@ class DocumentCount:
     documents: int
     seconds_sum: float
     confidence_sum: float
+
+
+@dataclass(frozen=True, slots=True)
+class OldOriginal:
+    """Bytes shared by all of `document_ids`, across tenants; first received at `received_at`."""
+
+    sha256: str
+    received_at: dt.datetime
+    document_ids: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

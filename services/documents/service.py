@@ -10,11 +10,14 @@ from docrail.services.app import App
 from docrail.services.documents.models import Document, DocumentFilter, DocumentPage
 from docrail.services.documents.repository import documents as stored
 from docrail.services.documents.repository.corrections import insert_change, load_changes, load_corrections, undo_last
-from docrail.services.documents.repository.counts import claim_metrics
+from docrail.services.documents.repository.counts import claim_metrics, load_counts
 from docrail.services.documents.repository.documents import (
     insert_document,
     load_document,
+    load_documents,
+    load_old_originals,
     load_unstarted,
+    mark_decided,
     mark_original_removed,
     mark_run_started,
 )
@@ -34,9 +37,13 @@ __all__ = [
     "load_best_extraction",
     "load_changes",
     "load_corrections",
+    "load_counts",
     "load_document",
+    "load_documents",
     "load_extraction",
+    "load_old_originals",
     "load_unstarted",
+    "mark_decided",
     "mark_original_removed",
     "mark_run_started",
     "remember",

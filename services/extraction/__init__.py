@@ -1,1 +1,1 @@
-"""Reading a document once, by local readers or a model, however often it is asked for."""
+"""Reading a document once, by local readers or a model, however many documents have its bytes."""

@@ -1,6 +1,6 @@
 """Read one document with Gemini and store the reading and its cost.
 
-Of several attempts at the same bytes only one asks Gemini. An answer is used, asked for again, or given up; then the
+Of several attempts at the same bytes only one asks Gemini. An answer is used, requested again, or given up; then the
 local reading serves. If an answer is lost, a conservative estimate of its cost is stored.
 
 In one file because the lease, the decision about the answer and its cost belong to the same attempt.
@@ -43,25 +43,20 @@ from docrail.services.usage.service import BudgetUsedError, check_budget, keep_u
 REFUSED_SECONDS = 600.0
 """How long a refusal also applies to other documents with the same bytes."""
 
-
 SETTLED = frozenset({"needs_ocr", "no_text_layer", "pages_not_read"})
 """Problems of the local readers that Gemini's reading resolves."""
-
 
 SAVE_PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0)
 """Pauses between attempts to store an answer that is already paid for. After the last one fails, another attempt pays
 again."""
 
-
 LONGEST_PAUSE_SECONDS = 900.0
 """Longest `Retry-After` that a document waits for. Daily quotas ask for hours: people can have the local reading
 instead."""
 
-
 LEAST_PAUSE_SECONDS = 1.0
 """Shortest pause between two attempts at the same bytes: an attempt waiting in a slot takes over without using the rate
 limit again."""
-
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +96,7 @@ async def read_with_gemini(work: Work) -> Reading:
         async with renewing(work.tools.db, work.lease):
             return await _ask(work, Hints.of(claim))
     except NotReadError as error:
-        work.tools.metrics.models.count_fallback(error.problem.code)
+        work.tools.metrics.fallbacks.labels(error.problem.code).inc()
         return await _left_to_local_readers(work, error)
 
 
@@ -112,7 +107,7 @@ async def _claim(work: Work) -> Reading | Claim:
         return await find_reading(tools, call.tenant_id, work.sha256, work.version)
 
     try:
-        claim = await find_or_claim(tools.db, work.lease, find, tools.metrics.models)
+        claim = await find_or_claim(tools.db, work.lease, find, tools.metrics)
         if isinstance(claim, Claim) and claim.mine:
             await _check_budget(work)
     except BudgetUsedError as error:
@@ -173,7 +168,7 @@ async def _ask(work: Work, hints: Hints) -> Reading:
             raise
         await release_lease(db, work.lease)
         late = after > LONGEST_PAUSE_SECONDS
-        why = f"it asks to be left alone for {after:.0f} s" if late else "its retries are used up"
+        why = f"it refuses requests for {after:.0f} s" if late else "the step has no retries left"
         raise NotReadError(UNAVAILABLE, f"{error}, and {why}") from None
     except NotReadError as error:
         await leave_lease(db, work.lease, REFUSED_SECONDS, {"refused": [error.problem.code, str(error)]})
@@ -195,23 +190,23 @@ async def _answered(work: Work, hints: Hints) -> Reading:
             hints=hints,
             timeout_seconds=work.timeout_seconds,
         )
-        told = await _looked_up(tools, path, answer, model)
-    return await _save(work, await asyncio.to_thread(_together, told, work.local.invoice))
+        answered = await _looked_up(tools, path, answer, model)
+    return await _save(work, await asyncio.to_thread(_together, answered, work.local.invoice))
 
 
 async def _looked_up(tools: Tools, path: Path, answer: WireInvoice, model: str) -> InvoiceData:
     """Return the answer's values, checked against the text of the pages as far as it can be read."""
-    told = await asyncio.to_thread(read_answer, answer, model=model)
+    answered = await asyncio.to_thread(read_answer, answer, model=model)
     try:
-        checked = await tools.reader.check(path, claims_of(told, quotes_of(answer)))
+        checked = await tools.reader.check(path, claims_of(answered, quotes_of(answer)))
     except (UnreadableDocument, OSError) as error:
-        return not_examined(told, error)
-    return with_findings(told, checked)
+        return not_examined(answered, error)
+    return with_findings(answered, checked)
 
 
-def _together(told: InvoiceData, local: InvoiceData) -> InvoiceData:
+def _together(answered: InvoiceData, local: InvoiceData) -> InvoiceData:
     kept = tuple(problem for problem in local.problems if problem.code not in SETTLED)
-    readings = [told, local.model_copy(update={"problems": kept})]
+    readings = [answered, local.model_copy(update={"problems": kept})]
     return assess(reconcile(readings), dt.datetime.now(dt.UTC).date())
 
 
@@ -258,23 +253,17 @@ async def _left_to_local_readers(work: Work, error: NotReadError) -> Reading:
 OUTPUT_TOKENS = 16_384
 """Token limit of the answer and the thinking before it: an invoice of a hundred lines takes about 8,000."""
 
-
 PAGE_TOKENS = 560
 """Tokens that the API counts for a page of a PDF at its default resolution."""
 
-
 AGAIN_AFTER_SECONDS = 1.0
 
-
 REFUSED, GARBLED, UNAVAILABLE, BUDGET = "gemini_refused", "gemini_garbled", "gemini_unavailable", "gemini_budget"
-
 
 PASSING = (TryAgainLaterError, UnreachableError, OutgoingTimeoutError)
 """Errors after which another attempt may succeed."""
 
-
 PDF = "application/pdf"
-
 
 MEDIA_TYPES = (
     (b"%PDF-", PDF),
@@ -283,7 +272,6 @@ MEDIA_TYPES = (
     (b"RIFF", "image/webp"),
 )
 """File types that the API accepts, by their first bytes. A wrong media type makes the request invalid."""
-
 
 PDF_WINDOW = 1024
 
@@ -312,7 +300,9 @@ async def document_to_send(tools: Tools, data: bytes, path: Path) -> Document:
     try:
         return Document(await tools.reader.as_pdf(path), PDF)
     except UnreadableDocument as error:
-        raise NotReadError(REFUSED, f"it takes no such files, and no PDF can be made of this one: {error}") from None
+        raise NotReadError(
+            REFUSED, f"it does not accept this type of file, which cannot be converted to PDF: {error}"
+        ) from None
 
 
 async def ask_about(
@@ -373,20 +363,19 @@ def _useful(answer: Answer, hints: Hints) -> WireInvoice:
         case "cut" if hints.larger:
             raise NotReadError(GARBLED, f"its answer does not fit into {2 * OUTPUT_TOKENS} tokens")
         case "cut":
-            told = f"Gemini's answer does not fit into {OUTPUT_TOKENS} tokens; the next attempt gives it twice that"
-            raise AskAgainError(told, Hints(hints.repair, larger=True))
+            message = f"Gemini's answer does not fit into {OUTPUT_TOKENS} tokens; the next attempt allows twice as many"
+            raise AskAgainError(message, Hints(hints.repair, larger=True))
         case "garbled" if hints.repair:
-            raise NotReadError(GARBLED, "its answers were not what was asked for, twice")
+            raise NotReadError(GARBLED, "two answers did not follow the schema")
         case "garbled":
-            told = "Gemini's answer is not of the schema that was asked for; the next attempt tells it so"
-            raise AskAgainError(told, Hints(repair=True, larger=hints.larger))
+            message = "Gemini's answer does not follow the requested schema; the next attempt points that out"
+            raise AskAgainError(message, Hints(repair=True, larger=hints.larger))
     assert isinstance(answer.parsed, WireInvoice), "else it is garbled"
     return answer.parsed
 
 
 CHARACTERS_A_TOKEN = 4
 """Approximate number of characters that the API counts as one token."""
-
 
 MOST_OUTPUT_TOKENS = 65_536
 """Longest answer of a model without a limit."""
@@ -404,7 +393,7 @@ async def ask_and_count(tools: Tools, question: Question, lost: Use, outcome_of:
         if is_lost(error):
             await keep_use(tools, lost)
         raise
-    tools.metrics.models.record_answer(question.model, time.monotonic() - began)
+    tools.metrics.answer_seconds.labels(question.model).observe(time.monotonic() - began)
     await keep_use(tools, replace(lost, model=answer.model, outcome=outcome_of(answer), tokens=answer.tokens))
     return answer
 

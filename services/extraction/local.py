@@ -62,7 +62,7 @@ async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_i
     """
     version = reading_version(fresh_run_id=fresh_run_id)
     found = await find_reading(tools, tenant_id, sha256, version)
-    tools.metrics.models.count_lookup("local", "miss" if found is None else "hit")
+    tools.metrics.reading_lookups.labels("local", "miss" if found is None else "hit").inc()
     if found:
         return found
     async with tools.blobs.at_hand(sha256) as path:

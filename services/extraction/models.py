@@ -27,7 +27,9 @@ class Extraction(BaseModel):
     problems: list[str] = Field(description="the codes of the rules that it breaks")
 
 
-def told(reference: InvoiceRef, invoice: InvoiceData, *, cache_hit: bool, wants_gemini: bool = False) -> Extraction:
+def extraction_of(
+    reference: InvoiceRef, invoice: InvoiceData, *, cache_hit: bool, wants_gemini: bool = False
+) -> Extraction:
     """Return the step output for an invoice stored as `reference`."""
     total = invoice.total.value
     return Extraction(

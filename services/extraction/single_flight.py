@@ -10,7 +10,7 @@ from typing import TypeVar
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, Database, StorageError
 from docrail.services.extraction.repository import Claim, Lease, claim_lease, release_lease, renew_lease
-from docrail.services.metrics import ModelMetrics
+from docrail.services.metrics import Metrics
 
 LEASE_SECONDS = 30.0
 """How long the work of a dead worker is blocked."""
@@ -36,7 +36,7 @@ class BeingReadError(TryAgainLaterError):
 
 
 async def find_or_claim(
-    db: Database, lease: Lease, find: Callable[[], Awaitable[T | None]], metrics: ModelMetrics
+    db: Database, lease: Lease, find: Callable[[], Awaitable[T | None]], metrics: Metrics
 ) -> T | Claim:
     """Return the result of `find` as soon as there is one, else a claim.
 
@@ -56,7 +56,7 @@ async def find_or_claim(
             return claim
         if not waited:
             waited = True
-            metrics.count_wait()
+            metrics.waits.inc()
         if claim.free_in_seconds > LEASE_SECONDS or loop.time() > until:
             raise BeingReadError(claim.free_in_seconds)
         await asyncio.sleep(random.uniform(POLL_SECONDS / 2, POLL_SECONDS))  # noqa: S311 - no secret

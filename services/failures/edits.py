@@ -54,7 +54,7 @@ def resolution_of(edit: Edit | None) -> Resolved:
 
 
 @contextmanager
-def misfits_told() -> Iterator[None]:
+def refusing_misfits() -> Iterator[None]:
     """Translate edits that do not fit the ended run into a refusal. Raises: InvalidInput."""
     try:
         yield
@@ -85,18 +85,18 @@ def _output_problems(app: App, step: Step, output: Json, path: str) -> list[Inpu
     if problems := _json_problems(output, path, asked or {}):
         return problems
     if step.items is not None and (wrong := _unlike_a_lists(output)):
-        told = "a step over a list gives an object, with total, completed and failed as numbers and items as a list"
-        return [InputProblem(path, f"{told}; {wrong}")]
+        message = "a step over a list gives an object, with total, completed and failed as numbers and items as a list"
+        return [InputProblem(path, f"{message}; {wrong}")]
     return [] if step.items is not None else _of_work(app, step, output, path)
 
 
 def _of_work(app: App, step: Step, output: Json, path: str) -> list[InputProblem]:
     """Return the problems of an output that replaces that of a handler or a nested run."""
     if step.kind is StepKind.WORKFLOW and not isinstance(output, dict):
-        told = "a nested run gives an object, its outputs by name"
-        return [InputProblem(path, f"{told}; found {describe(output)}")]
+        message = "a nested run gives an object, its outputs by name"
+        return [InputProblem(path, f"{message}; found {describe(output)}")]
     handler = app.catalogue.get(step.definition.handler or "")
-    return [] if handler is None else _misfits(handler, output, path)
+    return [] if handler is None else _output_faults(handler, output, path)
 
 
 def _unlike_a_lists(output: Json) -> str:
@@ -110,7 +110,7 @@ def _unlike_a_lists(output: Json) -> str:
     return f"found {', '.join(f'{name} as {describe(output[name])}' for name in wrong)}" if wrong else ""
 
 
-def _misfits(handler: Handler, output: Json, path: str) -> list[InputProblem]:
+def _output_faults(handler: Handler, output: Json, path: str) -> list[InputProblem]:
     try:
         handler.output.model_validate(output)
     except ValidationError as error:

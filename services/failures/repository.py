@@ -15,7 +15,6 @@ _COLUMNS = """
 run_id, step_id, definition_id, version, handler, document_id, status, error_type, error_message, retryable, attempts,
 failed_at, reported_at, resolution, resolved_by, resolved_at"""
 
-
 # A report counts if it is newer than all before it. Of two reports at the same time, the end of a parked step's wait is
 # the later one. So late or repeated writes change nothing and reopen nothing that was resolved.
 _IS_NEWER = """
@@ -23,8 +22,7 @@ _IS_NEWER = """
  OR (excluded.reported_at = dead_letters.reported_at
      AND dead_letters.status = 'parked' AND excluded.status <> 'parked'))"""
 
-
-TELL_FAILED = f"""
+RECORD_FAILED = f"""
 INSERT INTO dead_letters (tenant_id, run_id, step_id, definition_id, version, handler, document_id, error_type,
                           error_message, retryable, attempts, failed_at, reported_at, status)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)
@@ -35,8 +33,7 @@ ON CONFLICT (tenant_id, run_id, step_id) DO UPDATE
        resolution = NULL, resolved_by = NULL, resolved_at = NULL
  WHERE {_IS_NEWER}"""
 
-
-TELL_RESOLVED = """
+RECORD_RESOLVED = """
 INSERT INTO dead_letters (tenant_id, run_id, step_id, definition_id, version, handler, document_id, error_type,
                           error_message, retryable, attempts, failed_at, reported_at, status,
                           resolution, resolved_by, resolved_at)
@@ -48,16 +45,13 @@ ON CONFLICT (tenant_id, run_id, step_id) DO UPDATE
        resolved_at = coalesce(dead_letters.resolved_at, excluded.resolved_at)
  WHERE excluded.reported_at >= dead_letters.reported_at"""
 
-
 CLOSE = """
 UPDATE dead_letters
    SET status = 'resolved', resolution = $5, resolved_by = $6, resolved_at = coalesce(resolved_at, now())
  WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3
    AND ((reported_at = $4 AND status <> 'resolved') OR (resolution = $5 AND resolved_by IS NULL))"""
 
-
 LOAD = f"SELECT {_COLUMNS} FROM dead_letters WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3"
-
 
 LOAD_OF_RUN = f"""
 SELECT {_COLUMNS} FROM dead_letters
@@ -65,7 +59,6 @@ SELECT {_COLUMNS} FROM dead_letters
    AND ((run_id = $2 AND ($3::text IS NULL OR step_id = $3))
         OR starts_with(run_id || '~', $2 || '~' || coalesce($3 || '~', '')))
  ORDER BY run_id, step_id"""
-
 
 _MATCHES = """
 tenant_id = $1
@@ -76,7 +69,6 @@ tenant_id = $1
    AND ($6::text = 'all' OR ($6 = 'retryable') = (retryable AND status <> 'parked'))
    AND ($7::timestamptz IS NULL OR failed_at < $7)"""
 
-
 LIST = f"""
 SELECT {_COLUMNS} FROM dead_letters
  WHERE {_MATCHES}
@@ -85,9 +77,7 @@ SELECT {_COLUMNS} FROM dead_letters
  ORDER BY failed_at DESC, run_id DESC, step_id DESC
  LIMIT $8"""
 
-
 LIST_OLDEST = f"SELECT {_COLUMNS} FROM dead_letters WHERE {_MATCHES} ORDER BY failed_at, run_id, step_id LIMIT $8"
-
 
 COUNT = f"""
 SELECT error_type, count(*) AS letters, count(*) FILTER (WHERE status = 'parked') AS parked,
@@ -97,9 +87,7 @@ SELECT error_type, count(*) AS letters, count(*) FILTER (WHERE status = 'parked'
  GROUP BY error_type
  ORDER BY count(*) DESC, error_type"""
 
-
 _FILTERS = {"class": "error_type", "definition": "definition_id", "handler": "handler"}
-
 
 LIST_VALUES = {
     name: f"""
@@ -112,9 +100,7 @@ SELECT {column} FROM dead_letters
 }
 """By filter name."""
 
-
 _STATUSES = {StepStatus.PARKED: LetterStatus.PARKED, StepStatus.FAILED: LetterStatus.FAILED}
-
 
 _RESOLUTIONS = {
     StepStatus.SKIPPED: Resolved.SKIP,
@@ -124,7 +110,7 @@ _RESOLUTIONS = {
 """The resolution that a step's status implies, if no operation has recorded one; any other status means retry."""
 
 
-async def tell(db: Database, letter: DeadLetter) -> None:
+async def record_report(db: Database, letter: DeadLetter) -> None:
     """Store a run's report of a failed step. The newest report counts; repeated and late ones change nothing."""
     at = dt.datetime.fromtimestamp(letter.failed_at or 0.0, dt.UTC)
     error = (_storable(letter.error_type), _storable(letter.error_message), letter.retryable, letter.attempts)
@@ -134,10 +120,10 @@ async def tell(db: Database, letter: DeadLetter) -> None:
         *(*error, at),
     )
     if letter.status in _STATUSES:
-        await db.execute(TELL_FAILED, *row, _STATUSES[letter.status])
+        await db.execute(RECORD_FAILED, *row, _STATUSES[letter.status])
     else:
         resolution = _RESOLUTIONS.get(letter.status, Resolved.RETRY)
-        await db.execute(TELL_RESOLVED, *row, resolution, letter.resolved_by)
+        await db.execute(RECORD_RESOLVED, *row, resolution, letter.resolved_by)
 
 
 async def close(db: Database, tenant_id: str, letter: StoredLetter, resolution: Resolved, *, by: str) -> bool:

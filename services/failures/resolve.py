@@ -85,13 +85,13 @@ async def resolve_step(
         details = {given: edit.value, "reason": reason}
         await record_action(connection, tenant_id, run_id, step_id, resolution, details=details, by=principal.name)
         letters = await dead_letters.load_open_letters(connection, tenant_id, run_id, step_id)
-        status = await _tell_run(app, principal, run_id, step_id, edit)
+        status = await _resolve_in_run(app, principal, run_id, step_id, edit)
         for letter in letters:
             await dead_letters.close(connection, tenant_id, letter, resolution, by=principal.name)
     return status
 
 
-async def _tell_run(app: App, principal: Principal, run_id: str, step_id: str, edit: Edit) -> RunStatus:
+async def _resolve_in_run(app: App, principal: Principal, run_id: str, step_id: str, edit: Edit) -> RunStatus:
     try:
         return await update_run(app, principal, run_id, RESOLVE, step_id, edit.kind, edit.value, principal.name)
     except WrongState as error:

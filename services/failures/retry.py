@@ -46,7 +46,7 @@ from docrail.services.definitions.service import load
 from docrail.services.engine import MAX_REQUEST_BYTES, WORKER_TIMEOUT, describe, status_of
 from docrail.services.errors import InvalidInput, NotFound, TooLarge, Unavailable, WrongState
 from docrail.services.failures import repository as dead_letters
-from docrail.services.failures.edits import check_edits, misfits_told, resolution_of
+from docrail.services.failures.edits import check_edits, refusing_misfits, resolution_of
 from docrail.services.failures.models import StoredLetter
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.control import end_run
@@ -57,7 +57,6 @@ from docrail.workflows.contract.names import RunRequest, child_run_id, nested_ke
 
 _RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
 """An aborted run is over by decision. A completed one may have failed items (_may_go_on)."""
-
 
 _OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
 
@@ -99,8 +98,7 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
     """Start an ended run again from its failed steps. Concurrent calls start one run.
 
     With a version, a run that waits with parked steps is ended in its current state and continued under that version.
-    With
-    `undo`, a failed or aborted run repeats its unfinished compensations, and then ends with the same status.
+    With `undo`, a failed or aborted run repeats its unfinished compensations, and then ends with the same status.
 
     Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
     """
@@ -156,7 +154,7 @@ async def _preview_resolving(
     for step_id in order.edits:
         if states[step_id]["status"] != StepStatus.PARKED:
             raise WrongState("resolve", states[step_id]["status"], f"step {step_id!r}")
-    with misfits_told():
+    with refusing_misfits():
         ahead = resolved(plan, saved, order.edits, principal.name, time.time())
     return RetriedRun(run_id, request.version, status_of(description), ahead.fates, ahead.end)
 
@@ -211,9 +209,9 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
 
 
 def _answers_for(outer: str, *, is_undoing: bool) -> InputProblem:
-    message = f"is a run inside {outer!r}, which answers for it: retry that one"
+    message = f"is a run inside {outer!r}: retry that one"
     if is_undoing:
-        message = f"is a run inside {outer!r}: what it did is not undone alone. Undo it by hand and dismiss its letter"
+        message = f"is a run inside {outer!r}, which cannot be undone alone: undo it by hand and dismiss its letter"
     return InputProblem("run_id", message)
 
 
@@ -244,7 +242,7 @@ def _plan(
     check_edits(app, request, plan, order.edits)
     if problems := list(skip_problems(old, saved, order.edits)):
         raise InvalidInput(problems)
-    with misfits_told():
+    with refusing_misfits():
         return plan_retry(old, plan, saved, order.edits, who)
 
 
@@ -271,7 +269,7 @@ async def _request_for(
 def _inputs(definition: Definition, before: Mapping[str, Json]) -> dict[str, Json]:
     """Return the run's inputs as required by another version. Raises: InvalidInput if a required one is missing."""
     given = {name: value for name, value in before.items() if name in definition.inputs and value is not None}
-    with misfits_told():
+    with refusing_misfits():
         return complete_inputs(definition, given)
 
 
@@ -291,7 +289,6 @@ def _details(order: RetryOrder, version: int) -> dict[str, Json]:
 MOST_INNER = 200
 """Maximum number of nested runs whose state a retry loads: a worker replays each. Beyond that a person decides."""
 
-
 _ENDED_BADLY = (WorkflowExecutionStatus.FAILED, WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)
 
 
@@ -306,7 +303,7 @@ async def inner_states(
     pending = list(_to_redo(request, plan_of(request.definition, request.semantics), retry.state))
     while pending:
         if len(states) >= MOST_INNER:
-            message = f"more than {MOST_INNER} runs inside it are to be retried: give their step an output, or skip it"
+            message = f"has more than {MOST_INNER} nested runs to retry: skip their step or give it an output"
             raise InvalidInput([InputProblem("run_id", message)])
         run_id, digest = pending.pop()
         try:
@@ -345,9 +342,9 @@ def _digest(request: RunRequest, step: Step) -> str:
 def check_undoing(retry: Retry, *, alone: bool) -> None:
     """Check that a retry only undoes (`alone`), and that there is something to undo. Raises: InvalidInput."""
     if not alone:
-        raise InvalidInput([InputProblem("undo", "goes with no edits and no version: the run only undoes, and ends")])
+        raise InvalidInput([InputProblem("undo", "takes no steps and no version: it only repeats compensations")])
     if all(fate.fate is not Fate.UNDONE for fate in retry.fates.values()):
-        raise InvalidInput([InputProblem("undo", "the run has no step that could not be undone")])
+        raise InvalidInput([InputProblem("undo", "nothing is left to undo: every compensation has completed")])
 
 
 def is_of_undoing(letter: StoredLetter, run_id: str, fates: Mapping[str, StepFate]) -> bool:
@@ -367,5 +364,5 @@ async def undo_advice(app: App, principal: Principal, description: WorkflowExecu
     stuck = [step_id for step_id, step in steps.items() if is_left(step.compensation)]
     if not stuck:
         return ""
-    told = f"what it could not undo ({named(stuck, SAID_KEYS)}) can be undone"
-    return f"{told}: `docrail run retry {run_id} --undo`, or `undo: true` in the request"
+    advice = f"what it could not undo ({named(stuck, SAID_KEYS)}) can be undone"
+    return f"{advice}: `docrail run retry {run_id} --undo`, or `undo: true` in the request"

@@ -25,13 +25,13 @@ from docrail.services.failures.models import (
     StoredLetter,
     View,
 )
-from docrail.services.failures.repository import tell
+from docrail.services.failures.repository import record_report
 from docrail.services.failures.resolve import settle_step
 from docrail.services.paging import MOST_COMPARED, Unmatched, not_a_page, unmatched
 from docrail.services.runs.control import end_run
 from docrail.services.runs.service import checked_run_id, list_actions, record_action
 
-__all__ = ["tell"]
+__all__ = ["record_report"]
 
 MOST_RETRIED = 100
 """Maximum number of letters that one call retries: a worker replays each ended run among them to restore its state."""
@@ -145,7 +145,7 @@ async def _retry(
     if now is not None and now.status is LetterStatus.RESOLVED:
         if now.resolution is Resolved.RETRY and letter.status is not LetterStatus.RESOLVED:
             return RetryOutcome(*letter.key, retried=True, why=None)
-        return RetryOutcome(*letter.key, retried=False, why=f"it was dealt with: {now.resolution} by {now.resolved_by}")
+        return RetryOutcome(*letter.key, retried=False, why=f"already resolved: {now.resolution} by {now.resolved_by}")
     if now is not None and now.reported_at > letter.reported_at and now.status is letter.status:
         # a retry of its run has tried it, and it has failed again
         return RetryOutcome(*letter.key, retried=True, why=None)

@@ -24,22 +24,17 @@ from docrail.services.errors import Unavailable
 
 OK = "ok"
 
-
 CHECK_SECONDS = 5.0
 """Timeout of a probe for one service; load balancers give up after about ten seconds."""
-
 
 LOST_HEARTBEATS = 3
 """Number of missed heartbeats after which a worker counts as gone: 15 s by default. Clocks must agree that closely."""
 
-
 LONGEST_HEARTBEAT_SECONDS = 60.0
 """The longest interval, and the SDK's default. A worker's actual interval is known from its second heartbeat."""
 
-
 MOST_HEARTBEATS = 1000
-"""Maximum number of heartbeats in one response. In a larger fleet the other workers are judged by their polls."""
-
+"""Maximum number of heartbeats in one response. In a larger fleet the other workers are checked by their polls."""
 
 _STOPPING = frozenset({WorkerStatus.WORKER_STATUS_SHUTTING_DOWN, WorkerStatus.WORKER_STATUS_SHUTDOWN})
 
@@ -67,7 +62,7 @@ async def _check_temporal(app: App) -> tuple[str, str]:
                 queue = await describe_queue(app.temporal, app.task_queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
                 heartbeats = await load_heartbeats(app.temporal, app.task_queue)
     except Unavailable as error:
-        return str(error), "unknown: Temporal tells which workers poll"
+        return str(error), "unknown while Temporal does not answer"
     takers = [poller for poller in queue.pollers if gets_new_runs(poller, queue.versioning_info)]
     if queue.pollers and not takers:
         return OK, _builds_without_runs(app.task_queue, queue.pollers, queue.versioning_info)
@@ -95,13 +90,13 @@ async def load_heartbeats(client: Client, task_queue: str) -> Sequence[WorkerHea
 
 def gets_new_runs(poller: PollerInfo, routing: TaskQueueVersioningInfo) -> bool:
     """Check whether a worker gets new runs: it is of a chosen build or, if none is chosen, unversioned."""
-    told = poller.deployment_options
-    if told.worker_versioning_mode != WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED:
+    own = poller.deployment_options
+    if own.worker_versioning_mode != WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED:
         return not routing.current_deployment_version.build_id
     chosen: list[WorkerDeploymentVersion] = [routing.current_deployment_version]
     if routing.ramping_version_percentage:
         chosen.append(routing.ramping_deployment_version)
-    return any((told.deployment_name, told.build_id) == (build.deployment_name, build.build_id) for build in chosen)
+    return any((own.deployment_name, own.build_id) == (build.deployment_name, build.build_id) for build in chosen)
 
 
 def _builds_without_runs(task_queue: str, pollers: Sequence[PollerInfo], routing: TaskQueueVersioningInfo) -> str:
@@ -151,7 +146,7 @@ def _heartbeat_fault(heartbeat: WorkerHeartbeat, now: dt.datetime) -> str | None
         return "is stopping"
     interval = heartbeat.elapsed_since_last_heartbeat.ToTimedelta().total_seconds() or LONGEST_HEARTBEAT_SECONDS
     lost = (now - heartbeat.heartbeat_time.ToDatetime(dt.UTC)).total_seconds()
-    return f"was last heard of {lost:.0f} s ago" if lost > LOST_HEARTBEATS * interval else None
+    return f"sent its last heartbeat {lost:.0f} s ago" if lost > LOST_HEARTBEATS * interval else None
 
 
 async def _check_postgresql(app: App) -> str:

@@ -30,8 +30,8 @@ _REFUSALS = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTI
 """UNIMPLEMENTED: a frontend that does not offer the operator's service."""
 
 
-class NamespaceUnfit(OperationError):  # noqa: N818  # named for what it says, like every refusal
-    """The namespace cannot be prepared by Docrail. The text says what to ask for; it is never sent over HTTP."""
+class NamespaceUnfit(OperationError):  # noqa: N818  # named as a statement, like every refusal
+    """The namespace cannot be prepared by Docrail. The text has the command to run; it is never sent over HTTP."""
 
     def __init__(self, namespace: str, problem: str, advice: str) -> None:
         super().__init__(f"Temporal's namespace {namespace!r} {problem}. {advice}")
@@ -78,13 +78,13 @@ async def _register_missing(client: Client) -> list[str]:
 def _refuse_other_types(namespace: str, found: dict[str, IndexedValueType.ValueType]) -> None:
     others = {name: found[name] for name in NAMES if found.get(name, KEYWORD) != KEYWORD}
     if others:
-        told = ", ".join(
+        types = ", ".join(
             f"{name} as {IndexedValueType.Name(kind).removeprefix(TYPE_PREFIX).title()}"
             for name, kind in others.items()
         )
         raise NamespaceUnfit(
             namespace,
-            f"has {told} instead of Keyword",
+            f"has {types} instead of Keyword",
             "Set DOCRAIL_TEMPORAL_NAMESPACE to another one, or, if nothing else needs them, "
             + _ask("search-attribute remove", namespace, (f"--name {name}" for name in others)),
         )
@@ -113,10 +113,10 @@ async def _accept_or_explain(client: Client, error: RPCError) -> list[str]:
 async def _become_usable(client: Client) -> None:
     try:
         async with asyncio.timeout(USABLE_SECONDS):
-            while await _unknown(client):  # noqa: ASYNC110 - nobody tells us
+            while await _unknown(client):  # noqa: ASYNC110 - there is no notification
                 await asyncio.sleep(USABLE_POLL_SECONDS)
     except TimeoutError:
-        raise Unavailable("Temporal", "it has the search attributes, but does not let us use them yet") from None
+        raise Unavailable("Temporal", "it has the search attributes, but they cannot be used yet") from None
 
 
 async def _unknown(client: Client) -> list[str]:

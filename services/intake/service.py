@@ -30,34 +30,25 @@ from docrail.services.runs.service import StartedRun, begin_run, checked_key
 
 DEFAULT_SLA_HOURS = 24
 
-
 LONGEST_NAME = 255
 
-
 UNKNOWN_MEDIA_TYPE = "application/octet-stream"
-
 
 GRACE_SECONDS = 30.0
 """Time that an upload gets from its row to its run before the sweep starts the run. Both together is harmless."""
 
-
 SWEEP_BATCH = 100
-
 
 SWEEP_SECONDS = 30.0
 """A sweep starts no more batches after this time; the next one, a minute later, continues."""
 
-
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 """Control characters, and those that reverse the direction of text so that `fdp.exe` reads as `exe.pdf`."""
-
 
 SOURCE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 _.:/@+-]{0,99}$"
 """A label or an address, without characters that a terminal or a log could interpret."""
 
-
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,127}")
-
 
 log = logging.getLogger(__name__)
 
@@ -92,8 +83,7 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     """Store a document and start its run. If Temporal is unavailable the document is stored and its run starts later.
 
     The same key again returns the same document. Raises: InvalidInput (no bytes, bad key, a definition that no document
-    can
-    run), TooLarge, KeyConflict, NotFound (the tenant has no such definition).
+    can run), TooLarge, KeyConflict, NotFound (the tenant has no such definition).
     """
     document_id = _document_id(principal.tenant_id, upload.key)
     data = await _read(upload.chunks, app.max_upload_bytes)
@@ -103,7 +93,7 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     try:
         return await _start_run(app, principal, document, choice)
     except Unavailable:
-        log.warning("document %s is kept; its run starts when Temporal is back", document_id)
+        log.warning("document %s is stored; its run starts when Temporal is available again", document_id)
         return document
 
 
@@ -156,7 +146,9 @@ async def _choose(app: App, principal: Principal, named: str | None, facts: Fact
     ref = named or (await route(app, principal, facts)).definition
     stored = await resolve(app, principal, ref, key=document_id)
     if missing := missing_inputs(Definition.model_validate(stored.body)):
-        message = f"{ref!r} cannot run a document: it needs the input {missing[0]!r}, which a document does not bring"
+        message = (
+            f"{ref!r} cannot run a document: it requires the input {missing[0]!r}, which a document does not provide"
+        )
         raise InvalidInput([InputProblem("definition", message)])
     return _Choice(str(parse_ref(ref)), stored)
 
@@ -260,7 +252,7 @@ async def extract_again(app: App, principal: Principal, document_id: str, *, key
     inputs = {"document_id": document_id, "sla_hours": int(document.sla_hours), FRESH: True}
     known = stored.body.get("inputs", {})
     if FRESH not in known:
-        message = f"has no input {FRESH!r}, by which it is told to read anew: expected one, of the type boolean"
+        message = f"has no input {FRESH!r}, which makes it read again: declare one of the type boolean"
         raise InvalidInput([InputProblem(DEFAULT_DEFINITION, message)])
     given = {name: value for name, value in inputs.items() if name in known}
     return await begin_run(app, principal, stored, given, checked_key(own), document=context_of(document))

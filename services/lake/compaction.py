@@ -53,8 +53,7 @@ def compact(
     """Merge all small files of the tenant's folder. Blocking. Safe to repeat, to stop and to kill.
 
     A small file that is not a Docrail Parquet file, or that a later release wrote, is left in place and logged; the
-    latest
-    readable version of its document is merged. A tenant with a part of a later release is left unchanged.
+    latest readable version of its document is merged. A tenant with a part of a later release is left unchanged.
     Raises: FileChanged (another process compacts this tenant: try again), LakeFileDamaged (a part: its documents are
     unknown), OSError (disk full, S3 unavailable), and whatever `beat` raises.
     """
@@ -63,7 +62,7 @@ def compact(
         read = read_manifest(tenant)
         waiting = [saved for saved in saved_in(tenant, "parquet") if saved.path not in skipped]
         if later := [part.path for part in read.manifest.parts if part.schema_version > LAKE_SCHEMA_VERSION]:
-            log.warning("nothing is compacted: a later release than this one wrote %s; upgrade this worker", later[0])
+            log.warning("nothing is compacted: a later release wrote %s; upgrade this worker", later[0])
             return done
         stale = any(part.schema_version < LAKE_SCHEMA_VERSION for part in read.manifest.parts)
         if not waiting and not stale:
@@ -142,11 +141,11 @@ class _Merge:
         try:
             table = read_document(self._tenant, saved.path, saved.document_id, saved.version)
         except LakeFileDamaged as error:
-            log.warning("%s is left as it is: %s", saved.path, error)
+            log.warning("%s is skipped: %s", saved.path, error)
         else:
             if schema_version_of(table) <= LAKE_SCHEMA_VERSION:
                 return table
-            log.warning("%s is left as it is: a later release than this one wrote it; upgrade this worker", saved.path)
+            log.warning("%s is skipped: a later release wrote it; upgrade this worker", saved.path)
         self.left.add(saved.path)
         return None
 

@@ -12,7 +12,6 @@ from docrail.services.lake.models import LakeFile, LakeVersion, Saved
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 """Tenant and document ids allowed in a path: no separator, no hidden file, no parent folder."""
 
-
 _FILE_NAME = re.compile(r"(?P<document>.+?)\.v(?P<version>[1-9][0-9]{0,8})\.(?:parquet|json)")
 
 

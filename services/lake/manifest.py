@@ -20,8 +20,8 @@ class ManifestDamaged(StorageError, ValueError):  # noqa: N818  # a statement ab
 
     def __init__(self, found: str) -> None:
         super().__init__(
-            f"{PATH} is no manifest that Docrail wrote ({found}): put back the last good one from your backup, for "
-            "only it tells which compacted files count"
+            f"{PATH} is no manifest that Docrail wrote ({found}): restore the last good one from a backup: "
+            "it lists the compacted files in use"
         )
 
 

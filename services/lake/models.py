@@ -3,8 +3,6 @@
 import datetime as dt
 from dataclasses import dataclass
 
-from docrail.adapters.postgres.pool import StorageError
-
 
 @dataclass(frozen=True, slots=True)
 class LakeFile:
@@ -22,13 +20,6 @@ class Saved:
     document_id: str
     version: int
     path: str
-
-
-class StandingChanged(StorageError):  # noqa: N818  # a statement about the document
-    """The document was decided or corrected after it was loaded, so the loaded state must not be saved."""
-
-    def __init__(self, document_id: str) -> None:
-        super().__init__(f"the review of document {document_id!r} has changed since it was loaded: load it again")
 
 
 @dataclass(frozen=True, slots=True)

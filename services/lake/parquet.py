@@ -104,7 +104,7 @@ class LakeFileDamaged(StorageError):  # noqa: N818  # a statement about the file
     """A file named as a document or a part is not a Docrail Parquet file: the disk or a person changed it."""
 
     def __init__(self, path: str, found: str) -> None:
-        super().__init__(f"{path} is no Parquet file that Docrail wrote ({found}): put it back from a backup, or away")
+        super().__init__(f"{path} is no Parquet file that Docrail wrote ({found}): restore a backup or remove it")
         self.path = path
 
 

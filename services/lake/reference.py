@@ -16,7 +16,7 @@ class InvoiceRef(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    document_id: str = Field(description="the document that the invoice stands for")
+    document_id: str = Field(description="the document that the invoice belongs to")
     sha256: str = Field(description="of the document's bytes, hex")
     reader_version: str = Field(description="what read them")
 

@@ -1,7 +1,4 @@
-"""Assign lake versions: each saved state of a document has one number, however often it is saved.
-
-Also lists the documents that were decided or corrected since their last lake version; there is no other list of those.
-"""
+"""Assign lake versions: each saved state of a document has one number, however often it is saved."""
 
 import hashlib
 
@@ -9,55 +6,40 @@ import asyncpg
 
 from docrail.adapters.postgres.pool import Database, NotStored
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import Standing
-from docrail.services.lake.models import LakeVersion, StandingChanged
+from docrail.services.lake.models import LakeVersion
 
-# Holds a share lock on the review's row: a decision or correction commits either before this or after it.
 CLAIM = """
-WITH review AS (
-    SELECT revision FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR SHARE),
-known AS (SELECT coalesce((SELECT revision FROM review), 0) = $4 AS is_current),
-last AS (
+WITH last AS (
     SELECT version, saved_at, content FROM lake_versions WHERE tenant_id = $1 AND document_id = $2
      ORDER BY version DESC
      LIMIT 1),
 made AS (
     INSERT INTO lake_versions (tenant_id, document_id, version, content)
     SELECT $1, $2, coalesce((SELECT version FROM last), 0) + 1, $3
-     WHERE (SELECT is_current FROM known) AND NOT EXISTS (SELECT FROM last WHERE content = $3)
+     WHERE NOT EXISTS (SELECT FROM last WHERE content = $3)
     ON CONFLICT DO NOTHING
-    RETURNING version, saved_at),
-claimed AS (
-    SELECT version, saved_at FROM made
-    UNION ALL
-    SELECT version, saved_at FROM last WHERE content = $3)
-SELECT is_current, version, saved_at FROM known LEFT JOIN claimed ON true"""
-
+    RETURNING version, saved_at)
+SELECT version, saved_at FROM made
+UNION ALL
+SELECT version, saved_at FROM last WHERE content = $3"""
 
 IS_SAVED = "SELECT EXISTS (SELECT FROM lake_versions WHERE tenant_id = $1 AND document_id = $2)"
 
 
-NEW = Standing()
-
-
-async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, standing: Standing = NEW) -> LakeVersion:
+async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, status: str = "open") -> LakeVersion:
     """Return the version under which to save `invoice`: the document's last one if nothing has changed since.
 
-    A repeated attempt thus writes the same bytes under the same name. Raises: NotStored if the tenant has no
-    such document, StandingChanged.
+    A repeated attempt thus writes the same bytes under the same name. Raises: NotStored if the tenant has no such
+    document.
     """
-    content = _digest(invoice, standing.status)
+    content = _digest(invoice, status)
     while True:
         try:
-            row = await db.fetchrow(CLAIM, tenant_id, invoice.document_id, content, standing.revision)
+            row = await db.fetchrow(CLAIM, tenant_id, invoice.document_id, content)
         except asyncpg.ForeignKeyViolationError:
             raise NotStored("document", invoice.document_id, tenant_id) from None
-        assert row is not None, "one row, whatever is known"
-        if not row["is_current"]:
-            raise StandingChanged(invoice.document_id)
-        if row["version"] is not None:
-            return LakeVersion(row["version"], row["saved_at"], standing.status)
-
+        if row is not None:
+            return LakeVersion(row["version"], row["saved_at"], status)
         # A concurrent caller took the number, perhaps for the same state.
 
 

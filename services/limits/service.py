@@ -74,7 +74,7 @@ class AppliedLimit:
     changed_by: str | None = None
 
 
-def told(applied: AppliedLimit) -> str:
+def line_of(applied: AppliedLimit) -> str:
     """Return the line that `migrate` and `up` print about a limit of the settings; empty if nothing changed."""
     now = rate_text(applied.per_second)
     match applied.outcome:
@@ -82,11 +82,11 @@ def told(applied: AppliedLimit) -> str:
             return f"limited {applied.tag} to {now}"
         case Applied.KEPT:
             return (
-                f"{applied.tag} stays limited to {now}, as set by {applied.changed_by}: "
-                f"`docrail limit reset {applied.tag}` gives it the limit of the settings"
+                f"{applied.tag} stays limited to {now}, set by {applied.changed_by}: "
+                f"`docrail limit reset {applied.tag}` restores the limit of the settings"
             )
         case Applied.STATED:
-            return f"this Temporal keeps no limits for us: the workers ask it to limit {applied.tag} to {now}"
+            return f"this Temporal does not store limits: the workers limit {applied.tag} to {now}"
         case Applied.UNCHANGED:
             return ""
 
@@ -100,7 +100,7 @@ def check_tags(app: App, definitions: Iterable[Mapping[str, Json]]) -> None:
     problems = [
         InputProblem(
             f"{definition['id']}.{step['id']}.resource_tag",
-            f"no worker takes {step['resource_tag']!r} any more: DOCRAIL_RESOURCE_LIMITS has {known}",
+            f"no worker takes steps with the tag {step['resource_tag']!r}: DOCRAIL_RESOURCE_LIMITS has {known}",
         )
         for definition in definitions
         for step in definition["steps"]
@@ -175,8 +175,8 @@ async def _update(app: App, tag: str, per_second: float, identity: str, reason: 
         except RPCError as error:
             if error.status not in _NOT_KEPT:
                 raise
-            told = f"it keeps no limits of task queues for us ({error.message}); change DOCRAIL_RESOURCE_LIMITS"
-            raise Unavailable("Temporal", told) from error
+            message = f"it does not store limits of task queues ({error.message}); change DOCRAIL_RESOURCE_LIMITS"
+            raise Unavailable("Temporal", message) from error
 
 
 async def _load(app: App, tag: str) -> TagLimit:

@@ -12,16 +12,16 @@ from docrail.adapters.store.blobs import RENEWED_AFTER, blob_path
 from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import folder_of
-from docrail.services.documents.service import mark_original_removed, remove_images
+from docrail.services.documents.service import load_old_originals, mark_original_removed, remove_images
 from docrail.services.maintenance.repository import (
     documents_in,
-    load_old_originals,
     marked_in,
     needed_of,
     old_files,
     put_before,
     remove_if_old,
 )
+from docrail.services.reviews.standing import load_open_documents
 from docrail.services.runs.service import forget_stored_outputs
 from docrail.services.tools import Tools
 
@@ -66,8 +66,9 @@ async def remove_originals(tools: Tools, client: Client) -> int:
     batch = await load_old_originals(tools.db, before, BATCH)
     named = await _named_by_open_runs(client) if batch else set()
     while batch:
+        kept = named | await load_open_documents(tools.db, [each for one in batch for each in one.document_ids])
         for original in batch:
-            if named.isdisjoint(original.document_ids) and not await _has_open_run(client, original.document_ids):
+            if kept.isdisjoint(original.document_ids) and not await _has_open_run(client, original.document_ids):
                 removed += await remove_original(tools, original.sha256, before)
         batch = await load_old_originals(tools.db, before, BATCH, after=batch[-1])
     return removed

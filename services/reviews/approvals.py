@@ -10,7 +10,7 @@ from docrail.invoices.assessment.review_summary import shown_digest, why_two_app
 from docrail.invoices.model import InvoiceData
 from docrail.services.audit.models import Act
 from docrail.services.audit.service import append_event
-from docrail.services.documents.service import load_changes
+from docrail.services.documents.service import load_changes, mark_decided
 from docrail.services.reviews.models import APPROVED, PASSED_BY, Decision, Question, Review
 from docrail.services.reviews.repository.decisions import record_decision
 from docrail.services.reviews.repository.items import load_review, open_or_renew, upsert_review
@@ -30,6 +30,7 @@ async def decide_document(tx: Database, review: Review, decision: Decision, **de
     The tenant's other transactions wait for the audit log until this one ends.
     """
     await record_decision(tx, review.tenant_id, review.review_id, decision)
+    await mark_decided(tx, review.tenant_id, str(review.document_id), decision.status)
     facts: dict[str, Json] = {"digest": decision.digest, "why": decision.answer["reason"], **detail}
     act = Act(decision.by, decision.status, review.review_id, review.document_id, facts)
     await append_event(tx, review.tenant_id, act)

@@ -14,7 +14,8 @@ from docrail.invoices.assessment.labelled import LINE_COUNT
 from docrail.invoices.fields import DOCUMENT_TYPE, LINE_ITEMS, value_text
 from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
 from docrail.services.access.models import Principal
-from docrail.services.documents.service import load_best_extraction, load_corrections
+from docrail.services.documents.models import Document
+from docrail.services.documents.service import load_best_extraction, load_corrections, load_documents
 from docrail.services.reviews.repository.gold import Approved, list_approved
 
 PAGE = 200
@@ -82,34 +83,36 @@ async def gold_documents(db: Database, principal: Principal) -> AsyncIterator[Go
     """Yield the tenant's approved documents, earliest approval first. Documents that were never read are left out."""
     last: Approved | None = None
     while page := await list_approved(db, principal.tenant_id, after=last, limit=PAGE):
+        documents = await load_documents(db, principal.tenant_id, [each.document_id for each in page])
         for approved in page:
-            reading = await load_best_extraction(db, principal.tenant_id, approved.sha256)
+            document = documents[approved.document_id]
+            reading = await load_best_extraction(db, principal.tenant_id, document.sha256)
             if reading is not None:
-                corrections = await load_corrections(db, principal.tenant_id, approved.document_id)
-                yield _gold(approved, reading, corrections)
+                corrections = await load_corrections(db, principal.tenant_id, document.document_id)
+                yield _gold(approved, document, reading, corrections)
         last = page[-1]
 
 
-def _gold(approved: Approved, reading: InvoiceData, corrections: list[Correction]) -> GoldDocument:
+def _gold(approved: Approved, document: Document, reading: InvoiceData, corrections: list[Correction]) -> GoldDocument:
     final = InvoiceData.model_validate_json(approved.decided) if approved.decided else merge(reading, corrections)
     expected: dict[str, Json] = {name: value_text(getattr(final, name).value) for name in FIELD_NAMES}
     expected[LINE_COUNT] = len(final.line_items) or None
     return GoldDocument(
-        document_id=approved.document_id,
-        sha256=approved.sha256,
-        media_type=approved.media_type,
+        document_id=document.document_id,
+        sha256=document.sha256,
+        media_type=document.media_type,
         document_type=final.document_type.value,
         expected=expected,
-        family=final.vendor_name.value or approved.sha256,
-        corrections=[_correction(approved, reading, each) for each in corrections],
+        family=final.vendor_name.value or document.sha256,
+        corrections=[_correction(approved, document, reading, each) for each in corrections],
     )
 
 
-def _correction(approved: Approved, reading: InvoiceData, correction: Correction) -> GoldCorrection:
+def _correction(approved: Approved, document: Document, reading: InvoiceData, correction: Correction) -> GoldCorrection:
     first = approved.first_approval
     return GoldCorrection(
-        document_id=approved.document_id,
-        sha256=approved.sha256,
+        document_id=document.document_id,
+        sha256=document.sha256,
         field=correction.field,
         read=_read(reading, correction.field),
         value=correction.value,

@@ -19,11 +19,11 @@ from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import ANONYMOUS, NAME_YOURSELF, Principal, Scope
 from docrail.services.audit.models import Act
 from docrail.services.audit.service import append_event
-from docrail.services.documents.assessed import load_assessed
 from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews.models import DOCUMENT, Appearance, Review
 from docrail.services.reviews.repository.filing import load_unfiled, lock_unfiled, mark_filed
-from docrail.services.reviews.repository.items import load_review, lock_review
+from docrail.services.reviews.repository.items import load_review, load_review_counts, lock_review
+from docrail.services.reviews.standing import load_state
 
 __all__ = [
     "appearance_of",
@@ -34,6 +34,7 @@ __all__ = [
     "document_of",
     "find_item",
     "load_review",
+    "load_review_counts",
     "load_unfiled",
     "lock_free",
     "lock_held",
@@ -118,7 +119,7 @@ async def assessed(db: Database, tenant_id: str, document_id: str) -> InvoiceDat
     Raises: NotFound if the tenant has no such document, or it was not read.
     """
     try:
-        return await load_assessed(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
+        return (await load_state(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())).invoice
     except NotStored as error:
         raise NotFound(error.kind, document_id) from None
 

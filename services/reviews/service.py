@@ -1,6 +1,5 @@
 """List and show review items, decide those of human steps, and report totals for dashboards."""
 
-import asyncio
 import datetime as dt
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -13,7 +12,7 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json, digest
 from docrail.services.access.models import Principal
-from docrail.services.app import ANSWER_SECONDS, App
+from docrail.services.app import App
 from docrail.services.audit.models import Act, AuditEvent
 from docrail.services.audit.service import append_event, list_events
 from docrail.services.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
@@ -28,14 +27,13 @@ from docrail.services.reviews.models import (
     PersonsDecision,
     Place,
     Review,
-    ReviewCount,
     ReviewFilter,
     Sort,
     StepEnd,
     StepQuestion,
 )
 from docrail.services.reviews.repository import queue as review_lists
-from docrail.services.reviews.repository.items import load_full_review, load_review, load_review_counts
+from docrail.services.reviews.repository.items import load_full_review, load_review
 from docrail.services.reviews.repository.queue import place_of
 from docrail.services.reviews.repository.steps import ask_question, close_question, keep_decision, load_document_review
 from docrail.services.runs.control import answer_wait
@@ -267,12 +265,3 @@ async def _refusal(app: App, principal: Principal, review: Review, refused: Wron
         if step is not None and step.answered_by is not None:
             return AlreadyDecided(step.answered_by, step.output)
     return WrongState("decide", refused.state, "step that asked" if stored.status == OPEN else "run")
-
-
-async def load_review_totals(app: App) -> list[ReviewCount] | None:
-    """Return the totals of all tenants; None if PostgreSQL does not answer. Never raises for that."""
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            return await load_review_counts(app.db)
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
-        return None

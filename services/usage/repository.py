@@ -25,20 +25,16 @@ ON CONFLICT (tenant_id, day, model, outcome) DO UPDATE
        thinking_tokens = total.thinking_tokens + excluded.thinking_tokens,
        cost = total.cost + excluded.cost"""
 
-
 # Over all tenants: they share the key, and so the bill.
 SPENT_TODAY = "SELECT coalesce(sum(cost), 0) FROM model_days WHERE day = (now() AT TIME ZONE 'UTC')::date"
 
-
 SPENT_TODAY_BY_TENANT = f"{SPENT_TODAY} AND tenant_id = $1"
-
 
 OF_DOCUMENT = """
 SELECT used_at, model, prompt_version, attempt, outcome, input_tokens, output_tokens, thinking_tokens, cost, currency,
        priced_as
   FROM model_usage WHERE tenant_id = $1 AND document_id = $2
  ORDER BY usage_id"""
-
 
 TOTALS = """
 SELECT model, outcome, sum(answers)::bigint AS answers, sum(input_tokens)::bigint AS input_tokens,

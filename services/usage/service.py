@@ -7,10 +7,10 @@ import logging
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
 from docrail.services.access.models import Principal
-from docrail.services.app import ANSWER_SECONDS, App
+from docrail.services.app import App
 from docrail.services.documents.service import show_document
 from docrail.services.tools import Tools
-from docrail.services.usage.models import DocumentUse, ModelTotal, Use
+from docrail.services.usage.models import DocumentUse, Use
 from docrail.services.usage.repository import (
     load_document_uses,
     load_model_totals,
@@ -19,9 +19,10 @@ from docrail.services.usage.repository import (
     record_use,
 )
 
+__all__ = ["BudgetUsedError", "check_budget", "keep_use", "list_document_uses", "load_model_totals"]
+
 LONGEST_SECONDS = 5.0
 """Timeout for recording an answer's cost. PostgreSQL takes milliseconds, or it is unavailable."""
-
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +31,8 @@ class BudgetUsedError(TryAgainLaterError):
     """Today's budget for models is used up. The next one starts at midnight UTC, which is when to retry."""
 
     def __init__(self, budget: str, variable: str, now: dt.datetime) -> None:
-        told = f"today's budget for Gemini, {budget}, is used up: it begins anew at midnight UTC, or set {variable}"
-        Exception.__init__(self, told)
+        message = f"today's budget for Gemini, {budget}, is used up: wait until midnight UTC, or raise {variable}"
+        Exception.__init__(self, message)
         self.status = 0
         midnight = (now + dt.timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
         self.retry_after_seconds = (midnight - now).total_seconds()
@@ -57,7 +58,7 @@ async def keep_use(tools: Tools, use: Use) -> None:
     """Record the cost of an answer. If that fails it is only logged: the answer itself is paid for."""
     prices = tools.outside.gemini.prices
     cost = prices.cost(use.model, use.tokens, dt.datetime.now(dt.UTC).date())
-    tools.metrics.models.count_answer(use.model, use.outcome, use.tokens, cost.amount)
+    tools.metrics.record_answer(use.model, use.outcome, use.tokens, cost.amount)
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
             await record_use(tools.db, use, cost, currency=prices.currency, prices_read_on=prices.read_on)
@@ -72,12 +73,3 @@ async def list_document_uses(app: App, principal: Principal, document_id: str) -
     """Return every paid model answer about this document, in order. Raises: NotFound."""
     await show_document(app, principal, document_id)
     return await load_document_uses(app.db, principal.tenant_id, document_id)
-
-
-async def load_totals(app: App) -> list[ModelTotal] | None:
-    """Return the totals of all tenants and workers; None if PostgreSQL does not answer. Never raises for that."""
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            return await load_model_totals(app.db)
-    except (OSError, TimeoutError, *DATABASE_ERRORS):
-        return None

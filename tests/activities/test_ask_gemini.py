@@ -244,7 +244,7 @@ async def test_a_garbled_answer_is_repaired_by_one_other_question(keyless: Tools
     async with gemini("wrong-schema,ok", reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
-        with pytest.raises(AskAgainError, match="the next attempt tells it so"):
+        with pytest.raises(AskAgainError, match="the next attempt points that out"):
             await ask(tools, document)
         await free(tools, document)
         output = await ask(tools, document, attempt=2)
@@ -270,7 +270,7 @@ async def test_an_answer_that_is_cut_gets_twice_the_room_once(keyless: Tools) ->
     async with gemini(f"max-tokens:{2 * OUTPUT_TOKENS}*2,max-tokens", reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document, other = await stored(tools), await stored(tools)
-        with pytest.raises(AskAgainError, match="twice that"):
+        with pytest.raises(AskAgainError, match="twice as many"):
             await ask(tools, document)
         await free(tools, document)
         assert (await ask(tools, document, attempt=2))["reader"] == "gemini"
@@ -305,7 +305,7 @@ async def test_a_document_is_not_put_off_for_hours(keyless: Tools, asked: int, w
             return
         output = await ask(tools, document)
     [problem] = [each for each in (await invoice_of(tools, output)).problems if each.code == "gemini_unavailable"]
-    assert f"it asks to be left alone for {asked} s" in problem.message
+    assert f"it refuses requests for {asked} s" in problem.message
     leases = "SELECT count(*) FROM reading_leases WHERE work_key LIKE $1"
     assert await tools.db.fetchval(leases, f"{document.sha256}%") == 0
 

@@ -99,9 +99,9 @@ async def waiting(service: Service, who: Reviewer, invoice: InvoiceData | None =
     document = await upload(db, tenant_id=who.tenant)
     await save_extraction(db, who.tenant, document.sha256, CURRENT_READER, invoice or reading())
     async with transaction(db) as tx:
-        judged = await load_assessed(tx, who.tenant, document.document_id, today=dt.date(2026, 11, 21))
+        assessed = await load_assessed(tx, who.tenant, document.document_id, today=dt.date(2026, 11, 21))
         due = document.received_at + dt.timedelta(hours=24)
-        look = appearance_of(judged, service.app.four_eyes_above)
+        look = appearance_of(assessed.invoice, service.app.four_eyes_above)
         asked = Question("invoice.test", look, due, document.received_at, **question)
         review = await upsert_review(tx, who.tenant, document.document_id, asked)
     return await who.get(f"/reviews/{review.review_id}")

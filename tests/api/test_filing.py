@@ -3,11 +3,11 @@
 import datetime as dt
 from typing import Any
 
+import asyncpg
 import pytest
 from temporalio.testing import ActivityEnvironment
 
 from docrail.activities.internal.filing import filing_activity
-from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions.service import SHIPPED
 from docrail.services.lake.files import Lake
@@ -137,7 +137,7 @@ async def test_a_document_with_an_unexpected_error_holds_up_no_other(
 ) -> None:
     first, second = sorted([await saved(service, ann, unique("R")) for _ in range(2)], key=lambda i: i["document_id"])
 
-    async def load(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> Any:
+    async def load(db: asyncpg.Pool, tenant_id: str, document_id: str, *, today: dt.date) -> Any:
         if document_id == first["document_id"]:
             raise LakeFileDamaged(document_id, "planted")
         return await load_version(db, tenant_id, document_id, today=today)

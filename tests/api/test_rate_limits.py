@@ -179,7 +179,7 @@ async def test_a_tag_that_is_gone_since_it_was_published_is_refused_at_the_start
         response = await later.http.post("/v1/runs", json={"definition": "gone"})
     assert response.status_code == 422
     assert response.json()["detail"] == (
-        "gone.a.resource_tag: no worker takes 'gemini_api' any more: DOCRAIL_RESOURCE_LIMITS has b"
+        "gone.a.resource_tag: no worker takes steps with the tag 'gemini_api': DOCRAIL_RESOURCE_LIMITS has b"
     )
 
 
@@ -193,7 +193,7 @@ async def test_a_tenant_that_floods_a_resource_does_not_starve_another(alone: Se
         await wait_for_backlog(alone, FLOOD + FEW)
         starts = await order_of_starts(alone, FLOOD + FEW)
     last = max(place for place, key in enumerate(starts) if key.startswith("few-"))
-    assert last < 3 * FEW, starts  # in turns it is the tenth; behind the flood it would be the last
+    assert last < 3 * FEW, starts  # in turns it is the tenth; after the flood it would be the last
 
 
 async def test_a_fairness_key_of_its_own_gives_a_customer_its_own_turn(alone: Service) -> None:

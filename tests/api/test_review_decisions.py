@@ -10,9 +10,9 @@ from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.review_summary import shown_digest
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue, InvoiceData
-from docrail.services.documents.assessed import load_assessed
 from docrail.services.documents.models import reading_version
 from docrail.services.documents.repository.readings import save_extraction
+from docrail.services.reviews.standing import load_state
 from tests.api.reviewing import IBAN, OTHER_IBAN, Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
 from tests.vendors import load_vendor
@@ -174,11 +174,21 @@ async def test_an_approved_document_stays_as_approved_until_it_is_reopened(servi
     await decide(ann, await waiting(service, ann))  # it teaches about the vendor
     assert await ann.get(f"{path}/fields") == shown
     today = dt.datetime.now(dt.UTC).date()
-    saved = await load_assessed(service.app.db, ann.tenant, item["document_id"], today=today)
+    saved = (await load_state(service.app.db, ann.tenant, item["document_id"], today=today)).invoice
     assert (saved.total.value, shown_digest(saved)) == (Decimal("119.00"), shown["digest"])
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "another reading"})
-    reopened = await load_assessed(service.app.db, ann.tenant, item["document_id"], today=today)
+    reopened = (await load_state(service.app.db, ann.tenant, item["document_id"], today=today)).invoice
     assert reopened.total.value == Decimal("999.00")
+
+
+async def test_the_list_of_documents_shows_a_decision_until_it_is_reopened(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    shown = [(await ann.get("/documents"))["documents"][0]["decision"]]
+    await decide(ann, item)
+    shown.append((await ann.get("/documents"))["documents"][0]["decision"])
+    await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "another reading"})
+    shown.append((await ann.get("/documents"))["documents"][0]["decision"])
+    assert shown == [None, "approved", None]
 
 
 @pytest.mark.usefixtures("limited")

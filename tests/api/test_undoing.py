@@ -183,5 +183,5 @@ async def test_a_run_inside_another_is_not_undone_alone(calling: Service) -> Non
         assert (await calling.closed(run_id))["status"] == "failed"
         refused = await calling.http.post(f"/v1/dead-letters/{run_id}~inner/pay/resolve", json={"action": "retry"})
         assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "run_id")
-        assert "is not undone alone" in refused.json()["problems"][0]["message"]
+        assert "cannot be undone alone" in refused.json()["problems"][0]["message"]
         assert len(server.asked) == 3

@@ -53,7 +53,7 @@ async def worker_status(service: Service) -> str:
 
 
 @pytest.mark.parametrize(
-    ("number", "expected"), [(signal.SIGKILL, "was last heard of"), (signal.SIGTERM, "is stopping")]
+    ("number", "expected"), [(signal.SIGKILL, "sent its last heartbeat"), (signal.SIGTERM, "is stopping")]
 )
 async def test_a_lost_worker_is_noticed_soon(alone: Service, number: signal.Signals, expected: str) -> None:
     async with worker_process(alone) as process:

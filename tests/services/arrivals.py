@@ -49,7 +49,7 @@ async def arrive(db: Database, tenant_id: str = TENANT, *, text: str = "", **val
 
 
 async def judged(db: Database, document_id: str, tenant_id: str = TENANT) -> InvoiceData:
-    return await load_assessed(db, tenant_id, document_id, today=TODAY)
+    return (await load_assessed(db, tenant_id, document_id, today=TODAY)).invoice
 
 
 async def codes(db: Database, document_id: str, tenant_id: str = TENANT) -> list[str]:

@@ -61,7 +61,7 @@ async def test_of_fits_at_once_each_gets_a_version_and_one_counts(pool: asyncpg.
     assert sum(each.active for each in await list_calibrations(pool, COMMITTING)) == 1
 
 
-async def test_a_decision_tells_how_the_readings_fared(db: PoolConnectionProxy) -> None:
+async def test_a_decision_records_which_readings_were_right(db: PoolConnectionProxy) -> None:
     document_id = await arrive(db)
     await correct(db, document_id, "total", "120.00")
     await approve(db, document_id)

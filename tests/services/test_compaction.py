@@ -140,10 +140,10 @@ async def test_a_file_that_is_no_parquet_is_left_and_named(local: Lake, caplog: 
     broken.write_bytes(b"PAR1 no more")
     assert compact(local.of("acme"), now=NOW).files == 1
     assert broken.exists()
-    assert "parquet/doc_2.v1.parquet is left as it is" in caplog.text
+    assert "parquet/doc_2.v1.parquet is skipped" in caplog.text
 
 
-async def test_of_two_who_compact_at_once_one_is_told_to_try_again(lake: Lake) -> None:
+async def test_of_two_concurrent_compactions_one_has_to_try_again(lake: Lake) -> None:
     tenant = lake.of("acme")
     await save(lake, of_month("doc_1", "2026-11"))
     others = iter([Manifest()])
@@ -213,7 +213,7 @@ async def test_json_files_of_earlier_versions_go_and_the_last_one_stays(local: L
     assert [one.version for one in saved_in(local.of("acme"), "json")] == [10]
 
 
-async def test_readers_beside_writers_and_compactions_never_miss_what_was_saved(lake: Lake) -> None:
+async def test_readers_see_every_saved_document_during_writes_and_compactions(lake: Lake) -> None:
     saved: dict[str, int] = {}
     ended = asyncio.Event()
 

@@ -17,7 +17,7 @@ from docrail.services.failures.repository import (
     list_oldest,
     load_letter,
     load_open_letters,
-    tell,
+    record_report,
 )
 from docrail.services.runs.repository import list_actions, record_action
 from docrail.services.tools import Tools
@@ -48,7 +48,7 @@ async def test_letters_in_any_order_and_twice_end_as_the_last_one_says(
     db: PoolConnectionProxy, order: tuple[DeadLetter, ...]
 ) -> None:
     for each in (*order, order[0]):
-        await tell(db, each)
+        await record_report(db, each)
     now = await kept(db)
     assert now.status is LetterStatus.RESOLVED
     assert now.reported_at == dt.datetime.fromtimestamp(4.0, dt.UTC)
@@ -68,39 +68,39 @@ async def test_letters_in_any_order_and_twice_end_as_the_last_one_says(
         ([letter("cancelled", 2.0)], "resolved", "abort"),
     ],
 )
-async def test_a_run_tells_what_became_of_a_step(
+async def test_a_report_resolves_the_letter_of_its_step(
     db: PoolConnectionProxy, letters: list[DeadLetter], status: str, resolution: str | None
 ) -> None:
     for each in letters:
-        await tell(db, each)
+        await record_report(db, each)
     now = await kept(db)
     assert (now.status, now.resolution) == (status, resolution)
 
 
 async def test_what_is_late_does_not_open_what_was_closed(db: PoolConnectionProxy) -> None:
-    await tell(db, letter("failed", 5.0))
+    await record_report(db, letter("failed", 5.0))
     assert await close(db, TENANT, await kept(db), Resolved.DISMISS, by="ann")
     for late in (letter("failed", 5.0), letter("parked", 5.0), letter("failed", 4.0)):
-        await tell(db, late)
+        await record_report(db, late)
     now = await kept(db)
     assert (now.status, now.resolution, now.resolved_by) == ("resolved", "dismiss", "ann")
-    await tell(db, letter("failed", 6.0, error_message="again"))
+    await record_report(db, letter("failed", 6.0, error_message="again"))
     again = await kept(db)
     assert (again.status, again.error_message, again.resolved_by) == ("failed", "again", None)
     assert not await close(db, TENANT, now, Resolved.RETRY, by="ann")  # it was seen before it failed again
     assert (await kept(db)).status is LetterStatus.FAILED
 
 
-async def test_who_closed_it_is_added_to_what_the_run_told_first(db: PoolConnectionProxy) -> None:
-    await tell(db, PARKED)
+async def test_the_person_who_closed_a_letter_is_added_to_an_earlier_report(db: PoolConnectionProxy) -> None:
+    await record_report(db, PARKED)
     seen = await kept(db)
-    await tell(db, letter("cancelled", 2.0))
+    await record_report(db, letter("cancelled", 2.0))
     assert await close(db, TENANT, seen, Resolved.ABORT, by="ann")
     assert (await kept(db)).resolved_by == "ann"
 
 
 async def test_text_that_postgresql_cannot_keep_is_kept_without_it(db: PoolConnectionProxy) -> None:
-    await tell(db, letter(error_message="a\x00b\ud800"))
+    await record_report(db, letter(error_message="a\x00b\ud800"))
     assert (await kept(db)).error_message == "a\N{REPLACEMENT CHARACTER}b?"
 
 
@@ -113,8 +113,8 @@ async def test_letters_are_listed_by_what_is_asked(db: PoolConnectionProxy) -> N
         "order.e": {"at": 5.0, "status": "skipped", "definition_id": "order"},
     }
     for run_id, fields in runs.items():
-        await tell(db, letter(run_id=run_id, **fields))
-    await tell(db, letter(tenant_id=OTHER_TENANT))
+        await record_report(db, letter(run_id=run_id, **fields))
+    await record_report(db, letter(tenant_id=OTHER_TENANT))
 
     async def found(**wanted: Json) -> str:
         asked = LetterFilter(**{"view": View.ALL, **wanted})
@@ -143,8 +143,8 @@ async def test_letters_are_listed_by_what_is_asked(db: PoolConnectionProxy) -> N
 
 async def test_the_letters_of_a_run_are_those_of_the_runs_inside_it_too(db: PoolConnectionProxy) -> None:
     for run_id in ("o.1", "o.1~load", "o.1~load~a", "o.1~other", "o.11", "o.11~load"):
-        await tell(db, letter(run_id=run_id))
-    await tell(db, letter(run_id="o.1~load~b", status="skipped"))
+        await record_report(db, letter(run_id=run_id))
+    await record_report(db, letter(run_id="o.1~load~b", status="skipped"))
     of_run = await load_open_letters(db, TENANT, "o.1")
     assert [each.run_id for each in of_run] == ["o.1", "o.1~load", "o.1~load~a", "o.1~other"]
     of_step = await load_open_letters(db, TENANT, "o.1", "load")

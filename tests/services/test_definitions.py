@@ -38,7 +38,7 @@ async def test_versions_count_from_one_and_the_newest_is_loaded(db: PoolConnecti
     assert first.body == {"id": "invoice", "title": "a"}
 
 
-async def test_what_is_not_published_is_told_by_id_and_by_version(db: PoolConnectionProxy) -> None:
+async def test_unpublished_definitions_are_listed_by_id_and_version(db: PoolConnectionProxy) -> None:
     await publish_text(db, "a")
     await publish_text(db, "a", tenant_id=OTHER_TENANT, definition_id="theirs")
     wanted = {("invoice", None), ("invoice", 1), ("invoice", 2), ("invoice", 2**62), ("theirs", None), ("none", 1)}

@@ -136,7 +136,7 @@ async def test_runs_of_before_there_were_builds_go_on_at_the_first_one(upgraded:
     assert await upgraded.workers_of(run_id) == {"None", "b1"}
 
 
-async def test_readiness_tells_of_a_build_that_nobody_made_current(upgraded: Upgraded) -> None:
+async def test_readiness_reports_a_build_that_is_not_current(upgraded: Upgraded) -> None:
     async with upgraded.worker("b1"):
         await eventually(lambda: _told(upgraded, "the current build is none, and those that poll are of b1"), "/readyz")
         await upgraded.make_current("b1")
@@ -190,7 +190,7 @@ async def _started(upgraded: Upgraded, run_id: str) -> list[float]:
     return [event.event_time.ToMicroseconds() / 1e6 for event in events if event.event_type == kind]
 
 
-def test_a_fleet_is_called_as_its_task_queue_unless_it_is_told_otherwise() -> None:
+def test_a_deployment_is_named_as_its_task_queue_by_default() -> None:
     assert Settings(task_queue="docs.eu").deployment == "docs-eu"
     assert Settings(task_queue="docs.eu", deployment_name="eu").deployment == "eu"
     assert Settings(build_id="", deployment_name="").build_id is None

@@ -58,7 +58,7 @@ async def test_metrics_are_claimed_once_by_the_documents_own_tenant(db: PoolConn
     assert await claim_metrics(db, TENANT, "doc_a", "success") is None
 
 
-async def test_metrics_tell_the_confidence_of_the_tenants_own_extraction(db: PoolConnectionProxy) -> None:
+async def test_metrics_have_the_confidence_of_the_tenants_own_extraction(db: PoolConnectionProxy) -> None:
     same = blob_of("same bytes")
     for tenant_id, document_id in ((TENANT, "doc_a"), (OTHER_TENANT, "doc_b")):
         await upload(db, tenant_id=tenant_id, document_id=document_id, blob=same)

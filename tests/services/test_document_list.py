@@ -7,9 +7,9 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from docrail.invoices.facts import DocumentType
-from docrail.services.documents.models import DocumentFilter, DocumentStatus, ListedDocument
+from docrail.services.documents.models import DocumentDecision, DocumentFilter, DocumentStatus, ListedDocument
 from docrail.services.documents.repository.documents import LIST_DOCUMENTS, list_documents, mark_run_started
-from docrail.services.documents.service import claim_metrics
+from docrail.services.documents.service import claim_metrics, mark_decided
 from tests.postgres import OTHER_TENANT, TENANT, upload
 from tests.services.arrivals import arrive, correct, judged
 
@@ -74,6 +74,15 @@ async def test_documents_are_filtered_by_status(db: PoolConnectionProxy) -> None
     assert {status: await listed(db, status=status) for status in DocumentStatus} == {
         status: [document_id] for status, document_id in expected.items()
     }
+
+
+async def test_a_document_is_listed_with_its_decision_until_that_is_withdrawn(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    decisions = []
+    for decision in (None, DocumentDecision.REJECTED, None):
+        await mark_decided(db, TENANT, document_id, decision)
+        decisions += [document.decision for document in await list_documents(db, TENANT, ANY, limit=1)]
+    assert decisions == [None, DocumentDecision.REJECTED, None]
 
 
 @pytest.mark.parametrize(

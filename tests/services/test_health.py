@@ -60,7 +60,7 @@ def test_a_worker_is_there(pollers: list[PollerInfo], heartbeats: list[WorkerHea
         pytest.param([], [beat(1)], "'docrail'", id="polls another kind of task"),
         pytest.param([poll(91)], [], "polled 91 s ago", id="polls no more"),
         pytest.param([poll(91)], [beat(1)], "polled 91 s ago", id="lives, but polls no more"),
-        pytest.param([poll(10)], [beat(16)], "was last heard of 16 s ago", id="killed"),
+        pytest.param([poll(10)], [beat(16)], "sent its last heartbeat 16 s ago", id="killed"),
         pytest.param([poll(10)], [beat(1, status=STOPPING)], "is stopping", id="drains"),
         pytest.param(
             [poll(10), poll(2, "2@b")],

@@ -17,8 +17,9 @@ from docrail.invoices.assessment.assess import vendor_is_known
 from docrail.invoices.assessment.duplicates import find_duplicates, seen_of
 from docrail.invoices.facts import Evidence, Severity, Source
 from docrail.invoices.model import FieldValue, InvoiceData
-from docrail.services.documents.assessed import LOAD_KNOWN
+from docrail.services.documents.repository.seen import LOAD_KNOWN
 from docrail.services.documents.repository.vendors import remember
+from docrail.services.documents.service import mark_decided
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id, upload
 from tests.services.arrivals import IBAN, OTHER_IBAN, TODAY, approve, arrive, codes, correct, judged, reading
 from tests.vendors import load_vendor
@@ -109,12 +110,7 @@ async def test_other_tenants_are_never_compared(db: PoolConnectionProxy) -> None
 async def test_a_rejected_document_is_no_reason_not_to_pay(db: PoolConnectionProxy) -> None:
     first = await arrive(db)
     await codes(db, first)
-    await db.execute(
-        "INSERT INTO reviews (document_id, tenant_id, review_id, run_id, status, priority, parts, reasons, summary, "
-        "due_at) VALUES ($1, $2, $1, 'run', 'rejected', 1, '{}', '[]', '{}', now())",
-        first,
-        TENANT,
-    )
+    await mark_decided(db, TENANT, first, "rejected")
     assert await codes(db, await arrive(db)) == []
 
 

@@ -2,19 +2,23 @@
 
 import asyncio
 import datetime as dt
+from decimal import Decimal
 
 import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from docrail.adapters.postgres.pool import NotStored
-from docrail.services.documents.models import Standing
-from docrail.services.lake.models import LakeVersion, StandingChanged
+from docrail.adapters.postgres.pool import NotStored, transaction
+from docrail.services.documents.models import Change, CorrectionAct
+from docrail.services.documents.service import insert_change
 from docrail.services.lake.repository import claim_version
+from docrail.services.lake.service import load_version
 from docrail.services.reviews.models import Appearance, Question
-from docrail.services.reviews.repository.items import update_appearance, upsert_review
+from docrail.services.reviews.repository.items import lock_review, update_appearance, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
+from tests.services.arrivals import TODAY, arrive
 from tests.services.invoices import invoice
+from tests.stack import eventually
 
 
 async def test_the_same_state_again_is_the_same_version(db: PoolConnectionProxy) -> None:
@@ -49,8 +53,8 @@ async def test_a_decision_is_another_state_and_what_was_not_decided_stays_the_ve
     db: PoolConnectionProxy,
 ) -> None:
     document_id = (await upload(db)).document_id
-    standings = [Standing(), Standing("approved"), Standing("approved"), Standing("rejected"), Standing()]
-    claimed = [await claim_version(db, TENANT, invoice(document_id), standing) for standing in standings]
+    statuses = ["open", "approved", "approved", "rejected", "open"]
+    claimed = [await claim_version(db, TENANT, invoice(document_id), status) for status in statuses]
     assert [(each.number, each.status) for each in claimed] == [
         (1, "open"),
         (2, "approved"),
@@ -60,12 +64,20 @@ async def test_a_decision_is_another_state_and_what_was_not_decided_stays_the_ve
     ]
 
 
-async def test_what_was_loaded_before_somebody_corrected_it_gets_no_version(db: PoolConnectionProxy) -> None:
-    document_id = (await upload(db)).document_id
+async def test_a_document_that_is_corrected_while_it_is_saved_is_saved_as_corrected(pool: asyncpg.Pool) -> None:
+    document_id = await arrive(pool, COMMITTING)
     look = Appearance(1, {}, [], {})
-    review = await upsert_review(db, TENANT, document_id, Question("r", look, dt.datetime.now(dt.UTC)))
-    assert isinstance(await claim_version(db, TENANT, invoice(document_id), Standing()), LakeVersion)
-    await update_appearance(db, TENANT, review.review_id, look)
-    with pytest.raises(StandingChanged, match="load it again"):
-        await claim_version(db, TENANT, invoice(document_id, number="old"), Standing())
-    assert (await claim_version(db, TENANT, invoice(document_id), Standing(revision=1))).number == 1
+    review = await upsert_review(pool, COMMITTING, document_id, Question("r", look, dt.datetime.now(dt.UTC)))
+    async with transaction(pool) as tx:
+        await lock_review(tx, COMMITTING, review.review_id)
+        saving = asyncio.create_task(load_version(pool, COMMITTING, document_id, today=TODAY))
+        await eventually(lambda: is_blocked(pool), "the save waits for the correction")
+        await insert_change(tx, COMMITTING, document_id, Change("total", CorrectionAct.LOCK, "200.00", "ann"))
+        await update_appearance(tx, COMMITTING, review.review_id, look)
+    saved, version = await saving
+    assert (saved.total.value, version.number) == (Decimal("200.00"), 1)
+
+
+async def is_blocked(pool: asyncpg.Pool) -> bool:
+    blocked = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return bool(await pool.fetch(blocked))

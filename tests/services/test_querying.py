@@ -111,7 +111,7 @@ def test_a_tenant_without_saved_documents_is_named(lake: Lake) -> None:
     assert list(rows_of(open_lake(lake, ["acme", "globex"]).ask("SELECT count(*) FROM invoices"))) == [(2,)]
 
 
-async def test_a_small_file_that_is_none_is_told(lake: Lake) -> None:
+async def test_a_small_file_that_is_no_parquet_is_reported(lake: Lake) -> None:
     (lake.root / "acme" / "parquet" / "doc_9.v1.parquet").write_bytes(b"PAR1")
     with pytest.raises(LakeFileDamaged, match=r"parquet/doc_9\.v1\.parquet is no Parquet file that Docrail wrote"):
         open_lake(lake)
@@ -154,7 +154,7 @@ for _ in range(40):
 """
 
 
-async def test_a_question_ends_when_the_service_goes_away_meanwhile(tmp_path: Path) -> None:
+async def test_a_query_ends_when_the_service_becomes_unavailable(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     for month in (1, 2):
         await save(lake, of_month(f"doc_{month}", f"2026-{month:02d}"))

@@ -12,7 +12,7 @@ from temporalio.service import RPCStatusCode
 from docrail.adapters.temporal.connection import Connection
 from docrail.embedded.temporal import TemporalServer, start_temporal
 from docrail.services.errors import Unavailable
-from docrail.services.limits.service import Applied, AppliedLimit, apply_limits, told
+from docrail.services.limits.service import Applied, AppliedLimit, apply_limits, line_of
 from tests.grpc_answers import grpc_server
 
 pytestmark = pytest.mark.server
@@ -55,7 +55,7 @@ async def test_a_limit_is_set_once_and_follows_the_settings(temporal: TemporalSe
     assert await apply(temporal, "followed", 20) == AppliedLimit("followed", Applied.SET, 20)
 
 
-async def test_what_somebody_set_is_kept_over_restarts(temporal: TemporalServer) -> None:
+async def test_a_limit_that_a_person_set_survives_restarts(temporal: TemporalServer) -> None:
     await apply(temporal, "changed", 10)
     await set_by_hand(temporal, "changed", 5)
     kept = AppliedLimit("changed", Applied.KEPT, 5, "somebody")
@@ -72,7 +72,7 @@ async def test_a_temporal_that_keeps_no_limits_gets_them_from_the_workers(refusa
     assert applied == [AppliedLimit("gemini_api", Applied.STATED, 10)]
 
 
-async def test_a_temporal_that_is_away_is_told() -> None:
+async def test_an_unavailable_temporal_is_reported() -> None:
     with pytest.raises(Unavailable):
         await apply_limits(Connection("127.0.0.1:1"), QUEUE, {"gemini_api": 10})
 
@@ -85,15 +85,15 @@ async def test_a_temporal_that_is_away_is_told() -> None:
         (
             AppliedLimit("a", Applied.KEPT, 0.5, "operator ann"),
             (
-                "a stays limited to 30/min, as set by operator ann: `docrail limit reset a` gives it the limit of the "
+                "a stays limited to 30/min, set by operator ann: `docrail limit reset a` restores the limit of the "
                 "settings"
             ),
         ),
         (
             AppliedLimit("a", Applied.STATED, 1),
-            "this Temporal keeps no limits for us: the workers ask it to limit a to 1/s",
+            "this Temporal does not store limits: the workers limit a to 1/s",
         ),
     ],
 )
-def test_what_became_of_a_limit_is_told_in_words(applied: AppliedLimit, line: str) -> None:
-    assert told(applied) == line
+def test_the_line_about_a_limit_states_its_outcome(applied: AppliedLimit, line: str) -> None:
+    assert line_of(applied) == line

@@ -20,7 +20,7 @@ async def age(db: PoolConnectionProxy, seconds: float) -> None:
     await db.execute("UPDATE reading_leases SET expires_at = expires_at - make_interval(secs => $1)", seconds)
 
 
-async def test_work_that_somebody_has_is_nobody_elses(db: PoolConnectionProxy) -> None:
+async def test_work_has_one_holder_at_a_time(db: PoolConnectionProxy) -> None:
     assert await claim_lease(db, lease("first"), 30) == Claim(mine=True, note={})
     second = await claim_lease(db, lease("second"), 30)
     assert not second.mine
@@ -66,7 +66,7 @@ async def test_a_holder_that_died_loses_it_and_one_that_renews_does_not(db: Pool
     assert (await claim_lease(db, lease("third"), 30)).mine is True
 
 
-async def test_who_takes_over_from_a_holder_that_died_is_told_so_each_time(db: PoolConnectionProxy) -> None:
+async def test_a_claim_says_each_time_that_the_holder_before_it_died(db: PoolConnectionProxy) -> None:
     assert (await claim_lease(db, lease("first"), 30)).died is False
     for number in range(2):
         await age(db, 31)
@@ -79,7 +79,7 @@ async def test_who_takes_over_from_a_holder_that_died_is_told_so_each_time(db: P
     assert (await claim_lease(db, lease("last"), 30)).died is False
 
 
-async def test_what_is_left_waits_and_tells_the_next_one(db: PoolConnectionProxy) -> None:
+async def test_a_lease_that_is_left_passes_its_note_to_the_next_holder(db: PoolConnectionProxy) -> None:
     await claim_lease(db, lease("first"), 30)
     await leave_lease(db, lease("first"), 120, {"repair": True})
     waiting = await claim_lease(db, lease("second"), 30)
@@ -89,7 +89,7 @@ async def test_what_is_left_waits_and_tells_the_next_one(db: PoolConnectionProxy
     assert await claim_lease(db, lease("second"), 30) == Claim(mine=True, note={"repair": True})
 
 
-async def test_a_refusal_is_no_answer_while_somebody_asks_again(db: PoolConnectionProxy) -> None:
+async def test_a_refusal_ends_when_another_attempt_asks_again(db: PoolConnectionProxy) -> None:
     await claim_lease(db, lease("first"), 30)
     await leave_lease(db, lease("first"), 600, {"refused": ["code", "why"], "repair": True})
     assert (await claim_lease(db, lease("second"), 30)).note["refused"] == ["code", "why"]
@@ -108,7 +108,7 @@ async def test_what_is_given_back_is_forgotten(db: PoolConnectionProxy) -> None:
     assert await claim_lease(db, lease("third"), 30) == Claim(mine=True, note={})
 
 
-async def test_leases_that_nobody_came_back_to_are_removed(db: PoolConnectionProxy) -> None:
+async def test_abandoned_leases_are_removed(db: PoolConnectionProxy) -> None:
     await claim_lease(db, lease("gone", work="a"), 30)
     await age(db, 86_400 + 60)
     await claim_lease(db, lease("here", work="b"), 30)

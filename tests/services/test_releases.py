@@ -45,7 +45,7 @@ async def test_stable_follows_releases(app: App) -> None:
     assert [await release(app, number) for number in (1, 1, 2, 2, 3)] == [1, 1, 2, 2, 3]
 
 
-async def test_an_older_release_beside_a_newer_one_moves_nothing_back(app: App) -> None:
+async def test_an_older_release_next_to_a_newer_one_moves_nothing_back(app: App) -> None:
     assert [await release(app, number) for number in (1, 2, 1, 2)] == [1, 2, 2, 2]
 
 

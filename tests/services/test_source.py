@@ -117,7 +117,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
         pytest.param("a" * (MAX_SOURCE_BYTES + 1), [("too-large", "None:None", "$")], id="too-large"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_place(text: str | bytes, expected: list[tuple[str, str, str]]) -> None:
+def test_unreadable_text_is_reported_with_its_place(text: str | bytes, expected: list[tuple[str, str, str]]) -> None:
     assert found(text) == expected
 
 
@@ -137,7 +137,7 @@ def test_a_number_of_thousands_of_digits_is_refused_and_not_read() -> None:
     assert [problem.code for problem in problems] == ["not-json"]
 
 
-def test_what_follows_from_an_unread_part_is_not_told() -> None:
+def test_consequences_of_an_unread_part_are_not_reported() -> None:
     text = "id: a\nid: b\nsteps: *steps\n"
     _, problems = check_definition(text, {})
     assert [(problem.line, problem.code) for problem in problems] == [(2, "duplicate-key"), (3, "alias")]

@@ -88,9 +88,10 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
     sweeping = {
         "services.documents.repository.documents.LOAD_UNSTARTED",
         "services.runs.repository.FORGET_STORED",
-        "services.maintenance.repository.LOAD_OLD_ORIGINALS",
+        "services.documents.repository.documents.LOAD_OLD_ORIGINALS",
         "services.documents.repository.documents.MARK_ORIGINAL_REMOVED",
         "services.reviews.repository.decisions.LOAD_ALL_UNANSWERED",
+        "services.reviews.repository.standing.LOAD_OPEN_DOCUMENTS",
     }
     totals = {
         "services.documents.repository.counts.LOAD_COUNTS",
@@ -110,10 +111,19 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
                 names = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
                 if "db" in names and "tenant_id" not in names:
                     free.add(node.name)
-    say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified", "mark_sent", "put_off", "record_use"}
+    say_whose = {
+        "record_report",
+        "insert_overdue",
+        "is_notified",
+        "mark_notified",
+        "mark_sent",
+        "put_off",
+        "record_use",
+    }
     say_whose |= {"lock_unfiled", "mark_filed"}
     leases = {"claim_lease", "renew_lease", "leave_lease", "release_lease"}
-    of_all = {"forget_stored_outputs", "load_old_originals", "mark_original_removed"}  # files know no tenant, or all
+    # Files know no tenant, or belong to all.
+    of_all = {"forget_stored_outputs", "load_old_originals", "load_open_documents", "mark_original_removed"}
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled"}
     totals = {"load_counts", "load_review_counts", "load_spent_today", "load_model_totals"}
     assert free == say_whose | leases | of_all | sweeps | totals

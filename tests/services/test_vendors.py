@@ -33,7 +33,7 @@ async def learn_and_forget(db: PoolConnectionProxy, document_id: str) -> None:
     assert await taught(db) == before
 
 
-async def test_of_a_vendor_that_nobody_else_approved_nothing_is_left(db: PoolConnectionProxy) -> None:
+async def test_a_vendor_without_approvals_leaves_nothing(db: PoolConnectionProxy) -> None:
     await learn_and_forget(db, await arrive(db))
 
 

@@ -21,6 +21,7 @@ CREATE TABLE documents (
     processing_seconds  double precision,         -- from received_at to metrics_recorded_at
     confidence          double precision,         -- NULL if nothing was read
     metrics_recorded_at timestamptz,
+    decision            text CHECK (decision IN ('approved', 'rejected')), -- of its review item; NULL while that is open
     original_removed_at timestamptz,              -- the row outlives the bytes
     UNIQUE (tenant_id, document_id)
 );

@@ -10,7 +10,6 @@ INSERT INTO corrections (tenant_id, document_id, field, act, value, read_value, 
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 RETURNING correction_id"""
 
-
 LOAD_LOCKS = """
 SELECT field, value, corrected_by, corrected_at, why, page, box
   FROM (SELECT DISTINCT ON (field) * FROM corrections
@@ -19,11 +18,9 @@ SELECT field, value, corrected_by, corrected_at, why, page, box
  WHERE act = 'lock'
  ORDER BY correction_id"""
 
-
 LOAD_HISTORY = """
 SELECT correction_id, field, act, value, read_value, read_source, corrected_by, corrected_at, why, undone_at
   FROM corrections WHERE tenant_id = $1 AND document_id = $2 ORDER BY correction_id"""
-
 
 UNDO_LAST = """
 UPDATE corrections SET undone_at = clock_timestamp()

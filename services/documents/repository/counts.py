@@ -36,13 +36,11 @@ counted AS (
            confidence_sum = total.confidence_sum + excluded.confidence_sum)
 SELECT seconds, confidence FROM claimed"""
 
-
 LOAD_COUNTS = """
 SELECT outcome, seconds_le, confidence_le, sum(documents)::bigint AS documents, sum(seconds_sum) AS seconds_sum,
        sum(confidence_sum) AS confidence_sum
   FROM document_counts
  GROUP BY outcome, seconds_le, confidence_le"""
-
 
 _INFINITY = float("inf")
 

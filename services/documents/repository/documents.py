@@ -2,19 +2,19 @@
 """Store documents: what was uploaded, by whom, when, and whether its run was started."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 from pydantic import TypeAdapter
 
 from docrail.adapters.postgres.pool import Database
 from docrail.adapters.store.blobs import BlobRef
 from docrail.invoices.values.folding import squeeze
-from docrail.services.documents.models import Document, DocumentConflict, DocumentFilter, ListedDocument
+from docrail.services.documents.models import Document, DocumentConflict, DocumentFilter, ListedDocument, OldOriginal
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
 metrics_recorded_at, duplicate_of, definition, source, uploaded_by, original_removed_at,
 extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
-
 
 INSERT_DOCUMENT = f"""
 INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
@@ -24,16 +24,15 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
 
-
 LOAD_DOCUMENT = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = $2"
 
+LOAD_DOCUMENTS = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = ANY ($2::text[])"
 
 _STATUS = "CASE WHEN d.run_started_at IS NULL THEN 'waiting' ELSE coalesce(d.outcome, 'started') END"
 
-
 LIST_DOCUMENTS = f"""
-SELECT d.document_id, d.file_name, d.source, d.definition, d.run_id, d.received_at, {_STATUS} AS status, d.duplicate_of,
-       s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency
+SELECT d.document_id, d.file_name, d.source, d.definition, d.run_id, d.received_at, {_STATUS} AS status, d.decision,
+       d.duplicate_of, s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency
   FROM documents d LEFT JOIN seen_invoices s ON s.tenant_id = $1 AND s.document_id = d.document_id
  WHERE d.tenant_id = $1
    AND ($2::text IS NULL OR {_STATUS} = $2)
@@ -47,7 +46,6 @@ SELECT d.document_id, d.file_name, d.source, d.definition, d.run_id, d.received_
  ORDER BY d.received_at DESC, d.document_id DESC
  LIMIT $9"""
 
-
 LOAD_UNSTARTED = f"""
 SELECT {_COLUMNS} FROM documents
  WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
@@ -55,27 +53,35 @@ SELECT {_COLUMNS} FROM documents
  ORDER BY received_at, tenant_id, document_id
  LIMIT $2"""
 
-
 MARK_ORIGINAL_SENT_AGAIN = f"""
 UPDATE documents SET original_removed_at = NULL
  WHERE tenant_id = $1 AND document_id = $2 AND original_removed_at IS NOT NULL
 RETURNING {_COLUMNS}"""
 
+# Bytes belong to all documents that have them: the youngest decides, and one whose run has not started.
+LOAD_OLD_ORIGINALS = """
+SELECT sha256, min(received_at) AS received_at, array_agg(document_id) AS document_ids FROM documents
+ WHERE sha256 IN (SELECT sha256 FROM documents WHERE received_at < $1 AND original_removed_at IS NULL)
+   AND original_removed_at IS NULL
+ GROUP BY sha256
+HAVING max(received_at) < $1 AND bool_and(run_started_at IS NOT NULL)
+   AND ($3::timestamptz IS NULL OR (min(received_at), sha256) > ($3, $4::text))
+ ORDER BY min(received_at), sha256
+ LIMIT $2"""
 
-# Who uploads the bytes again after they were deleted has them.
+# An upload of the same bytes after they were deleted brings them back.
 MARK_ORIGINAL_REMOVED = """
 UPDATE documents SET original_removed_at = now()
  WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL"""
-
 
 MARK_RUN_STARTED = """
 UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
 RETURNING true"""
 
-
 _LISTED = TypeAdapter(ListedDocument)
 
+MARK_DECIDED = "UPDATE documents SET decision = $3 WHERE tenant_id = $1 AND document_id = $2"
 
 INSERT_ATTEMPTS = 3
 """An insert loses at most once to the first upload of the same bytes, and then sees it."""
@@ -120,6 +126,12 @@ async def load_document(db: Database, tenant_id: str, document_id: str) -> Docum
     return Document(**row) if row else None
 
 
+async def load_documents(db: Database, tenant_id: str, document_ids: Sequence[str]) -> dict[str, Document]:
+    """Return the tenant's documents with these ids, by id."""
+    rows = await db.fetch(LOAD_DOCUMENTS, tenant_id, document_ids)
+    return {row["document_id"]: Document(**row) for row in rows}
+
+
 async def list_documents(
     db: Database, tenant_id: str, wanted: DocumentFilter, *, limit: int, after: str | None = None
 ) -> list[ListedDocument]:
@@ -137,13 +149,29 @@ async def load_unstarted(
 
     For the sweep that starts the runs of interrupted uploads; each row names its tenant. For internal use only.
     """
-    behind = (after.received_at, after.tenant_id, after.document_id) if after else (None, None, None)
-    return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit, *behind)]
+    key = (after.received_at, after.tenant_id, after.document_id) if after else (None, None, None)
+    return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit, *key)]
+
+
+async def load_old_originals(
+    db: Database, before: dt.datetime, limit: int, after: OldOriginal | None = None
+) -> list[OldOriginal]:
+    """Return bytes, of ALL tenants, whose documents were all received before and have a run; oldest first.
+
+    `after` is the last one of the previous page.
+    """
+    key = (after.received_at, after.sha256) if after else (None, None)
+    return [OldOriginal(**row) for row in await db.fetch(LOAD_OLD_ORIGINALS, before, limit, *key)]
 
 
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
     """Record that the document's run was started. True the first time; later calls return False and change nothing."""
     return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
+
+
+async def mark_decided(db: Database, tenant_id: str, document_id: str, decision: str | None) -> None:
+    """Record how the document was decided, None if that was withdrawn. Call it in the decision's transaction."""
+    await db.execute(MARK_DECIDED, tenant_id, document_id, decision)
 
 
 async def mark_original_removed(db: Database, sha256: str, before: dt.datetime) -> None:

@@ -9,9 +9,7 @@ from docrail.services.documents.models import CURRENT_READER, FALLBACK
 LOAD_EXTRACTION = """
 SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2 AND reader_version = $3"""
 
-
 _PART = "split_part(split_part(reader_version, '@', 1), '/', {})"
-
 
 BEST_FIRST = f"{_PART.format(1)} = $3 DESC, {_PART.format(2)} NOT IN ('', '{FALLBACK}') DESC, created_at DESC"
 """The order of readings, where $3 is CURRENT_READER: by this code's readers first, a model's before local ones, then
@@ -20,19 +18,16 @@ newest.
 Documents share the reading of equal bytes: if no model was available for one, the others keep the model's reading.
 """
 
-
 LOAD_BEST_EXTRACTION = f"""
 SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2
  ORDER BY {BEST_FIRST}
  LIMIT 1"""  # noqa: S608  # a constant
-
 
 SAVE_EXTRACTION = """
 INSERT INTO processed_documents (tenant_id, sha256, reader_version, data)
 VALUES ($1, $2, $3, $4::text::jsonb)
 ON CONFLICT DO NOTHING
 RETURNING true"""
-
 
 _ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 r"""A NUL inside JSON text: `\u0000` after an even number of backslashes."""

@@ -53,8 +53,7 @@ async def remember(db: Database, tenant_id: str, approved: InvoiceData) -> str |
     """Learn from a document that a person approved, as assessed then. Call it in the decision's transaction.
 
     Updates the memory of its vendor, if the document identifies one, and the outcomes for calibration. Return the
-    vendor's
-    key, which `forget` needs if the approval is withdrawn.
+    vendor's key, which `forget` needs if the approval is withdrawn.
     """
     keys = vendor_keys(approved)
     vendor_key = await _vendor_of(db, tenant_id, keys, approved) if keys else None
@@ -75,8 +74,7 @@ async def forget(db: Database, tenant_id: str, approved: InvoiceData, vendor_key
     """Undo what `remember` learned from a document, for the vendor key that it returned.
 
     Call it once, in the transaction that withdraws the approval. Keys lead to the previous vendors again, and to none
-    of
-    which nothing is left.
+    of which nothing is left.
     """
     await forget_outcomes(db, tenant_id, approved.document_id)
     stored = await db.fetchval(LOCK_VENDOR, tenant_id, vendor_key) if vendor_key else None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.service import forget
+from docrail.services.documents.service import forget, mark_decided
 from docrail.services.reviews.models import PASSED_BY, Decision, Unanswered
 
 DECIDE = """
@@ -30,7 +30,8 @@ REOPEN = """
 UPDATE reviews SET status = 'open', decision = NULL, decided_by = NULL, decision_digest = NULL, closed_at = NULL,
        decided_invoice = NULL, taught_vendor = NULL, first_approval = NULL, claimed_by = NULL, claimed_until = NULL,
        revision = revision + 1, updated_at = now()
- WHERE tenant_id = $1 AND review_id = $2"""
+ WHERE tenant_id = $1 AND review_id = $2
+RETURNING document_id"""
 
 
 LOAD_DECIDED = """
@@ -95,7 +96,8 @@ async def reopen_review(db: Database, tenant_id: str, review_id: str) -> None:
     if decided is not None and decided["decided_by"] != PASSED_BY:
         invoice = InvoiceData.model_validate_json(decided["decided_invoice"])
         await forget(db, tenant_id, invoice, decided["taught_vendor"])
-    await db.execute(REOPEN, tenant_id, review_id)
+    document_id = await db.fetchval(REOPEN, tenant_id, review_id)
+    await mark_decided(db, tenant_id, document_id, None)
 
 
 async def mark_touched(db: Database, tenant_id: str, review_id: str) -> None:

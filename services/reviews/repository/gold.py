@@ -7,12 +7,12 @@ from docrail.adapters.postgres.pool import Database
 from docrail.services.reviews.models import PASSED_BY
 
 LIST_APPROVED = f"""
-SELECT d.document_id, d.sha256, d.media_type, r.decided_by AS approved_by, r.closed_at AS approved_at, r.first_approval,
-       r.decided_invoice::text AS decided
-  FROM reviews r JOIN documents d ON d.tenant_id = r.tenant_id AND d.document_id = r.document_id
- WHERE r.tenant_id = $1 AND r.status = 'approved' AND r.decided_by <> '{PASSED_BY}' AND r.closed_at IS NOT NULL
-   AND ($2::timestamptz IS NULL OR (r.closed_at, d.document_id) > ($2, $3))
- ORDER BY r.closed_at, d.document_id
+SELECT document_id, decided_by AS approved_by, closed_at AS approved_at, first_approval,
+       decided_invoice::text AS decided
+  FROM reviews
+ WHERE tenant_id = $1 AND status = 'approved' AND decided_by <> '{PASSED_BY}' AND closed_at IS NOT NULL
+   AND document_id IS NOT NULL AND ($2::timestamptz IS NULL OR (closed_at, document_id) > ($2, $3))
+ ORDER BY closed_at, document_id
  LIMIT $4"""  # noqa: S608  # a constant
 
 
@@ -21,8 +21,6 @@ class Approved:
     """An approved document. `first_approval`: the first approver, where two were required."""
 
     document_id: str
-    sha256: str
-    media_type: str
     approved_by: str
     approved_at: dt.datetime
     first_approval: dict[str, str] | None

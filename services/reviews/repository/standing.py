@@ -1,0 +1,37 @@
+"""Read how the review of a document stands."""
+
+from collections.abc import Sequence
+
+from docrail.adapters.postgres.pool import Database
+from docrail.invoices.model import InvoiceData
+from docrail.services.reviews.models import APPROVED, REJECTED
+
+LOAD_STANDING = """
+SELECT status, revision, decided_invoice::text FROM reviews WHERE tenant_id = $1 AND document_id = $2"""
+
+
+LOAD_OPEN_DOCUMENTS = "SELECT document_id FROM reviews WHERE document_id = ANY ($1::text[]) AND status = 'open'"
+
+
+LOCK_REVISION = "SELECT revision FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR SHARE"
+
+
+async def load_standing(db: Database, tenant_id: str, document_id: str) -> tuple[str, int, InvoiceData | None]:
+    """Return `approved`, `rejected` or `open`, the review's revision, and the document as it was decided."""
+    row = await db.fetchrow(LOAD_STANDING, tenant_id, document_id)
+    if row is None:
+        return "open", 0, None
+    if row["status"] not in (APPROVED, REJECTED):
+        return "open", row["revision"], None
+    decided = row["decided_invoice"]
+    return row["status"], row["revision"], InvoiceData.model_validate_json(decided) if decided else None
+
+
+async def load_open_documents(db: Database, document_ids: Sequence[str]) -> set[str]:
+    """Return which of these documents, of ANY tenant, have an open review. For internal use only."""
+    return {row["document_id"] for row in await db.fetch(LOAD_OPEN_DOCUMENTS, document_ids)}
+
+
+async def lock_revision(db: Database, tenant_id: str, document_id: str) -> int:
+    """Return the review's revision, 0 without a review; no one changes it until the caller's transaction ends."""
+    return await db.fetchval(LOCK_REVISION, tenant_id, document_id) or 0
