@@ -14,7 +14,7 @@ from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.corrections import proposals
 from docrail.invoices.assessment.explanation import Term, explain, explain_overall, explain_priority
 from docrail.invoices.fields import value_text
-from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData, Lock, Problem
+from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData, InvoiceProblem, Lock
 from docrail.services.documents.models import StoredChange
 from docrail.services.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
 from docrail.services.model_config import Text
@@ -103,7 +103,7 @@ class FieldsOut(BaseModel):
     locks: Mapping[str, Lock] = Field(
         description="the person who set each locked field; `document_type` and `line_items` are locked as a whole"
     )
-    problems: list[Problem]
+    problems: list[InvoiceProblem]
 
     @classmethod
     def of(cls, shown: AssessedDocument) -> "FieldsOut":

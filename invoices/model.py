@@ -20,7 +20,7 @@ SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
 READER_VERSION = "12"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "4b19f28d9b38f5db"
+READERS_DIGEST = "8da1d9794919da29"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -94,7 +94,7 @@ class TaxPart(_Model):
     tax: Decimal
 
 
-class Problem(_Model):
+class InvoiceProblem(_Model):
     """Something that a rule or a reader found wrong, worded for the reviewer."""
 
     code: str
@@ -103,12 +103,12 @@ class Problem(_Model):
     field: str | None = None
 
     @classmethod
-    def error(cls, code: str, message: str, field: str | None = None) -> "Problem":
+    def error(cls, code: str, message: str, field: str | None = None) -> "InvoiceProblem":
         """Return a problem that sends the document to a person."""
         return cls(code=code, severity=Severity.ERROR, message=message, field=field)
 
     @classmethod
-    def warning(cls, code: str, message: str, field: str | None = None) -> "Problem":
+    def warning(cls, code: str, message: str, field: str | None = None) -> "InvoiceProblem":
         """Return a problem that a policy may tolerate."""
         return cls(code=code, severity=Severity.WARNING, message=message, field=field)
 
@@ -171,7 +171,7 @@ class InvoiceData(_Model):
     """Reference the payer should quote, from a payment code or an e-invoice."""
     line_items: tuple[LineItem, ...] = ()
     tax_parts: tuple[TaxPart, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[InvoiceProblem, ...] = ()
     confidence: Probability = 0.0
     reader: str = ""
     """The reader whose values were chosen: xml, gemini, text or ocr."""

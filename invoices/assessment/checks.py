@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
-from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, InvoiceData, LineItem, Problem
+from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, InvoiceData, InvoiceProblem, LineItem
 from docrail.invoices.values.currencies import CURRENCIES, THOUSANDTHS, tolerance, total_agrees
 
 EXACT = (Source.HUMAN, Source.XML, Source.QR)
@@ -42,7 +42,7 @@ RULES = frozenset(
 vendor_memory.py)."""
 
 
-def check(invoice: InvoiceData, today: dt.date) -> list[Problem]:
+def check(invoice: InvoiceData, today: dt.date) -> list[InvoiceProblem]:
     """Return a problem for every rule that `invoice` breaks, in the order people check an invoice."""
     return [
         *_required(invoice),
@@ -73,55 +73,59 @@ def expected_total(invoice: InvoiceData) -> Decimal | None:
     return invoice.net.value + invoice.tax.value + invoice.total_adjustment
 
 
-def _required(invoice: InvoiceData) -> Iterator[Problem]:
+def _required(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     for name in REQUIRED_FIELDS:
         if getattr(invoice, name).value is None:
             label = FIELDS[name].label
-            yield Problem.error("required_missing", f"No {label} was found. Please fill it in from the document.", name)
+            yield InvoiceProblem.error(
+                "required_missing", f"No {label} was found. Please fill it in from the document.", name
+            )
 
 
-def _currency(invoice: InvoiceData) -> Iterator[Problem]:
+def _currency(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     currency = invoice.currency.value
     if currency is not None and currency not in CURRENCIES:
-        yield Problem.error(
+        yield InvoiceProblem.error(
             "unknown_currency", f"'{currency}' is not an ISO 4217 currency code such as EUR.", "currency"
         )
 
 
-def _totals(invoice: InvoiceData) -> Iterator[Problem]:
+def _totals(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     expected, total = expected_total(invoice), invoice.total.value
     if expected is not None and total is not None and not total_agrees(expected, total, invoice.currency.value):
         adjustment = f" + {invoice.total_adjustment} other" if invoice.total_adjustment else ""
-        yield Problem.error(
+        yield InvoiceProblem.error(
             "totals_disagree",
             f"Net {invoice.net.value} + tax {invoice.tax.value}{adjustment} is {expected}, not the total {total}.",
             "total",
         )
 
 
-def _sign(invoice: InvoiceData) -> Iterator[Problem]:
+def _sign(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     total = invoice.total.value
     if total is not None and total <= 0 and invoice.document_type is DocumentType.INVOICE:
-        yield Problem.error("total_not_positive", f"An invoice must ask for money, but its total is {total}.", "total")
+        yield InvoiceProblem.error(
+            "total_not_positive", f"An invoice must ask for money, but its total is {total}.", "total"
+        )
 
 
-def _decimals(invoice: InvoiceData) -> Iterator[Problem]:
+def _decimals(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     """Flag a total such as `1.250` in a currency with three decimals, where it may mean one and a quarter."""
     total, currency = invoice.total, invoice.currency.value
     if currency not in THOUSANDTHS or total.value is None or total.source in EXACT:
         return
     if abs(total.value) >= 1000 and total.value.as_tuple().exponent == 0:  # noqa: PLR2004  # the smallest number with a thousands group
         message = f"{currency} is written with three decimals, so {total.value} may be a thousand times too much."
-        yield Problem.error("decimals_unsure", message, "total")
+        yield InvoiceProblem.error("decimals_unsure", message, "total")
 
 
-def _lines(invoice: InvoiceData) -> Iterator[Problem]:
+def _lines(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     total = lines_total(invoice.line_items)
     if total is None or invoice.net.value is None:
         return
     if not lines_agree(invoice, total):
         adjustment = f" with {invoice.net_adjustment} charges less discounts" if invoice.net_adjustment else ""
-        yield Problem.error(
+        yield InvoiceProblem.error(
             "lines_disagree", f"The lines add up to {total}{adjustment}, not to the net {invoice.net.value}."
         )
 
@@ -137,13 +141,13 @@ def lines_agree(invoice: InvoiceData, total: Decimal) -> bool:
     )
 
 
-def _tax(invoice: InvoiceData) -> Iterator[Problem]:
+def _tax(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     tax, parts = invoice.tax.value, invoice.tax_parts
     if tax is None or not parts:
         return
     slack = tolerance(invoice.currency.value)
     if abs(sum((part.tax for part in parts), Decimal(0)) - tax) > slack:
-        yield Problem.error(
+        yield InvoiceProblem.error(
             "tax_disagrees", f"The tax rows add up to {sum(part.tax for part in parts)}, not to {tax}.", "tax"
         )
     for part in parts:
@@ -152,26 +156,26 @@ def _tax(invoice: InvoiceData) -> Iterator[Problem]:
         expected = part.base * part.rate / 100
         if abs(expected - part.tax) > slack:
             message = f"{part.rate:f} % of {part.base} is {expected:.2f}, not {part.tax}."
-            yield Problem.error("tax_disagrees", message, "tax")
+            yield InvoiceProblem.error("tax_disagrees", message, "tax")
 
 
-def _dates(invoice: InvoiceData, today: dt.date) -> Iterator[Problem]:
+def _dates(invoice: InvoiceData, today: dt.date) -> Iterator[InvoiceProblem]:
     issued, due = invoice.date.value, invoice.due_date.value
     if issued is None:
         return
     if issued > today + MAX_AHEAD:
-        yield Problem.error(
+        yield InvoiceProblem.error(
             "date_in_future", f"The invoice date {issued} is more than 30 days ahead of {today}.", "date"
         )
     if issued < today - MAX_AGE:
-        yield Problem.warning("date_old", f"The invoice date {issued} is more than two years ago.", "date")
+        yield InvoiceProblem.warning("date_old", f"The invoice date {issued} is more than two years ago.", "date")
     if due is not None and due < issued:
-        yield Problem.warning(
+        yield InvoiceProblem.warning(
             "due_before_issue", f"The due date {due} is before the invoice date {issued}.", "due_date"
         )
 
 
-def _checksums(invoice: InvoiceData) -> Iterator[Problem]:
+def _checksums(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     names = {"iban": "iban_checksum", "vendor_vat_id": "vat_checksum"}
     for name, code in names.items():
         field = getattr(invoice, name)
@@ -179,10 +183,10 @@ def _checksums(invoice: InvoiceData) -> Iterator[Problem]:
             message = (
                 f"The check digits of {field.value} are wrong: a typing or reading mistake, or an invented number."
             )
-            yield Problem.warning(code, message, name)
+            yield InvoiceProblem.warning(code, message, name)
 
 
-def _countries(invoice: InvoiceData) -> Iterator[Problem]:
+def _countries(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     vat, iban = invoice.vendor_vat_id.value, invoice.iban.value
     named: dict[str, str] = {"vendor address": invoice.vendor_country} if invoice.vendor_country else {}
     if vat and vat[:2].isalpha():
@@ -191,10 +195,10 @@ def _countries(invoice: InvoiceData) -> Iterator[Problem]:
         named["IBAN"] = iban[:2]
     if len(set(named.values())) > 1:
         found = ", ".join(f"{name} {country}" for name, country in named.items())
-        yield Problem.warning("countries_differ", f"The vendor's countries differ: {found}.")
+        yield InvoiceProblem.warning("countries_differ", f"The vendor's countries differ: {found}.")
 
 
-def _flags(invoice: InvoiceData) -> Iterator[Problem]:
+def _flags(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     for flag, message in FLAG_WARNINGS.items():
         if flag in invoice.flags:
-            yield Problem.warning(flag, message)
+            yield InvoiceProblem.warning(flag, message)

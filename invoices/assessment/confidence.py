@@ -9,7 +9,7 @@ from typing import Any
 from docrail.invoices.assessment.calibration import Calibration, default_calibration
 from docrail.invoices.assessment.checks import RULES, check, expected_total, lines_agree, lines_total
 from docrail.invoices.facts import Evidence, Severity, Source
-from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, Problem
+from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, InvoiceProblem
 
 PRIORS = {
     Source.XML: 0.995,
@@ -74,7 +74,7 @@ def assess(
     invoice: InvoiceData,
     today: dt.date,
     *,
-    history: Sequence[Problem] = (),
+    history: Sequence[InvoiceProblem] = (),
     facts: Mapping[str, Sequence[Evidence]] | None = None,
     calibration: Calibration | None = None,
 ) -> InvoiceData:
@@ -147,7 +147,7 @@ def overall_parts(invoice: InvoiceData) -> list[tuple[str, float, float]]:
     return [(name, weight / whole, p) for name, weight, p in known]
 
 
-def overall_cap(problems: Sequence[Problem]) -> float:
+def overall_cap(problems: Sequence[InvoiceProblem]) -> float:
     """Return the upper limit of the overall confidence for a document with these problems."""
     if any(problem.code == PAGE_MISMATCH for problem in problems):
         return MISMATCH_CAP
@@ -183,7 +183,7 @@ def _confidence(name: str, field: FieldValue[Any], calibration: Calibration) -> 
     return round(min(calibrated, raw, WORD_ALONE) if rests_on_its_word(field) else calibrated, 4)
 
 
-def _gathered(invoice: InvoiceData, problems: Sequence[Problem]) -> dict[str, list[Evidence]]:
+def _gathered(invoice: InvoiceData, problems: Sequence[InvoiceProblem]) -> dict[str, list[Evidence]]:
     """Return the evidence that follows from the rules, by field."""
     codes = {problem.code for problem in problems}
     gathered: dict[str, list[Evidence]] = {name: [] for name in FIELD_NAMES}

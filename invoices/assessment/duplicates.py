@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.model import InvoiceData, Problem
+from docrail.invoices.model import InvoiceData, InvoiceProblem
 from docrail.invoices.values.folding import squeeze
 
 DAYS_APART = 5
@@ -56,7 +56,7 @@ def number_key(number: str | None) -> str | None:
     return _cut(squeeze(number or "").lstrip("0"))
 
 
-def find_duplicates(own: Seen, others: Sequence[Seen]) -> list[Problem]:
+def find_duplicates(own: Seen, others: Sequence[Seen]) -> list[InvoiceProblem]:
     """Return an error if this document repeats an earlier one, and warnings for later or similar ones.
 
     Two documents that arrive at the same moment may each take themselves for the earlier one, so later ones are
@@ -69,13 +69,13 @@ def find_duplicates(own: Seen, others: Sequence[Seen]) -> list[Problem]:
     problems = []
     if earlier:
         message = f"The same invoice is already here as {_named(earlier)}. Pay one of them only."
-        problems.append(Problem.error("duplicate", message))
+        problems.append(InvoiceProblem.error("duplicate", message))
     if later:
         message = f"The same invoice came again as {_named(later)}. Pay one of them only."
-        problems.append(Problem.warning("near_duplicate", message))
+        problems.append(InvoiceProblem.warning("near_duplicate", message))
     if alike:
         message = f"An invoice like this one is here as {_named(alike)}. Compare them before paying both."
-        problems.append(Problem.warning("near_duplicate", message))
+        problems.append(InvoiceProblem.warning("near_duplicate", message))
     return problems
 
 

@@ -7,7 +7,16 @@ from typing import Any
 from docrail.invoices.assessment.checks import RULES, lines_agree, lines_total
 from docrail.invoices.assessment.confidence import FOUND_BY_RULES, field_confidence
 from docrail.invoices.facts import Evidence, Source
-from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Problem, TaxPart, agree
+from docrail.invoices.model import (
+    FIELD_NAMES,
+    Candidate,
+    FieldValue,
+    InvoiceData,
+    InvoiceProblem,
+    LineItem,
+    TaxPart,
+    agree,
+)
 from docrail.invoices.values.currencies import tolerance
 
 EXACT = (Source.HUMAN, Source.XML, Source.QR)
@@ -185,5 +194,5 @@ def _first(values: Iterable[str | None]) -> str | None:
     return next((value for value in values if value), None)
 
 
-def _unique(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def _unique(problems: Iterable[InvoiceProblem]) -> tuple[InvoiceProblem, ...]:
     return tuple(dict.fromkeys(problems))

@@ -8,14 +8,14 @@ from decimal import Decimal
 from docrail.invoices.assessment.assess import account_is_new, vendor_is_known
 from docrail.invoices.assessment.priority import UNSURE
 from docrail.invoices.facts import Source
-from docrail.invoices.model import FIELD_NAMES, FIELDS, REQUIRED_FIELDS, InvoiceData, Problem
+from docrail.invoices.model import FIELD_NAMES, FIELDS, REQUIRED_FIELDS, InvoiceData, InvoiceProblem
 
 IBAN_CHANGED = "iban_changed"
 LONGEST_SHOWN = 80
 """Characters of each part of a document's title."""
 
 
-def review_reasons(invoice: InvoiceData) -> list[Problem]:
+def review_reasons(invoice: InvoiceData) -> list[InvoiceProblem]:
     """Return the reasons for a review: broken rules, then required fields with low confidence."""
     return [*invoice.problems, *_unsure(invoice)]
 
@@ -88,12 +88,12 @@ def _account(invoice: InvoiceData) -> Iterator[str]:
         yield f"no reader found the IBAN {iban.value}: {iban.lock.by} entered it"
 
 
-def _unsure(invoice: InvoiceData) -> Iterator[Problem]:
+def _unsure(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     for name in REQUIRED_FIELDS:
         field = getattr(invoice, name)
         if field.value is not None and field.confidence < UNSURE:
             message = f"The {FIELDS[name].label} was read with confidence {field.confidence:.2f}."
-            yield Problem.warning("unsure_field", message, name)
+            yield InvoiceProblem.warning("unsure_field", message, name)
 
 
 def _plain(value: object) -> str | None:

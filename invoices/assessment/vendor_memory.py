@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from docrail.invoices.assessment.confidence import field_confidence
 from docrail.invoices.facts import Evidence, Source
-from docrail.invoices.model import Candidate, FieldValue, InvoiceData, Problem
+from docrail.invoices.model import Candidate, FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.values.folding import squeeze
 
 REMEMBERED = ("vendor_name", "vendor_vat_id", "iban", "currency")
@@ -150,16 +150,16 @@ def vendor_facts(invoice: InvoiceData, *memories: VendorMemory) -> Facts:
     return facts
 
 
-def vendor_problems(invoice: InvoiceData, *memories: VendorMemory) -> list[Problem]:
+def vendor_problems(invoice: InvoiceData, *memories: VendorMemory) -> list[InvoiceProblem]:
     """Return the differences between `invoice` and earlier documents of its vendor (of any, if several match)."""
-    found: dict[str, Problem] = {}
+    found: dict[str, InvoiceProblem] = {}
     for memory in memories:
         for problem in _problems(invoice, memory, one_of=len(memories)):
             found.setdefault(problem.code, problem)
     return list(found.values())
 
 
-def _problems(invoice: InvoiceData, memory: VendorMemory, *, one_of: int) -> list[Problem]:
+def _problems(invoice: InvoiceData, memory: VendorMemory, *, one_of: int) -> list[InvoiceProblem]:
     name = memory.usual("vendor_name") or "this vendor"
     problems = []
     if _iban_changed(invoice, memory, one_of=one_of):
@@ -168,18 +168,18 @@ def _problems(invoice: InvoiceData, memory: VendorMemory, *, one_of: int) -> lis
             f"{name} was paid to {known} so far; this document names {invoice.iban.value}. "
             "Ask the vendor, by a way that is not in the document."
         )
-        problems.append(Problem.error("iban_changed", message, "iban"))
+        problems.append(InvoiceProblem.error("iban_changed", message, "iban"))
     if contradicts_vat_id(invoice, memory):
         known = ", ".join(memory.values["vendor_vat_id"])
         message = (
             f"{name} had the VAT id {known} so far; this document names {invoice.vendor_vat_id.value}. "
             "It may be another company."
         )
-        problems.append(Problem.warning("vat_id_changed", message, "vendor_vat_id"))
+        problems.append(InvoiceProblem.warning("vat_id_changed", message, "vendor_vat_id"))
     total, totals = invoice.total.value, memory.totals.get(invoice.currency.value or "", ())
     if total is not None and len(totals) >= FEWEST_TOTALS and abs(total) > UNUSUAL * (usual := median(totals)):
         message = f"The total {total} is more than {UNUSUAL} times the usual {usual:.2f} of {name}."
-        problems.append(Problem.warning("amount_unusual", message, "total"))
+        problems.append(InvoiceProblem.warning("amount_unusual", message, "total"))
     return problems
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from docrail.invoices.facts import Evidence
 from docrail.invoices.kinds import CURRENCY
-from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, Problem
+from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.layout.page import Page, lay_out
 from docrail.invoices.readers.layout.places import Place, Places
@@ -48,7 +48,7 @@ def with_findings(invoice: InvoiceData, checked: InvoiceData) -> InvoiceData:
 def not_examined(invoice: InvoiceData, why: UnreadableDocument | OSError) -> InvoiceData:
     """Return Gemini's reading with an error problem: it could not be compared with the pages, so a person must."""
     message = f"The values from Gemini could not be checked against the pages: {why} Compare them with the document."
-    problem = Problem.error(NOT_EXAMINED, message)
+    problem = InvoiceProblem.error(NOT_EXAMINED, message)
     return invoice.model_copy(update={"problems": (*invoice.problems, problem)})
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from docrail.invoices.assessment.confidence import PAGE_MISMATCH
 from docrail.invoices.facts import Evidence, Source
-from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, Problem, agree
+from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, InvoiceProblem, agree
 from docrail.invoices.readers.layout.places import Places
 
 MUST_AGREE = ("total", "iban", "invoice_number")
@@ -29,7 +29,7 @@ def check_code_against_einvoice(code: InvoiceData, einvoice: InvoiceData) -> Inv
         f"The IBAN in the payment code is {iban}, but the embedded e-invoice states {stated.value}. "
         "Ask the sender which one is right before paying."
     )
-    problem = Problem.error(PAGE_MISMATCH, message, "iban")
+    problem = InvoiceProblem.error(PAGE_MISMATCH, message, "iban")
     return code.model_copy(update={"problems": (*code.problems, problem)})
 
 
@@ -44,7 +44,7 @@ def without_part_payment(code: InvoiceData, totals: Sequence[Decimal], places: P
 def check_against_page(stated: InvoiceData, printed: InvoiceData, places: Places) -> InvoiceData:
     """Return `stated` with the page's evidence for or against each field, and with each field's place on the page."""
     fields: dict[str, FieldValue[Any]] = {}
-    problems: list[Problem] = []
+    problems: list[InvoiceProblem] = []
     for name in FIELD_NAMES:
         field, other = getattr(stated, name), getattr(printed, name)
         if field.value is None:
@@ -75,9 +75,9 @@ def _placed(name: str, field: FieldValue[Any], other: FieldValue[Any], places: P
     return found.model_copy(update={"page": place.page, "box": place.box}) if place else found
 
 
-def _mismatch(name: str, stated: object, printed: object, what: str) -> Problem:
+def _mismatch(name: str, stated: object, printed: object, what: str) -> InvoiceProblem:
     message = (
         f"The {FIELDS[name].label} in the {what} is {stated}, but the page shows {printed}. "
         "Ask the sender which one is right before paying."
     )
-    return Problem.error(PAGE_MISMATCH, message, name)
+    return InvoiceProblem.error(PAGE_MISMATCH, message, name)

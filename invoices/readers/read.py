@@ -10,7 +10,7 @@ from PIL import Image
 from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.reconcile import reconcile
-from docrail.invoices.model import FieldValue, InvoiceData, Problem
+from docrail.invoices.model import FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.amounts.currency import find_currency
 from docrail.invoices.readers.amounts.money import find_money
@@ -37,7 +37,7 @@ from docrail.invoices.readers.sniff import FileKind, sniff
 from docrail.invoices.values.dates import month_comes_first
 
 MAX_PAGES = 50
-NO_TEXT = Problem.warning(
+NO_TEXT = InvoiceProblem.warning(
     "no_text_layer",
     "The document has no text: its pages are blank, or pictures that were not read. Enter the values yourself.",
 )
@@ -114,16 +114,16 @@ def _reconciled(
     return reconcile([*stated, printed])
 
 
-def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
+def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[InvoiceProblem, ...]]:
     """Return the first e-invoice attached to the PDF. If another invoice is attached as well, a person must decide."""
     read: InvoiceData | None = None
-    broken: list[Problem] = []
+    broken: list[InvoiceProblem] = []
     for attachment in pdf.attachments:
         try:
             found = read_einvoice_xml(attachment) if is_einvoice(parse_xml(attachment)) else None
         except UnreadableDocument as error:
             message = f"An XML file in the PDF cannot be read, so only its pages were read. {error.message}"
-            broken.append(Problem.warning(BROKEN_EINVOICE, message))
+            broken.append(InvoiceProblem.warning(BROKEN_EINVOICE, message))
             continue
         if found and read and _is_another(found, read):
             return read, (_several(read, found),)
@@ -136,9 +136,9 @@ def _is_another(found: InvoiceData, read: InvoiceData) -> bool:
     return (found.invoice_number.value, found.total.value) != (read.invoice_number.value, read.total.value)
 
 
-def _several(read: InvoiceData, other: InvoiceData) -> Problem:
+def _several(read: InvoiceData, other: InvoiceData) -> InvoiceProblem:
     one, another = (f"number {each.invoice_number.value}, total {each.total.value}" for each in (read, other))
-    return Problem.error(
+    return InvoiceProblem.error(
         "several_einvoices",
         f"The PDF contains several e-invoices. The first was read ({one}), not the other ({another}). "
         "Ask the sender for one document each.",

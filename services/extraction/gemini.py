@@ -29,7 +29,7 @@ from docrail.invoices.llm.page_check import claims_of, not_examined, with_findin
 from docrail.invoices.llm.prices import Tokens
 from docrail.invoices.llm.prompt import PROMPT, PROMPT_VERSION, REPAIR_PROMPT
 from docrail.invoices.llm.wire import WireInvoice, quotes_of, read_answer
-from docrail.invoices.model import InvoiceData, Problem
+from docrail.invoices.model import InvoiceData, InvoiceProblem
 from docrail.invoices.problems import UnreadableDocument
 from docrail.services.documents.models import FALLBACK, reading_version
 from docrail.services.documents.service import save_extraction
@@ -233,7 +233,7 @@ class NotReadError(Exception):
 
     def __init__(self, code: str, why: str) -> None:
         super().__init__(why)
-        self.problem = Problem(
+        self.problem = InvoiceProblem(
             code=code,
             severity=Severity.WARNING if code == BUDGET else Severity.ERROR,
             message=f"Gemini did not read this document: {why}. The values are the local readers': please check them.",

@@ -6,7 +6,7 @@ from typing import Any
 from docrail.adapters.postgres.pool import NotStored
 from docrail.handlers import StepCall
 from docrail.invoices.facts import Severity
-from docrail.invoices.model import InvoiceData, Problem
+from docrail.invoices.model import InvoiceData, InvoiceProblem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.services.documents.models import FALLBACK, Document, reading_version
 from docrail.services.documents.service import load_document, load_extraction, save_extraction
@@ -81,7 +81,7 @@ async def read_or_leave_to_gemini(tools: Tools, call: StepCall[Any], sha256: str
     except UnreadableDocument as error:
         if error.code is not Unreadable.NEEDS_OCR or not tools.outside.gemini.api_key:
             raise
-        unread = Problem(code=error.code.value, severity=Severity.ERROR, message=error.message)
+        unread = InvoiceProblem(code=error.code.value, severity=Severity.ERROR, message=error.message)
     version = reading_version(FALLBACK, fresh_run_id=call.run_id)
     empty = await save_extraction(tools.db, call.tenant_id, sha256, version, InvoiceData(problems=(unread,)))
     return Reading(version, empty, cached=False)

@@ -22,7 +22,7 @@ from docrail.invoices.assessment.confidence import (
 from docrail.invoices.assessment.priority import WEIGHTS, Band, priority_terms, review_priority
 from docrail.invoices.assessment.straight_through import Policy
 from docrail.invoices.facts import Evidence, Severity, Source
-from docrail.invoices.model import FieldValue, InvoiceData, LineItem, Problem
+from docrail.invoices.model import FieldValue, InvoiceData, InvoiceProblem, LineItem
 
 TODAY = dt.date(2026, 11, 1)
 SOURCES = st.sampled_from(sorted(PRIORS))
@@ -115,7 +115,7 @@ def test_one_missing_required_field_stops_straight_through_work() -> None:
 
 
 def test_a_contradiction_caps_confidence() -> None:
-    mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
+    mismatch = InvoiceProblem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
     assert invoice(Source.XML, problems=(mismatch,)).confidence == 0.40
 
 
@@ -163,7 +163,7 @@ def test_the_score_is_the_weighted_sum_of_its_parts() -> None:
     ],
 )
 def test_the_score_is_the_sum_of_the_terms(code: str | None, severity: Severity | None, why: str) -> None:
-    problems = (Problem(code=code, severity=severity, message=""),) if code and severity else ()
+    problems = (InvoiceProblem(code=code, severity=severity, message=""),) if code and severity else ()
     judged = invoice(Source.XML).model_copy(update={"problems": problems})
     points = priority_terms(judged, new_vendor=True, foreign_currency=True)
     score = review_priority(judged, sla_hours=24, hours_used=0, new_vendor=True, foreign_currency=True).score
@@ -173,7 +173,7 @@ def test_the_score_is_the_sum_of_the_terms(code: str | None, severity: Severity 
 
 
 def test_errors_and_contradictions_outweigh_confidence() -> None:
-    mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
+    mismatch = InvoiceProblem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
     plain, wrong = invoice(Source.XML), invoice(Source.XML, total=FieldValue(value=Decimal(5), source=Source.XML))
     parts = [
         review_priority(one, sla_hours=24, hours_used=1).parts.uncertainty
@@ -192,5 +192,5 @@ def test_bands_follow_the_sla(hours: float, band: Band) -> None:
 
 
 def test_a_contradiction_is_urgent_at_once() -> None:
-    mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
+    mismatch = InvoiceProblem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
     assert review_priority(invoice(problems=(mismatch,)), sla_hours=24, hours_used=0).band is Band.URGENT

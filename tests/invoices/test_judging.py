@@ -16,7 +16,7 @@ from docrail.invoices.assessment.duplicates import seen_of
 from docrail.invoices.assessment.explanation import explain, explain_overall, sum_of_field, sum_of_overall
 from docrail.invoices.assessment.vendor_memory import learn
 from docrail.invoices.facts import Evidence, Severity, Source
-from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Problem
+from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, InvoiceProblem, LineItem
 from docrail.services.reviews.items import appearance_of
 from tests.invoices.judged import IBAN, NO_CALIBRATION, OTHER_IBAN, OTHER_VAT_ID, TODAY, VALUES, VAT_ID, sound
 
@@ -50,7 +50,7 @@ def fields(draw: st.DrawFn, name: str) -> FieldValue[Any]:
 
 @st.composite
 def invoices(draw: st.DrawFn) -> InvoiceData:
-    problem = Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="total")
+    problem = InvoiceProblem(code="page_mismatch", severity=Severity.ERROR, message="", field="total")
     lines = draw(st.sampled_from([(), (LineItem(amount=Decimal(100)),), (LineItem(amount=Decimal(9)),)]))
     problems = draw(st.sampled_from([(), (problem,)]))
     return InvoiceData(
@@ -130,7 +130,7 @@ def test_the_whole_confidence_names_its_fields_and_its_cap() -> None:
     broken = judge(sound(currency=None), Known(calibration=NO_CALIBRATION), TODAY)
     parts = dict(explain_overall(broken))
     assert min(parts, key=lambda what: parts[what]) == "currency"
-    mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="total")
+    mismatch = InvoiceProblem(code="page_mismatch", severity=Severity.ERROR, message="", field="total")
     capped = judge(sound(Source.XML, problems=(mismatch,)), Known(calibration=NO_CALIBRATION), TODAY)
     assert capped.confidence == 0.40
     assert explain_overall(capped)[-1].what == "cap"

@@ -10,7 +10,7 @@ from docrail.invoices.assessment.corrections import Correction, merge, proposals
 from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
 from docrail.invoices.fields import CORRECTABLE, parse_value, value_text
 from docrail.invoices.kinds import FieldError
-from docrail.invoices.model import Candidate, FieldValue, InvoiceData, LineItem, Lock, Problem
+from docrail.invoices.model import Candidate, FieldValue, InvoiceData, InvoiceProblem, LineItem, Lock
 
 AT = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 BOX = (0.1, 0.2, 0.3, 0.4)
@@ -29,8 +29,8 @@ READ = InvoiceData(
         ),
     ),
     problems=(
-        Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="total"),
-        Problem(code="lines_disagree", severity=Severity.ERROR, message=""),
+        InvoiceProblem(code="page_mismatch", severity=Severity.ERROR, message="", field="total"),
+        InvoiceProblem(code="lines_disagree", severity=Severity.ERROR, message=""),
     ),
 )
 

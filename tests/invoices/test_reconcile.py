@@ -9,7 +9,7 @@ import pytest
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.reconcile import reconcile
 from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
-from docrail.invoices.model import Box, Candidate, FieldValue, InvoiceData, LineItem, Problem, TaxPart
+from docrail.invoices.model import Box, Candidate, FieldValue, InvoiceData, InvoiceProblem, LineItem, TaxPart
 
 TODAY = dt.date(2026, 11, 1)
 BOX: Box = (0.1, 0.2, 0.3, 0.25)
@@ -188,7 +188,7 @@ def test_lines_get_their_places_from_the_page() -> None:
 def test_reconciling_what_was_assessed_leaves_no_old_verdict() -> None:
     """Local readings arrive assessed; their missing total must not outlive the reading that has it."""
     local = assess(reading("text", net=field(Decimal("100.00"), Source.TEXT_LABEL)), TODAY)
-    mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="differs", field="iban")
+    mismatch = InvoiceProblem(code="page_mismatch", severity=Severity.ERROR, message="differs", field="iban")
     local = local.model_copy(update={"problems": (*local.problems, mismatch)})
     stated = reading("gemini", total=field(Decimal("100.00"), Source.GEMINI))
     invoice = reconcile([stated, local])

@@ -10,7 +10,7 @@ from docrail.invoices.assessment.assess import Known, judge, vendor_is_known
 from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, Policy, decide, in_audit_sample
 from docrail.invoices.assessment.vendor_memory import learn
 from docrail.invoices.facts import Evidence, Severity, Source
-from docrail.invoices.model import FIELD_NAMES, REQUIRED_FIELDS, FieldValue, InvoiceData, Problem
+from docrail.invoices.model import FIELD_NAMES, REQUIRED_FIELDS, FieldValue, InvoiceData, InvoiceProblem
 from tests.invoices.judged import IBAN, NO_CALIBRATION, OTHER_IBAN, OTHER_VAT_ID, TODAY, sound
 
 MEMORY = learn(None, sound())
@@ -107,7 +107,7 @@ def test_the_first_account_of_a_known_vendor_never_passes() -> None:
 
 def test_a_duplicate_never_passes() -> None:
     for code, severity in (("duplicate", Severity.ERROR), ("near_duplicate", Severity.WARNING)):
-        problem = Problem(code=code, severity=severity, message="again")
+        problem = InvoiceProblem(code=code, severity=severity, message="again")
         assert decide(judged().model_copy(update={"problems": (problem,)}), POLICY).reasons == ("again",)
 
 

@@ -4,7 +4,7 @@ import datetime as dt
 from decimal import Decimal
 
 from docrail.invoices.facts import Evidence, Severity, Source
-from docrail.invoices.model import FieldValue, InvoiceData, LineItem, Problem, TaxPart
+from docrail.invoices.model import FieldValue, InvoiceData, InvoiceProblem, LineItem, TaxPart
 
 
 def invoice(document_id: str = "doc_1", *, number: str = "R-2026/17", confidence: float = 0.93) -> InvoiceData:
@@ -31,7 +31,7 @@ def invoice(document_id: str = "doc_1", *, number: str = "R-2026/17", confidence
             LineItem(description="", page=2),
         ),
         tax_parts=(TaxPart(rate=Decimal(19), base=Decimal("100.10"), tax=Decimal("19.02")),),
-        problems=(Problem(code="due_before_issue", severity=Severity.WARNING, message="due before issue"),),
+        problems=(InvoiceProblem(code="due_before_issue", severity=Severity.WARNING, message="due before issue"),),
         confidence=confidence,
         reader="text",
         page_count=2,

@@ -18,7 +18,7 @@ import zxingcpp
 from PIL import Image
 from pypdfium2 import raw
 
-from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, Problem
+from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, InvoiceProblem
 from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_payment_code
 from docrail.invoices.readers.layout.page import box_within
 from docrail.invoices.readers.pdf.drawn import Thing, View, things_on
@@ -185,7 +185,7 @@ class Code:
     box: Box
 
 
-def codes_of_pdf(data: bytes, page_count: int) -> tuple[list[Code], tuple[Problem, ...]]:
+def codes_of_pdf(data: bytes, page_count: int) -> tuple[list[Code], tuple[InvoiceProblem, ...]]:
     """Return the QR codes on the pages that usually have payment codes, and a problem for pages that failed.
 
     Searches only the places where something like a code is drawn.
@@ -211,13 +211,13 @@ def codes_of_picture(picture: Image.Image, page: int) -> list[Code]:
     return list(_codes(_bounded(picture), page))
 
 
-def read_codes(codes: Sequence[Code]) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
+def read_codes(codes: Sequence[Code]) -> tuple[InvoiceData | None, tuple[InvoiceProblem, ...]]:
     """Return the reading of the payment codes among `codes`, None if there are none, and their problems.
 
     If several codes differ, as for instalments, only the fields they agree on are kept.
     """
     readings: list[InvoiceData] = []
-    problems: list[Problem] = []
+    problems: list[InvoiceProblem] = []
     for code in codes:
         try:
             reading = read_payment_code(code.data, code.text)
@@ -280,16 +280,16 @@ def _common(readings: Sequence[InvoiceData]) -> InvoiceData:
     return first.model_copy(update=differing)
 
 
-def _broken(code: Code, error: BrokenCode) -> Problem:
-    return Problem.warning(
+def _broken(code: Code, error: BrokenCode) -> InvoiceProblem:
+    return InvoiceProblem.warning(
         BROKEN,
         f"The payment code on page {code.page} is not valid: {error}. Do not scan it to pay.",
     )
 
 
-def _not_searched(pages: Sequence[int]) -> Problem:
+def _not_searched(pages: Sequence[int]) -> InvoiceProblem:
     named = ", ".join(map(str, pages))
-    return Problem.warning(
+    return InvoiceProblem.warning(
         NOT_SEARCHED,
         f"Page {named} is damaged and was not searched for payment codes. Check it yourself.",
     )

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from PIL import Image
 
-from docrail.invoices.model import Problem
+from docrail.invoices.model import InvoiceProblem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.invoices.readers.layout.page import Page
 from docrail.invoices.readers.pdf.drawn import find_scans, render_pages
@@ -78,7 +78,7 @@ def read_scans(data: bytes, pages: Sequence[Page], numbers: Sequence[int]) -> li
     return [seen if (seen := read.get(page.number)) and seen.words else page for page in pages]
 
 
-def left_out(pictures: int) -> tuple[Problem, ...]:
+def left_out(pictures: int) -> tuple[InvoiceProblem, ...]:
     """Return the problems to report for a document with this many scanned pages."""
     if pictures == 0 or (installed() and pictures <= MAX_OCR_PAGES):
         return ()
@@ -86,7 +86,7 @@ def left_out(pictures: int) -> tuple[Problem, ...]:
         message = f"Only the first {MAX_OCR_PAGES} of {pictures} scanned pages were read. Please look at the others."
     else:
         message = f"{pictures} of the pages are pictures, which this installation does not read. {INSTALL}"
-    return (Problem.warning("pages_not_read", message),)
+    return (InvoiceProblem.warning("pages_not_read", message),)
 
 
 @cache
