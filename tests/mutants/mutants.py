@@ -679,8 +679,8 @@ SERVICES = (
     Mutant(
         "originals-of-open-runs",
         "services/maintenance/retention.py",
-        "if named.isdisjoint(original.document_ids) and not await",
-        "if not await",
+        "kept = named | await load_open_documents(",
+        "kept = await load_open_documents(",
         ("tests/services/test_maintenance.py",),
         "the bytes of a document that an open run names in its inputs are deleted",
     ),
