@@ -15,16 +15,16 @@ MODEL = "gemini-default"
 
 @asynccontextmanager
 async def gemini(
-    told: str | Reply | Chooser = "ok", *, says: str = "a summary", reader: DocumentReader | None = None
+    reported: str | Reply | Chooser = "ok", *, says: str = "a summary", reader: DocumentReader | None = None
 ) -> AsyncIterator[FakeGemini]:
     """Serve a script, one answer for ever, or whatever a chooser gives."""
-    match told:
+    match reported:
         case str():
-            chooser: Chooser = parse_script(told)
+            chooser: Chooser = parse_script(reported)
         case Reply():
-            chooser = Script([told])
+            chooser = Script([reported])
         case _:
-            chooser = told
+            chooser = reported
     async with fake_gemini(chooser, says=says, reader=reader) as fake:
         yield fake
 

@@ -301,7 +301,7 @@ async def document_to_send(tools: Tools, data: bytes, path: Path) -> Document:
         return Document(await tools.reader.as_pdf(path), PDF)
     except UnreadableDocument as error:
         raise NotReadError(
-            REFUSED, f"it does not accept this type of file, which cannot be converted to PDF: {error}"
+            REFUSED, f"it does not accept this type of file, which cannot be converted to PDF: {str(error).rstrip('.')}"
         ) from None
 
 

@@ -106,7 +106,7 @@ def test_an_entry_opens_nothing_else(entry: str, host: str, port: int, address: 
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "reported"),
     [
         ("10.20.3.4/16", "for the network write 10.20.0.0/16"),
         ("http://erp.internal", "is none of: a host"),
@@ -116,6 +116,6 @@ def test_an_entry_opens_nothing_else(entry: str, host: str, port: int, address: 
         ("", "is none of: a host"),
     ],
 )
-def test_an_entry_that_cannot_be_read_is_refused(entry: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_an_entry_that_cannot_be_read_is_refused(entry: str, reported: str) -> None:
+    with pytest.raises(ValueError, match=reported):
         AllowedHosts.parse([entry])

@@ -131,7 +131,7 @@ async def test_without_a_key_it_is_the_local_reading(keyless: Tools) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "after", "outcomes"),
+    ("reported", "kind", "after", "outcomes"),
     [
         (refused(429, "quota", retry_after="7"), TryAgainLaterError, 7, []),
         (refused(408, "slow"), TryAgainLaterError, None, []),
@@ -143,9 +143,9 @@ async def test_without_a_key_it_is_the_local_reading(keyless: Tools) -> None:
     ],
 )
 async def test_what_may_pass_is_another_attempts(
-    keyless: Tools, told: str | Reply, kind: type[Exception], after: float | None, outcomes: list[str]
+    keyless: Tools, reported: str | Reply, kind: type[Exception], after: float | None, outcomes: list[str]
 ) -> None:
-    async with gemini(told, reader=keyless.reader) as fake:
+    async with gemini(reported, reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
         with pytest.raises(kind) as raised:
@@ -200,7 +200,7 @@ async def test_an_answer_that_cannot_be_checked_is_kept_for_a_person(keyless: To
 
 
 @pytest.mark.parametrize(
-    ("told", "why"),
+    ("reported", "why"),
     [
         (refused(400, "bad"), "Gemini answered 400"),
         (refused(403, "no"), "Gemini answered 403"),
@@ -211,9 +211,9 @@ async def test_an_answer_that_cannot_be_checked_is_kept_for_a_person(keyless: To
     ],
 )
 async def test_a_refusal_leaves_the_document_to_the_local_readers_and_a_person(
-    keyless: Tools, told: Reply, why: str
+    keyless: Tools, reported: Reply, why: str
 ) -> None:
-    async with gemini(told, reader=keyless.reader) as fake:
+    async with gemini(reported, reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
         output = await ask(tools, document)
@@ -299,9 +299,9 @@ async def test_a_document_is_not_put_off_for_hours(keyless: Tools, asked: int, w
         tools = reaching(keyless, fake)
         document = await stored(tools)
         if waits:
-            with pytest.raises(TryAgainLaterError) as told:
+            with pytest.raises(TryAgainLaterError) as reported:
                 await ask(tools, document)
-            assert told.value.retry_after_seconds == asked
+            assert reported.value.retry_after_seconds == asked
             return
         output = await ask(tools, document)
     [problem] = [each for each in (await invoice_of(tools, output)).problems if each.code == "gemini_unavailable"]
@@ -344,9 +344,9 @@ async def test_who_is_to_wait_for_the_next_days_budget_waits_while_there_are_ret
         await ask(rich, await stored(rich))
         poor = reaching(keyless, fake, budget_per_day=Decimal("0.000001"))
         document = await stored(poor)
-        with pytest.raises(BudgetUsedError) as told:
+        with pytest.raises(BudgetUsedError) as reported:
             await ask(poor, document, over_budget="wait")
-        assert 0 < (told.value.retry_after_seconds or 0) <= 86_400
+        assert 0 < (reported.value.retry_after_seconds or 0) <= 86_400
         last = await ask(poor, document, over_budget="wait", retry_within=None)
         richer = await ask(rich, document, over_budget="wait")
     assert (last["problems"][-1], last["reader"]) == ("gemini_budget", "text")

@@ -92,9 +92,9 @@ async def test_a_status_that_was_not_expected_is_an_error_of_its_kind() -> None:
     async with loopback(Reply(404, b"no such invoice"), Reply(503, headers={"Retry-After": "9"})) as service:
         with pytest.raises(RequestRefusedError, match="answered 404 Not Found: no such invoice"):
             await run(HANDLER, {"url": service.url}, tools_with())
-        with pytest.raises(TryAgainLaterError, match="answered 503 Service Unavailable") as told:
+        with pytest.raises(TryAgainLaterError, match="answered 503 Service Unavailable") as reported:
             await run(HANDLER, {"url": service.url}, tools_with())
-    assert told.value.retry_after_seconds == 9
+    assert reported.value.retry_after_seconds == 9
 
 
 async def test_a_status_that_was_expected_is_an_answer() -> None:

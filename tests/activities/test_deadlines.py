@@ -77,10 +77,10 @@ async def test_it_alerts_once(tools: Tools, caplog: pytest.LogCaptureFixture) ->
     ]
     [asked] = server.asked
     assert (asked.method, asked.target) == ("POST", "/alerts")
-    told = asked.json()
-    assert told["text"] == f"[warning] the run {run.run_id} is overdue: it had not ended 90 s after its start"
-    assert (told["level"], told["tenant_id"], told["run_id"]) == ("warning", COMMITTING, run.run_id)
-    assert told["details"] == {
+    reported = asked.json()
+    assert reported["text"] == f"[warning] the run {run.run_id} is overdue: it had not ended 90 s after its start"
+    assert (reported["level"], reported["tenant_id"], reported["run_id"]) == ("warning", COMMITTING, run.run_id)
+    assert reported["details"] == {
         "definition_id": "invoice",
         "version": 3,
         "document_id": "doc_1",

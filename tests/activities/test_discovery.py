@@ -159,9 +159,9 @@ def test_a_broken_file_is_reported_with_its_line_and_the_others_stay(
     write(folder / "bad.py", text=text)
     write(folder / "good.py")
     catalogue = outside(folder)
-    [(name, file, found, told)] = broken(catalogue)
+    [(name, file, found, reported)] = broken(catalogue)
     assert (name, file, found) == ("bad", "bad.py", line)
-    assert error in told
+    assert error in reported
     assert catalogue.outside == {"good"}
     assert catalogue.broken["bad"].startswith(f"{folder}/bad.py:{line}: ")
 
@@ -195,14 +195,14 @@ def test_the_first_of_two_files_keeps_their_name(folder: Path) -> None:
     write(folder / "second" / "count_words.py")
     catalogue = outside(folder / "first", folder / "second")
     assert catalogue.outside == {"count_words"}
-    [(name, _, line, told)] = broken(catalogue)
+    [(name, _, line, reported)] = broken(catalogue)
     assert (name, line) == ("count_words", MADE_AT)
-    assert told == f"the name 'count_words' is taken by {folder}/first/count_words.py"
+    assert reported == f"the name 'count_words' is taken by {folder}/first/count_words.py"
 
 
 def test_a_source_that_is_not_there_is_reported(folder: Path) -> None:
-    told = broken(outside(folder / "missing", "acme_nowhere"))
-    assert [(name, error) for name, _, _, error in told] == [
+    reported = broken(outside(folder / "missing", "acme_nowhere"))
+    assert [(name, error) for name, _, _, error in reported] == [
         ("missing", "there is no such folder: DOCRAIL_HANDLERS names it"),
         ("acme_nowhere", "ModuleNotFoundError: No module named 'acme_nowhere'"),
     ]

@@ -1,4 +1,4 @@
-"""The one wrapper: what is retried and when, what is reported to Temporal, and the heartbeats meanwhile."""
+"""The one wrapper: what is retried and when, what is shown to Temporal, and the heartbeats meanwhile."""
 
 import asyncio
 import dataclasses
@@ -64,7 +64,7 @@ async def execute(
             raise error
         return Output(text=call.config.text * times)
 
-    activity = activity_for(Handler("told", Config, Output, run), cast("Tools", None))
+    activity = activity_for(Handler("shown", Config, Output, run), cast("Tools", None))
     return cast("StepOutcome", await environment(**more).run(activity, call))
 
 
@@ -96,10 +96,10 @@ def not_json() -> json.JSONDecodeError:
     ids=lambda error: type(error).__name__,
 )
 async def test_what_the_same_call_would_meet_again_is_not_retried(error: Exception) -> None:
-    told = await refusal(error, attempt=2)
-    assert told.non_retryable
-    assert told.type == type(error).__name__
-    assert told.details == ({"attempt": 2},)
+    shown = await refusal(error, attempt=2)
+    assert shown.non_retryable
+    assert shown.type == type(error).__name__
+    assert shown.details == ({"attempt": 2},)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ async def test_what_may_pass_is_retried(error: Exception) -> None:
     ids=lambda error: type(error).__name__,
 )
 async def test_an_attempt_at_a_worker_without_a_setting_is_not_counted(error: Exception) -> None:
-    told = await refusal(error, attempt=2)
-    assert told.details == ({"attempt": 2, "unfit": True},)
-    assert told.non_retryable, "Temporal would count the next one: the run makes it again"
+    shown = await refusal(error, attempt=2)
+    assert shown.details == ({"attempt": 2, "unfit": True},)
+    assert shown.non_retryable, "Temporal would count the next one: the run makes it again"
 
 
 @pytest.mark.parametrize(("attempt", "least"), [(1, 10), (2, 20), (3, 40)])
@@ -136,8 +136,8 @@ async def test_the_delay_doubles_and_has_up_to_half_of_itself_as_jitter(attempt:
 
 async def test_the_delay_is_capped_with_its_jitter() -> None:
     policy = dataclasses.replace(POLICY, maximum_interval=timedelta(seconds=12))
-    told = await refusal(OSError("away"), attempt=3, policy=policy)
-    assert told.next_retry_delay == timedelta(seconds=12)
+    shown = await refusal(OSError("away"), attempt=3, policy=policy)
+    assert shown.next_retry_delay == timedelta(seconds=12)
 
 
 def later(seconds: float | None) -> TryAgainLaterError:
@@ -170,26 +170,26 @@ async def test_a_step_may_ignore_what_was_asked_for() -> None:
 
 
 async def test_a_config_that_does_not_fit_names_the_field_and_is_not_retried() -> None:
-    with pytest.raises(ApplicationError, match="Config does not fit: text: Field required; txt: Extra inputs") as told:
+    with pytest.raises(ApplicationError, match="Config does not fit: text: Field required; txt: Extra inputs") as shown:
         await execute(call=CALL.model_copy(update={"config": {"txt": "x"}}))
-    assert told.value.non_retryable
+    assert shown.value.non_retryable
 
 
 async def test_an_output_that_no_run_can_carry_is_refused_with_its_size() -> None:
-    with pytest.raises(ApplicationError, match=rf"takes {MAX_STORED_BYTES + 11} bytes as JSON") as told:
+    with pytest.raises(ApplicationError, match=rf"takes {MAX_STORED_BYTES + 11} bytes as JSON") as shown:
         await execute(times=MAX_STORED_BYTES)
-    assert told.value.non_retryable
+    assert shown.value.non_retryable
 
 
-async def test_a_long_message_is_cut_and_told_once() -> None:
-    told = await refusal(ValueError("x" * 3_000_000))
-    assert told.message == "x" * (LONGEST_MESSAGE - 1) + "…"
-    assert told.__cause__ is None
+async def test_a_long_message_is_cut_and_reported_once() -> None:
+    shown = await refusal(ValueError("x" * 3_000_000))
+    assert shown.message == "x" * (LONGEST_MESSAGE - 1) + "…"
+    assert shown.__cause__ is None
 
 
-async def test_what_is_told_keeps_the_place_where_it_went_wrong() -> None:
-    told = await refusal(ValueError("no date"))
-    assert "raise error" in "".join(traceback.format_tb(told.__traceback__))
+async def test_what_is_reported_keeps_the_place_where_it_went_wrong() -> None:
+    shown = await refusal(ValueError("no date"))
+    assert "raise error" in "".join(traceback.format_tb(shown.__traceback__))
 
 
 async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> None:
@@ -207,7 +207,7 @@ async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> Non
 
     made = environment(attempt=2, heartbeat=0.03)
     made.on_heartbeat = heard
-    await made.run(activity_for(Handler("told", Config, Output, wait), cast("Tools", None)), CALL)
+    await made.run(activity_for(Handler("shown", Config, Output, wait), cast("Tools", None)), CALL)
     assert beats == [2, 2, 2]
 
 
@@ -221,7 +221,7 @@ async def beats_of(error: Exception, info: Info) -> list[tuple[Any, ...]]:
     made = environment()
     made.info, made.on_heartbeat = info, lambda *details: beats.append(details)
     with pytest.raises(ApplicationError):
-        await made.run(activity_for(Handler("told", Config, Output, run), cast("Tools", None)), CALL)
+        await made.run(activity_for(Handler("shown", Config, Output, run), cast("Tools", None)), CALL)
     return beats
 
 
@@ -253,7 +253,7 @@ async def test_an_outcome_tells_how_earlier_attempts_failed() -> None:
     async def run(_call: StepCall[Config], _: Tools) -> Output:
         return Output(text="done")
 
-    outcome = await made.run(activity_for(Handler("told", Config, Output, run), cast("Tools", None)), CALL)
+    outcome = await made.run(activity_for(Handler("shown", Config, Output, run), cast("Tools", None)), CALL)
     assert outcome.earlier == (EarlierError(1, StepError("OSError", "disk")),)
 
 
@@ -267,7 +267,7 @@ def info_of(*, attempt: int, total: float | None = None, begun: float = 0, polic
 
 
 @pytest.mark.parametrize(
-    ("told", "asked_seconds", "is_made"),
+    ("shown", "asked_seconds", "is_made"),
     [
         ({"attempt": 1}, 80_000, True),
         ({"attempt": 3}, 80_000, True),
@@ -281,12 +281,12 @@ def info_of(*, attempt: int, total: float | None = None, begun: float = 0, polic
     ],
 )
 async def test_a_handler_knows_whether_another_attempt_would_follow(
-    told: dict[str, Any], asked_seconds: float, is_made: bool
+    shown: dict[str, Any], asked_seconds: float, is_made: bool
 ) -> None:
     async def run(call: StepCall[Config], _: Tools) -> Output:
         return Output(text=str(call.may_retry_in(asked_seconds)))
 
     made = ActivityEnvironment()
-    made.info = info_of(**told)
-    outcome = await made.run(activity_for(Handler("told", Config, Output, run), cast("Tools", None)), CALL)
+    made.info = info_of(**shown)
+    outcome = await made.run(activity_for(Handler("shown", Config, Output, run), cast("Tools", None)), CALL)
     assert outcome.output == {"text": str(is_made)}

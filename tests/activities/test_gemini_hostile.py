@@ -74,9 +74,9 @@ async def test_a_body_that_is_no_answer_of_the_api_may_pass(body: Json | bytes) 
 )
 async def test_a_429_is_one_whatever_its_body_says(error: Json) -> None:
     async with gemini(said({"error": error}, 429, {"Retry-After": "7"})) as fake:
-        with pytest.raises(TryAgainLaterError) as told:
+        with pytest.raises(TryAgainLaterError) as reported:
             await answer_to(fake)
-    assert (told.value.status, told.value.retry_after_seconds) == (429, 7)
+    assert (reported.value.status, reported.value.retry_after_seconds) == (429, 7)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ async def test_the_first_delay_that_says_something_is_waited_in_full(
 ) -> None:
     reply = refused(429, "quota", *({"retryDelay": delay} for delay in delays), retry_after=retry_after)
     async with gemini(reply) as fake:
-        with pytest.raises(TryAgainLaterError) as told:
+        with pytest.raises(TryAgainLaterError) as reported:
             await answer_to(fake)
-    assert told.value.retry_after_seconds == seconds
+    assert reported.value.retry_after_seconds == seconds
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -165,18 +165,18 @@ async def test_who_takes_no_connection_was_sent_nothing() -> None:
             client.setblocking(False)
             client.connect_ex(full.getsockname())
         access = GeminiAccess("key", f"http://127.0.0.1:{full.getsockname()[1]}")
-        with pytest.raises(UnreachableError) as told:
+        with pytest.raises(UnreachableError) as reported:
             await ask(access, dataclasses.replace(QUESTION, timeout_seconds=0.5))
-    assert not is_lost(told.value)
+    assert not is_lost(reported.value)
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
+    ("version", "reported"),
     [("gemini-3.8-flash-001", None), ("x\0y", MODEL), ("x" * 100_000, MODEL), ("a model", MODEL), (None, MODEL)],
 )
-async def test_a_model_is_called_by_a_name_or_as_it_was_asked(version: str | None, told: str | None) -> None:
+async def test_a_model_is_called_by_a_name_or_as_it_was_asked(version: str | None, reported: str | None) -> None:
     async with gemini(said({**candidate(), "modelVersion": version})) as fake:
-        assert (await answer_to(fake)).model == (told or version)
+        assert (await answer_to(fake)).model == (reported or version)
 
 
 @pytest.mark.parametrize(("counted", "tokens"), [(-5, 0), (10**30, MOST_TOKENS), (None, 0), (7, 7)])
@@ -196,9 +196,9 @@ async def test_what_cannot_be_stored_is_left_out_of_a_refusal(keyless: Tools) ->
 
 async def test_a_confidence_that_is_no_number_is_none(keyless: Tools) -> None:
     """`NaN` is no JSON, and pydantic reads it all the same."""
-    told: dict[str, Json] = {name: {"value": None} for name in FIELDS}
-    told["total"] = {"value": "717.97", "confidence": float("nan"), "page": 1}
-    text = json.dumps({"document_type": "invoice", **told})
+    reported: dict[str, Json] = {name: {"value": None} for name in FIELDS}
+    reported["total"] = {"value": "717.97", "confidence": float("nan"), "page": 1}
+    text = json.dumps({"document_type": "invoice", **reported})
     async with gemini(wrote(text), reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)

@@ -94,7 +94,7 @@ async def test_a_picture_of_which_no_pdf_can_be_made_is_not_sent(without_ocr: To
         output = await ask(tools, await stored(tools, picture("TIFF")[:5000]))
         [problem] = [each for each in (await invoice_of(tools, output)).problems if each.code == "gemini_refused"]
     assert (fake.asked, output["problems"]) == ([], ["needs_ocr", "gemini_refused"])
-    assert "no PDF can be made of this one: The file begins like a picture but is damaged" in problem.message
+    assert "which cannot be converted to PDF: The file begins like a picture but is damaged" in problem.message
 
 
 async def test_without_a_key_it_needs_an_ocr(without_ocr: Tools) -> None:

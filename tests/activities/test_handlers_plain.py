@@ -67,7 +67,7 @@ async def test_fail_fails_its_first_attempts(tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("name", fail.ERRORS)
-async def test_fail_raises_the_error_it_is_told(tools: Tools, name: str) -> None:
+async def test_fail_raises_the_error_it_is_reported(tools: Tools, name: str) -> None:
     with pytest.raises(fail.ERRORS[name]):
         await call(fail.HANDLER, tools, times=1, error=name)
 
@@ -100,7 +100,7 @@ def test_every_handler_and_each_of_its_fields_says_what_it_is(handler: Handler) 
     assert handler.summary
     assert handler.config.__doc__
     assert handler.output.__doc__
-    silent = [path for model in (handler.config, handler.output) for path, told in fields_of(model) if not told]
+    silent = [path for model in (handler.config, handler.output) for path, reported in fields_of(model) if not reported]
     assert silent == []
 
 

@@ -48,10 +48,10 @@ async def test_each_file_has_its_outcome(name: str, reader: DocumentReader, tmp_
     assert [file.name for file in tmp_path.iterdir()] == ["document"]
     assert not any(hint in message for hint in ("0x", "Traceback", str(tmp_path)))
     if invoice:
-        told = invoice.model_dump_json()
-        assert "\\u0000" not in told  # PostgreSQL stores no zeros in texts
-        assert len(told) < 100_000
-        assert "root:x:0" not in told
+        reported = invoice.model_dump_json()
+        assert "\\u0000" not in reported  # PostgreSQL stores no zeros in texts
+        assert len(reported) < 100_000
+        assert "root:x:0" not in reported
 
 
 @pytest.mark.parametrize("name", FILES)

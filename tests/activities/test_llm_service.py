@@ -83,7 +83,7 @@ async def test_a_text_that_was_cut_says_so(ask: Asking) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "reported"),
     [
         (blocked(), "refused the prompt: PROHIBITED_CONTENT"),
         (wrote("", finish_reason="SAFETY"), "stopped for SAFETY"),
@@ -92,9 +92,9 @@ async def test_a_text_that_was_cut_says_so(ask: Asking) -> None:
         (wrote(""), "wrote no text"),
     ],
 )
-async def test_a_model_that_does_not_answer_is_not_asked_again(ask: Asking, reply: Reply, told: str) -> None:
+async def test_a_model_that_does_not_answer_is_not_asked_again(ask: Asking, reply: Reply, reported: str) -> None:
     async with gemini(reply) as server:
-        with pytest.raises(AnswerUnusableError, match=told):
+        with pytest.raises(AnswerUnusableError, match=reported):
             await ask(server)
 
 
@@ -109,17 +109,17 @@ async def test_a_wrong_request_is_not_sent_again(ask: Asking, status: int) -> No
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
 async def test_a_busy_model_is_asked_later_and_the_sdk_does_not_retry(ask: Asking, status: int) -> None:
     async with gemini(refused(status, "busy", retry_after="21")) as server:
-        with pytest.raises(TryAgainLaterError) as told:
+        with pytest.raises(TryAgainLaterError) as reported:
             await ask(server)
-    assert told.value.retry_after_seconds == 21
+    assert reported.value.retry_after_seconds == 21
     assert len(server.asked) == 1
 
 
 async def test_the_delay_in_an_errors_details_counts_too(ask: Asking) -> None:
     async with gemini(refused(429, "quota", {"@type": "x"}, RETRY_INFO)) as server:
-        with pytest.raises(TryAgainLaterError) as told:
+        with pytest.raises(TryAgainLaterError) as reported:
             await ask(server)
-    assert told.value.retry_after_seconds == 35
+    assert reported.value.retry_after_seconds == 35
 
 
 async def test_a_body_that_is_no_json_may_be_whole_the_next_time(ask: Asking) -> None:
@@ -183,13 +183,13 @@ async def test_once_the_days_budget_is_used_up_it_waits_for_the_next_day(ask: As
     async with gemini(wrote("dear", input_tokens=4_000_000)) as server:
         await ask(server)
         poor = GeminiAccess(KEY, server.url, MODEL, budget_per_day=Decimal("0.01"))
-        with pytest.raises(BudgetUsedError, match=r"today's budget for Gemini, 0\.01 USD, is used up") as told:
+        with pytest.raises(BudgetUsedError, match=r"today's budget for Gemini, 0\.01 USD, is used up") as reported:
             await run(HANDLER, {"prompt": "?"}, tools_with(gemini=poor, db=ask.pool, metrics=ask.metrics))
     assert len(server.asked) == 1
-    assert 0 < (told.value.retry_after_seconds or 0) <= 86_400
+    assert 0 < (reported.value.retry_after_seconds or 0) <= 86_400
 
 
-async def test_an_answer_that_cannot_be_counted_is_told_all_the_same(
+async def test_an_answer_that_cannot_be_counted_is_reported_all_the_same(
     dsn: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     away = await open_pool(dsn)

@@ -74,7 +74,7 @@ async def test_join_and_pick_take_what_more_they_need() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "data", "told"),
+    ("operation", "data", "reported"),
     [
         ("uppercase", [1], "the operation 'uppercase' expects a text as data, found a list"),
         ("sum", "12", "the operation 'sum' expects a list as data, found the text '12'"),
@@ -84,21 +84,21 @@ async def test_join_and_pick_take_what_more_they_need() -> None:
         ("sort", ["a", 1], "the operation 'sort' expects a list of either texts or numbers"),
     ],
 )
-async def test_data_that_does_not_fit_is_named(operation: str, data: Json, told: str) -> None:
-    with pytest.raises(TypeError, match=told):
+async def test_data_that_does_not_fit_is_named(operation: str, data: Json, reported: str) -> None:
+    with pytest.raises(TypeError, match=reported):
         await made({"operation": operation, "data": data})
 
 
 @pytest.mark.parametrize(
-    ("config", "told"),
+    ("config", "reported"),
     [
         ({"operation": "shout", "data": 1}, "Input should be 'uppercase'"),
         ({"operation": "sum"}, "the operation 'sum' needs 'data'"),
         ({"data": 1, "input": 2}, "'input' is an alias of 'data'"),
     ],
 )
-def test_a_config_that_can_never_be_right_is_refused_at_submit(config: Json, told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
+def test_a_config_that_can_never_be_right_is_refused_at_submit(config: Json, reported: str) -> None:
+    with pytest.raises(ValidationError, match=reported):
         transform.Config.model_validate(config)
 
 

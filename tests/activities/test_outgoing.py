@@ -38,7 +38,7 @@ def names(**addresses: str | Sequence[str]) -> Resolver:
     return resolve
 
 
-async def test_it_sends_what_it_is_told_and_returns_what_comes_back() -> None:
+async def test_it_sends_what_it_is_reported_and_returns_what_comes_back() -> None:
     async with loopback(reply_json({"a": 1}, 201, X_Request_Id="r1")) as server:
         answer = await CLIENT.send(Outgoing("POST", f"{server.url}/a?b=c", {"X-Own": "1"}, b"hello"))
     [asked] = server.asked
@@ -115,7 +115,7 @@ async def test_tls_is_checked_against_the_name_and_not_the_address() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "reported"),
     [
         ("file:///etc/passwd", "expected http:// or https://"),
         ("gopher://127.0.0.1", "expected http:// or https://"),
@@ -130,8 +130,8 @@ async def test_tls_is_checked_against_the_name_and_not_the_address() -> None:
         ("https://a.example/?key=secret://k", "in headers only"),
     ],
 )
-async def test_what_cannot_be_called_is_refused(url: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+async def test_what_cannot_be_called_is_refused(url: str, reported: str) -> None:
+    with pytest.raises(ValueError, match=reported):
         await CLIENT.send(Outgoing("GET", url))
 
 
@@ -141,10 +141,10 @@ async def test_a_step_does_not_set_how_a_request_travels(name: str) -> None:
         await CLIENT.send(Outgoing("GET", "http://127.0.0.1", {name: "1"}))
 
 
-async def test_a_header_cannot_smuggle_another_and_its_value_is_not_told() -> None:
-    with pytest.raises(ValueError, match="the header X-Key contains other characters than printable ASCII") as told:
+async def test_a_header_cannot_smuggle_another_and_its_value_is_not_reported() -> None:
+    with pytest.raises(ValueError, match="the header X-Key contains other characters than printable ASCII") as reported:
         await CLIENT.send(Outgoing("GET", "http://127.0.0.1", {"X-Key": "hush\r\nHost: evil"}))
-    assert "hush" not in str(told.value)
+    assert "hush" not in str(reported.value)
     with pytest.raises(ValueError, match="is no valid header name"):
         await CLIENT.send(Outgoing("GET", "http://127.0.0.1", {"X Key": "1"}))
 
@@ -185,9 +185,9 @@ async def test_a_post_is_not_sent_somewhere_else() -> None:
     async with loopback(Reply(307, headers={"Location": "http://127.0.0.1:1/elsewhere"})) as server:
         answer = await CLIENT.send(Outgoing("POST", server.url, body=b"x"))
     assert answer.status == 307
-    told = answer.refusal()
-    assert isinstance(told, RequestRefusedError)
-    assert str(told).endswith("redirects are followed for GET only; it points to http://127.0.0.1:1")
+    reported = answer.refusal()
+    assert isinstance(reported, RequestRefusedError)
+    assert str(reported).endswith("redirects are followed for GET only; it points to http://127.0.0.1:1")
 
 
 async def test_a_long_answer_is_cut_at_the_limit() -> None:
@@ -228,23 +228,23 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
-async def test_what_may_pass_is_told_as_later(status: int) -> None:
+async def test_what_may_pass_is_reported_as_later(status: int) -> None:
     async with loopback(Reply(status, b"busy", {"Retry-After": "17"})) as server:
-        told = (await CLIENT.send(Outgoing("GET", f"{server.url}/path?key=hush"))).refusal()
-    assert isinstance(told, TryAgainLaterError)
-    assert (told.status, told.retry_after_seconds) == (status, 17)
-    assert str(told).startswith(f"GET {server.url} answered {status} ")
-    assert str(told).endswith(": busy")
+        reported = (await CLIENT.send(Outgoing("GET", f"{server.url}/path?key=hush"))).refusal()
+    assert isinstance(reported, TryAgainLaterError)
+    assert (reported.status, reported.retry_after_seconds) == (status, 17)
+    assert str(reported).startswith(f"GET {server.url} answered {status} ")
+    assert str(reported).endswith(": busy")
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 413, 422, 451])
-async def test_what_would_be_refused_again_is_told_as_refused(status: int) -> None:
+async def test_what_would_be_refused_again_is_reported_as_refused(status: int) -> None:
     async with loopback(Reply(status, b"no\n\nway " * 500)) as server:
-        told = (await CLIENT.send(Outgoing("GET", server.url))).refusal()
-    assert isinstance(told, RequestRefusedError)
-    assert told.status == status
-    assert len(str(told)) < 400
-    assert "no way no way" in str(told)
+        reported = (await CLIENT.send(Outgoing("GET", server.url))).refusal()
+    assert isinstance(reported, RequestRefusedError)
+    assert reported.status == status
+    assert len(str(reported)) < 400
+    assert "no way no way" in str(reported)
 
 
 def in_seconds(seconds: float) -> str:
@@ -285,7 +285,7 @@ def test_what_calls_itself_json_and_is_none_is_refused(text: str) -> None:
         ("", False),
     ],
 )
-async def test_json_is_told_by_its_type(kind: str, is_json: bool) -> None:
+async def test_json_is_reported_by_its_type(kind: str, is_json: bool) -> None:
     async with loopback(Reply(body="ü".encode("latin-1"), headers={"Content-Type": kind})) as server:
         assert (await CLIENT.send(Outgoing("GET", server.url))).is_json is is_json
 

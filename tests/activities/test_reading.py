@@ -78,10 +78,10 @@ async def test_the_processes_that_open_documents_have_no_secrets(monkeypatch: py
     monkeypatch.setenv("DOCRAIL_DATABASE_URL", "postgresql://docrail:a-password@host/db")
     async with reading() as reader:
         await reader.read(INVOICE)
-        told = Path(f"/proc/{reader.server_pid}/environ").read_bytes()
-    assert b"PATH=" in told
-    assert b"a-key" not in told
-    assert b"a-password" not in told
+        reported = Path(f"/proc/{reader.server_pid}/environ").read_bytes()
+    assert b"PATH=" in reported
+    assert b"a-key" not in reported
+    assert b"a-password" not in reported
 
 
 async def test_what_cannot_be_read_keeps_its_code_and_words() -> None:

@@ -33,8 +33,8 @@ async def test_what_is_found_is_what_the_pages_say(reader: DocumentReader) -> No
 async def test_the_longest_claims_fit_into_a_request(reader: DocumentReader) -> None:
     text = FieldValue[str](value="\U0001f9fe" * 500, source=Source.GEMINI)
     names = ("invoice_number", "vendor_name", "buyer_name", "vendor_vat_id", "iban", "currency")
-    told = InvoiceData.model_validate(dict.fromkeys(names, text))
-    claims = claims_of(told, dict.fromkeys(FIELD_NAMES, "\U0001f9fe\x01" * LONGEST_QUOTE))
+    reported = InvoiceData.model_validate(dict.fromkeys(names, text))
+    claims = claims_of(reported, dict.fromkeys(FIELD_NAMES, "\U0001f9fe\x01" * LONGEST_QUOTE))
     assert (await reader.check(SAMPLE, claims)).vendor_name.value == text.value
 
 

@@ -67,7 +67,7 @@ async def test_the_event_loop_goes_on_while_a_picture_is_read(picture: Path) -> 
         assert turns > 10
 
 
-async def test_the_worker_is_told_what_each_reader_costs(picture: Path) -> None:
+async def test_the_worker_is_reported_what_each_reader_costs(picture: Path) -> None:
     metrics = Metrics()
     reader = DocumentReader(record=metrics.record_reading)
     try:

@@ -49,11 +49,11 @@ def end(run_id: str, status: StepStatus, **fields: object) -> ReviewEnd:
     return ended.model_copy(update=fields)
 
 
-async def tell(tools: Tools, name: str, told: ReviewCall | ReviewEnd) -> Review:
+async def tell(tools: Tools, name: str, reported: ReviewCall | ReviewEnd) -> Review:
     """Run the activity `name` and return the item as it is then."""
-    [told_by] = [found for found in review_activities(tools) if found.__name__ == name]
-    await ActivityEnvironment().run(told_by, told)
-    item = await load_review(tools.db, COMMITTING, step_review_id(COMMITTING, told.run_id, told.step_id))
+    [reported_by] = [found for found in review_activities(tools) if found.__name__ == name]
+    await ActivityEnvironment().run(reported_by, reported)
+    item = await load_review(tools.db, COMMITTING, step_review_id(COMMITTING, reported.run_id, reported.step_id))
     assert item
     return item
 

@@ -114,9 +114,9 @@ async def test_headers_carry_secrets_and_the_answer_does_not(secrets: Path) -> N
 
 async def test_a_receiver_that_is_busy_is_asked_later(secrets: Path) -> None:
     async with loopback(Reply(429, headers={"Retry-After": "30"})) as receiver:
-        with pytest.raises(TryAgainLaterError) as told:
+        with pytest.raises(TryAgainLaterError) as reported:
             await run(send_webhook.HANDLER, {"url": receiver.url}, tools_with(secrets))
-    assert told.value.retry_after_seconds == 30
+    assert reported.value.retry_after_seconds == 30
 
 
 async def test_a_receiver_that_refuses_is_not_asked_again(secrets: Path) -> None:
@@ -159,9 +159,9 @@ def test_a_config_that_can_never_be_right_is_refused_at_submit(config: Json) -> 
 
 @pytest.mark.parametrize("key", ["whsec_", "whsec_a"])
 def test_a_key_that_cannot_sign_is_refused(key: str) -> None:
-    with pytest.raises(ValueError, match="begins with whsec_") as told:
+    with pytest.raises(ValueError, match="begins with whsec_") as reported:
         sign("msg_1", "{}", [key], at=dt.datetime.now(dt.UTC))
-    assert key not in str(told.value).replace("whsec_,", "")
+    assert key not in str(reported.value).replace("whsec_,", "")
 
 
 def test_the_signature_is_that_of_the_specification() -> None:
@@ -181,9 +181,9 @@ async def test_a_notification_is_posted_where_the_operator_says(secrets: Path) -
     async with loopback() as receiver:
         config = {"message": "3 parked", "title": "Inbox", "level": "warning", "details": {"count": 3}}
         output = await run(notify.HANDLER, config, tools_with(secrets, notify_url=receiver.url))
-    told = receiver.asked[0].json()
-    assert told["text"] == "[warning] Inbox: 3 parked"
-    assert (told["details"], told["run_id"], told["step_id"]) == ({"count": 3}, "invoice.1", "step")
+    reported = receiver.asked[0].json()
+    assert reported["text"] == "[warning] Inbox: 3 parked"
+    assert (reported["details"], reported["run_id"], reported["step_id"]) == ({"count": 3}, "invoice.1", "step")
     assert output == {"sent_to": "webhook", "notification_id": receiver.asked[0].headers["webhook-id"]}
 
 

@@ -87,10 +87,10 @@ async def test_who_would_wait_long_lets_its_attempt_go_and_comes_back(keyless: T
         tools = reaching(keyless, fake)
         document = await stored(tools)
         await leave_lease(tools.db, await held(tools, document, 30), 100, {})
-        with pytest.raises(BeingReadError, match="are being read for another document") as told:
+        with pytest.raises(BeingReadError, match="are being read for another document") as reported:
             await ask(tools, document)
         last = await ask(tools, document, retry_within=None)
-    assert told.value.retry_after_seconds == pytest.approx(100, abs=2)
+    assert reported.value.retry_after_seconds == pytest.approx(100, abs=2)
     assert (last["reader"], last["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
 
 
@@ -145,6 +145,6 @@ async def test_who_has_waited_looks_at_the_budget_before_it_asks(keyless: Tools)
         )
     assert len(fake.asked) == 1
     assert sum(isinstance(outcome, AskAgainError) for outcome in outcomes) == 1
-    [told] = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
-    assert told["problems"][-1] == "gemini_budget"
+    [reported] = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+    assert reported["problems"][-1] == "gemini_budget"
     assert await leases(tools, document) == 0

@@ -67,7 +67,7 @@ async def percents(tools: Tools, review: Review) -> list[int]:
     return [event.detail["percent"] for event in events]
 
 
-async def told(server: Loopback, review: Review) -> list[int]:
+async def reported(server: Loopback, review: Review) -> list[int]:
     bodies = [asked.json() for asked in server.asked]
     return [body["details"]["percent"] for body in bodies if body["details"]["review_id"] == review.review_id]
 
@@ -84,7 +84,7 @@ async def test_each_share_is_recorded_once(tools: Tools, used: float, expected: 
     assert await percents(tools, review) == expected
 
 
-async def test_shares_are_recorded_and_told_one_after_the_other(tools: Tools) -> None:
+async def test_shares_are_recorded_and_reported_one_after_the_other(tools: Tools) -> None:
     review = await item(tools, used=0.49)
     async with loopback() as server:
         for hours, expected in (
@@ -98,7 +98,7 @@ async def test_shares_are_recorded_and_told_one_after_the_other(tools: Tools) ->
             await pass_time(tools, review, hours)
             await look(notifying(tools, server))
             assert await percents(tools, review) == expected
-            assert await told(server, review) == expected
+            assert await reported(server, review) == expected
 
 
 async def test_several_that_look_at_once_record_it_once(tools: Tools) -> None:
@@ -116,12 +116,12 @@ async def test_the_band_rises_with_the_share(tools: Tools) -> None:
     assert bands == [0, 1, 2]
 
 
-async def test_people_are_told_once_of_the_last_share(tools: Tools) -> None:
+async def test_people_are_reported_once_of_the_last_share(tools: Tools) -> None:
     review = await item(tools, used=0.85)
     async with loopback() as server:
         for _ in range(3):
             await look(notifying(tools, server))
-        assert await told(server, review) == [80]
+        assert await reported(server, review) == [80]
         body = next(each.json() for each in server.asked if review.review_id in each.json()["message"])
     assert (body["title"], body["level"], body["run_id"]) == ("SLA", "warning", "invoice.test")
     assert "has used 80 % of its time" in body["text"]
@@ -138,14 +138,14 @@ async def test_a_sender_writes_no_markup_into_a_chat(tools: Tools) -> None:
     assert body["details"]["summary"]["vendor"] == vendor
 
 
-async def test_a_receiver_that_is_away_is_told_later_with_the_same_id(tools: Tools) -> None:
+async def test_a_receiver_that_is_away_is_reported_later_with_the_same_id(tools: Tools) -> None:
     review = await item(tools, used=1.01)
     async with loopback(Reply(status=503)) as server:
         await look(notifying(tools, server))
         refused = list(server.asked)
     async with loopback() as server:
         await look(notifying(tools, server))
-        assert await told(server, review) == [100]
+        assert await reported(server, review) == [100]
         assert {asked.headers["webhook-id"] for asked in refused} <= {a.headers["webhook-id"] for a in server.asked}
 
 
@@ -153,9 +153,9 @@ async def test_a_worker_that_may_not_call_the_receiver_leaves_it_to_another(tool
     review = await item(tools, used=1.01)
     async with loopback() as server:
         await look(dataclasses.replace(tools, outside=Outside(notify_url=f"{server.url}/alerts")))
-        assert await told(server, review) == []
+        assert await reported(server, review) == []
         await look(notifying(tools, server))
-        assert await told(server, review) == [100]
+        assert await reported(server, review) == [100]
 
 
 async def test_the_sla_of_a_postponed_item_goes_on(tools: Tools) -> None:
@@ -165,11 +165,11 @@ async def test_the_sla_of_a_postponed_item_goes_on(tools: Tools) -> None:
     )
     async with loopback() as server:
         await look(notifying(tools, server))
-        assert await told(server, review) == [80]
+        assert await reported(server, review) == [80]
     assert await percents(tools, review) == [50, 80]
 
 
-async def test_of_a_reopened_item_is_told_what_was_used_since_and_nothing_twice(tools: Tools) -> None:
+async def test_of_a_reopened_item_is_reported_what_was_used_since_and_nothing_twice(tools: Tools) -> None:
     review = await item(tools, used=0.6)
     await look(tools)
     decision = Decision("approved", {"approved": True, "reason": ""}, "ann", None)
@@ -183,14 +183,14 @@ async def test_of_a_reopened_item_is_told_what_was_used_since_and_nothing_twice(
     assert await percents(tools, review) == [50, 80]
 
 
-async def test_what_a_worker_recorded_before_it_died_is_told_by_the_next_one(tools: Tools) -> None:
+async def test_what_a_worker_recorded_before_it_died_is_reported_by_the_next_one(tools: Tools) -> None:
     review = await item(tools, used=1.2)
     await look(tools)  # without a receiver, like a worker that dies before it notifies
     await tools.db.execute("UPDATE sla_events SET notified_at = NULL WHERE review_id = $1", review.review_id)
     async with loopback() as server:
         for _ in range(2):
             await look(notifying(tools, server))
-        assert await told(server, review) == [100]
+        assert await reported(server, review) == [100]
 
 
 async def test_a_decided_item_is_no_matter_any_more(tools: Tools) -> None:
@@ -200,7 +200,7 @@ async def test_a_decided_item_is_no_matter_any_more(tools: Tools) -> None:
     )
     async with loopback() as server:
         await look(notifying(tools, server))
-        assert await told(server, review) == []
+        assert await reported(server, review) == []
     assert await percents(tools, review) == []
     decided = await load_review(tools.db, review.tenant_id, review.review_id)
     assert decided

@@ -52,7 +52,7 @@ class Echo:
 
     @property
     def handler(self) -> Handler:
-        return Handler("told", Config, Output, self.run)
+        return Handler("reported", Config, Output, self.run)
 
 
 @pytest.fixture
@@ -148,22 +148,22 @@ async def test_the_calls_identity_does_not_tell_a_reference_from_its_value(tools
 
 async def test_a_part_that_is_not_there_is_named_and_not_retried(tools: Tools) -> None:
     part = (await tools.values.put(TENANT, LARGE)).at(("lines", 3, "sum"))
-    told = await refusal(tools, call_with({"amount": part.to_json()}))
-    assert told.message == "config.value.amount: `lines.3.sum`: 'lines.3' has no 'sum', it is an object"
-    assert (told.type, told.non_retryable) == ("MissingValue", True)
+    reported = await refusal(tools, call_with({"amount": part.to_json()}))
+    assert reported.message == "config.value.amount: `lines.3.sum`: 'lines.3' has no 'sum', it is an object"
+    assert (reported.type, reported.non_retryable) == ("MissingValue", True)
 
 
 async def test_a_value_whose_disk_is_away_is_tried_again(tools: Tools) -> None:
     part = await ValueStore(local_root(tools.values.folder).parent / "elsewhere").put(TENANT, LARGE)
-    told = await refusal(tools, call_with(part.to_json()))
-    assert (told.type, told.non_retryable) == ("BlobMissing", False)
+    reported = await refusal(tools, call_with(part.to_json()))
+    assert (reported.type, reported.non_retryable) == ("BlobMissing", False)
 
 
 async def test_a_config_has_a_limit_with_its_stored_values(tools: Tools) -> None:
     mark = (await tools.values.put(TENANT, "x" * 1_000_000)).to_json()
-    told = await refusal(tools, call_with([mark] * (MAX_STORED_BYTES // 1_000_000 + 1)))
-    assert re.search(rf"takes at least \d+ bytes as JSON, more than {MAX_STORED_BYTES}", told.message)
-    assert (told.type, told.non_retryable) == ("ValueTooLarge", True)
+    reported = await refusal(tools, call_with([mark] * (MAX_STORED_BYTES // 1_000_000 + 1)))
+    assert re.search(rf"takes at least \d+ bytes as JSON, more than {MAX_STORED_BYTES}", reported.message)
+    assert (reported.type, reported.non_retryable) == ("ValueTooLarge", True)
 
 
 async def test_a_config_cannot_name_another_tenants_value(tools: Tools) -> None:
@@ -177,9 +177,9 @@ async def test_data_that_looks_like_a_stored_value_is_no_output(tools: Tools) ->
     async def fetch(_call: StepCall[Config], _: Tools) -> Output:
         return Output(value={"body": [part.to_json()]})  # as in the answer of a foreign server
 
-    with pytest.raises(ApplicationError, match=r"output\.value\.body\.0 is an object of '\$stored'") as told:
+    with pytest.raises(ApplicationError, match=r"output\.value\.body\.0 is an object of '\$stored'") as reported:
         await environment().run(activity_for(Handler("fetch", Config, Output, fetch), tools), call_with(1))
-    assert (told.value.type, told.value.non_retryable) == ("OutputHasMarkError", True)
+    assert (reported.value.type, reported.value.non_retryable) == ("OutputHasMarkError", True)
 
 
 async def test_what_is_only_similar_is_an_output_as_any_other(tools: Tools) -> None:
@@ -223,13 +223,13 @@ async def test_all_that_is_loaded_at_once_has_a_limit(tools: Tools) -> None:
     half = "x" * (MAX_LOADED_BYTES // 2 - 10)
     mark = await store(tools, half)
     assert await load(tools, mark, mark) == (half, half)
-    with pytest.raises(ApplicationError) as told:
+    with pytest.raises(ApplicationError) as reported:
         await load(tools, mark, mark, mark)
-    assert (told.value.type, told.value.non_retryable) == ("ValueTooLarge", True)
+    assert (reported.value.type, reported.value.non_retryable) == ("ValueTooLarge", True)
     assert re.fullmatch(
         rf"with .* takes at least \d+ bytes as JSON, more than {MAX_LOADED_BYTES}: "
         "pass it whole to a handler, or use a smaller part",
-        told.value.message,
+        reported.value.message,
     )
 
 
@@ -259,19 +259,19 @@ async def test_a_value_that_stands_for_something_that_is_gone_cannot_be_loaded(t
     inner = part_of(await store(tools, LARGE))
     assert inner is not None
     outer = await store(tools, {"lost": inner.at(("nothing",)).to_json()})
-    with pytest.raises(ApplicationError) as told:
+    with pytest.raises(ApplicationError) as reported:
         await load(tools, outer)
-    assert (told.value.type, told.value.non_retryable) == ("MissingValue", True)
+    assert (reported.value.type, reported.value.non_retryable) == ("MissingValue", True)
 
 
 async def test_another_tenants_value_is_not_loaded(tools: Tools) -> None:
     mark = await store(tools, LARGE)
-    with pytest.raises(Exception, match="no blob") as told:
+    with pytest.raises(Exception, match="no blob") as reported:
         await load(tools, mark, tenant_id=OTHER)
-    assert not isinstance(told.value, ApplicationError)  # retried by Temporal: the disk may be unavailable
+    assert not isinstance(reported.value, ApplicationError)  # retried by Temporal: the disk may be unavailable
 
 
 async def test_plain_data_among_what_is_to_be_loaded_is_a_mistake(tools: Tools) -> None:
-    with pytest.raises(ApplicationError, match="does not stand for a stored value") as told:
+    with pytest.raises(ApplicationError, match="does not stand for a stored value") as reported:
         await load(tools, {"total": 3})
-    assert told.value.non_retryable
+    assert reported.value.non_retryable

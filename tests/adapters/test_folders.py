@@ -39,7 +39,7 @@ def test_what_is_written_is_read_back_whole_and_in_parts(folder: Folder) -> None
     assert abs(found.modified_at - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=1)
 
 
-def test_a_file_that_is_not_there_is_told_and_deleted_already(folder: Folder) -> None:
+def test_a_file_that_is_not_there_is_reported_and_deleted_already(folder: Folder) -> None:
     for look in (folder.read, folder.open):
         with pytest.raises(FileNotFoundError):
             look("a/none")
@@ -147,14 +147,14 @@ def test_an_unavailable_s3_is_an_os_error_without_our_keys(away: Folder) -> None
         lambda path: away.write(path, b""),
         lambda path: [*away.files(path)],
     ):
-        with pytest.raises(S3Unavailable, match=r"cannot [a-z ]+ a in the S3 bucket 'documents'") as told:
+        with pytest.raises(S3Unavailable, match=r"cannot [a-z ]+ a in the S3 bucket 'documents'") as reported:
             use("a")
-        assert not any(key in repr(told.value) for key in KEYS.values() if key != "eu-west-1")
-        assert "\n" not in str(told.value)
+        assert not any(key in repr(reported.value) for key in KEYS.values() if key != "eu-west-1")
+        assert "\n" not in str(reported.value)
 
 
 @pytest.mark.parametrize("given", [(), ("AWS_ACCESS_KEY_ID",), ("AWS_SECRET_ACCESS_KEY",)], ids=str)
-def test_s3_without_keys_is_told_with_what_to_set(
+def test_s3_without_keys_is_reported_with_what_to_set(
     given: tuple[str, ...], bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} - {*given}:
@@ -166,7 +166,7 @@ def test_s3_without_keys_is_told_with_what_to_set(
         open_s3("documents", endpoint=bucket.endpoint).read("a")
 
 
-def test_a_bucket_that_does_not_exist_is_told(bucket: Bucket) -> None:
+def test_a_bucket_that_does_not_exist_is_reported(bucket: Bucket) -> None:
     folder = open_s3("no-such-bucket", endpoint=bucket.endpoint)
     for use in (
         folder.read,

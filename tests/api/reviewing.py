@@ -32,7 +32,7 @@ def said(value: Any, source: Source = Source.XML) -> FieldValue[Any]:
 
 def reading(**fields: FieldValue[Any]) -> InvoiceData:
     """Return the reading of a correct e-invoice."""
-    told = {
+    reported = {
         "invoice_number": said(unique("R")),
         "date": said(dt.date(2026, 11, 1)),
         "vendor_name": said("Muster GmbH"),
@@ -43,7 +43,7 @@ def reading(**fields: FieldValue[Any]) -> InvoiceData:
         "total": said(Decimal("119.00")),
     }
     lines = (LineItem(description="Beratung", amount=Decimal("100.00")),)
-    return assess(InvoiceData(**{**told, **fields}, line_items=lines, reader="xml"), dt.date(2026, 11, 21))
+    return assess(InvoiceData(**{**reported, **fields}, line_items=lines, reader="xml"), dt.date(2026, 11, 21))
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,11 +200,11 @@ async def test_every_move_records_who_when_from_to_and_why(http: httpx.AsyncClie
     path = f"/v1/definitions/{definition_id}/moves"
     first = (await http.get(path, params={"limit": 2})).json()
     second = (await http.get(path, params={"after": first["after"]})).json()
-    told = [
+    reported = [
         (move["kind"], move["alias"], named(move["before"]), named(move["after"]), move["reason"])
         for move in first["moves"] + second["moves"]
     ]
-    assert told == [
+    assert reported == [
         ("rollback", "stable", 2, 1, "wrong totals"),
         ("remove", "pilot", 1, None, "done"),
         ("set", "pilot", None, 1, ""),

@@ -22,10 +22,10 @@ async def shown(service: Service, item: Json) -> Json:
 async def until_decided_by(service: Service, item: Json, *people: str) -> Json:
     """Wait until the item shows who has decided, and return it."""
 
-    async def is_told() -> bool:
+    async def is_reported() -> bool:
         return tuple(each["by"] for each in (await shown(service, item))["decided_so_far"]) == people
 
-    await eventually(is_told, f"{', '.join(people)} to be shown")
+    await eventually(is_reported, f"{', '.join(people)} to be shown")
     return await shown(service, item)
 
 

@@ -120,9 +120,9 @@ async def test_a_parked_step_is_retried_in_its_run_after_the_outage(calling: Ser
         definition = {"id": new_id(), "steps": steps, "outputs": outputs, "on_failure": "park"}
         run_id = await start(calling, definition)
         assert (await letter_of(calling, run_id, status="parked"))["retryable"] is True
-        told = await act(calling.http, run_id, "retry", reason="the service is back")
-        assert told.status_code == 200, told.text
-        assert (told.json()["status"], told.json()["resolution"]) == ("resolved", "retry")
+        reported = await act(calling.http, run_id, "retry", reason="the service is back")
+        assert reported.status_code == 200, reported.text
+        assert (reported.json()["status"], reported.json()["resolution"]) == ("resolved", "retry")
         run = await calling.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"total": 12})
     handle = calling.app.temporal.get_workflow_handle(f"default/{run_id.replace('.', '/', 1)}")
@@ -146,9 +146,9 @@ async def test_a_parked_step_is_retried_in_its_run_after_the_outage(calling: Ser
 async def test_a_parked_step_is_dealt_with(service: Service, order: dict[str, Json], status: str) -> None:
     run_id = await start(service, broken(new_id(), on_failure="park"))
     await letter_of(service, run_id, status="parked")
-    told = await act(service.http, run_id, **order)
-    assert told.status_code == 200, told.text
-    assert (told.json()["status"], told.json()["resolved_by"]) == ("resolved", "tester")
+    reported = await act(service.http, run_id, **order)
+    assert reported.status_code == 200, reported.text
+    assert (reported.json()["status"], reported.json()["resolved_by"]) == ("resolved", "tester")
     assert (await service.closed(run_id))["status"] == status
     letter = await letter_of(service, run_id)
     assert (letter["status"], letter["resolution"]) == ("resolved", order["action"])
@@ -163,8 +163,8 @@ async def test_a_step_of_a_run_that_failed_is_dealt_with_by_a_retry_of_the_run(s
     await letter_of(service, run_id)
     output = {"output": {"attempts": 1}}
     values: dict[str, dict[str, Json]] = {"retry": {"config": {"times": 0}}, "skip": {}, "output": output}
-    told = await act(service.http, run_id, action, **values[action])
-    assert told.status_code == 200, told.text
+    reported = await act(service.http, run_id, action, **values[action])
+    assert reported.status_code == 200, reported.text
     assert (await service.closed(run_id))["status"] == "completed"
     letter = await letter_of(service, run_id)
     assert (letter["status"], letter["resolution"]) == ("resolved", action)
@@ -272,8 +272,8 @@ async def test_what_fails_again_keeps_no_other_from_being_retried(service: Servi
     sweep = {**order, "failed_before": dt.datetime.now(dt.UTC).isoformat()}
 
     async def retried(order: Json) -> list[str]:
-        told = (await service.http.post(f"{INBOX}/retry", json=order)).json()
-        return [outcome["run_id"] for outcome in told["outcomes"] if outcome["retried"]]
+        reported = (await service.http.post(f"{INBOX}/retry", json=order)).json()
+        return [outcome["run_id"] for outcome in reported["outcomes"] if outcome["retried"]]
 
     async def failed_again(run_ids: list[str]) -> bool:
         now = [await letter_of(service, run_id, status="parked") for run_id in run_ids]
@@ -298,13 +298,13 @@ async def test_a_bulk_retry_says_why_each_letter_was_not_retried(service: Servic
         await letter_of(service, run_id)
     await service.closed(runs[0])
     letters = [{"run_id": run_id, "step_id": "bad"} for run_id in runs]
-    told = (await service.http.post(f"{INBOX}/retry", json={"letters": letters})).json()
-    assert [(outcome["run_id"], outcome["retried"]) for outcome in told["outcomes"]] == [
+    reported = (await service.http.post(f"{INBOX}/retry", json={"letters": letters})).json()
+    assert [(outcome["run_id"], outcome["retried"]) for outcome in reported["outcomes"]] == [
         (runs[0], True),
         (runs[1], False),
     ]
-    assert told["outcomes"][1]["why"] == "cannot retry: the step 'bad' is failed"
-    assert told["left"] == 1
+    assert reported["outcomes"][1]["why"] == "cannot retry: the step 'bad' is failed"
+    assert reported["left"] == 1
     await service.http.post(f"/v1/runs/{runs[1]}/abort")
 
 
@@ -316,8 +316,8 @@ async def test_one_retry_of_a_run_is_that_of_all_its_failed_steps(service: Servi
         await letter_of(service, run_id, step)
     await service.closed(run_id)
     letters = [{"run_id": run_id, "step_id": step} for step in ("bad", "bad2")]
-    told = (await service.http.post(f"{INBOX}/retry", json={"letters": letters})).json()
-    assert [outcome["retried"] for outcome in told["outcomes"]] == [True, True]
+    reported = (await service.http.post(f"{INBOX}/retry", json={"letters": letters})).json()
+    assert [outcome["retried"] for outcome in reported["outcomes"]] == [True, True]
 
 
 async def test_retrying_a_step_twice_at_once_is_done_once(service: Service) -> None:
@@ -338,8 +338,8 @@ async def test_a_letter_that_will_not_be_retried_is_dismissed(service: Service) 
     await service.closed(run_id)
     refused = await act(service.http, run_id, "retry")
     assert (refused.status_code, refused.json()["state"]) == (409, "completed")
-    told = await act(service.http, run_id, "dismiss", reason="known")
-    assert (told.json()["status"], told.json()["resolution"]) == ("resolved", "dismiss")
+    reported = await act(service.http, run_id, "dismiss", reason="known")
+    assert (reported.json()["status"], reported.json()["resolution"]) == ("resolved", "dismiss")
     parked = await start(service, broken(new_id(), on_failure="park"))
     await letter_of(service, parked, status="parked")
     refused = await act(service.http, parked, "dismiss")

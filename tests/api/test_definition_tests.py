@@ -36,9 +36,9 @@ async def test_a_definition_whose_tests_fail_is_not_published(service: Service) 
     refused = await service.http.post("/v1/definitions", params={"run_tests": True}, json={"definition": wanted})
     assert refused.status_code == 422
     assert refused.headers["content-type"] == "application/problem+json"
-    told = refused.json()
-    assert (told["type"], told["detail"]) == ("/problems/failed-tests", "1 of the definition's 2 tests failed")
-    assert told["problems"] == [
+    reported = refused.json()
+    assert (reported["type"], reported["detail"]) == ("/problems/failed-tests", "1 of the definition's 2 tests failed")
+    assert reported["problems"] == [
         {
             "test": "by name",
             "path": "tests[1].expect.steps.greet.config.value",

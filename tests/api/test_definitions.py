@@ -135,12 +135,12 @@ async def test_definitions_of_other_tenants_are_not_suggested(http: httpx.AsyncC
     own, other = ({"X-Test-Tenant": f"t{uuid.uuid4().hex[:12]}"} for _ in range(2))
     await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "pay_out"}}, headers=own)
     definition = {"id": "mine", "steps": [{"id": "pay", "workflow": {"id": "pay_uot"}}]}
-    told = []
+    reported = []
     for tenant in (own, other):
         response = await http.post("/v1/definitions/validate", json={"definition": definition}, headers=tenant)
         [warning] = response.json()["problems"]
-        told.append((warning["code"], warning["suggestion"]))
-    assert told == [("unknown-definition", "pay_out"), ("unknown-definition", None)]
+        reported.append((warning["code"], warning["suggestion"]))
+    assert reported == [("unknown-definition", "pay_out"), ("unknown-definition", None)]
 
 
 async def test_a_valid_definition_is_said_to_be_valid_and_not_stored(http: httpx.AsyncClient) -> None:

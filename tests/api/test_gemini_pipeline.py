@@ -108,10 +108,10 @@ async def ended(service: Service, document: Json) -> Json:
 
 
 async def process(
-    running: Fleet, told: Chooser, files: list[bytes], *, definition: str = "impatient"
+    running: Fleet, reported: Chooser, files: list[bytes], *, definition: str = "impatient"
 ) -> tuple[list[Json], FakeGemini]:
     """Upload the files at once and return their runs when all have ended, which put them into the queue for review."""
-    running.fake.chooser = told
+    running.fake.chooser = reported
     running.fake.asked.clear()
     documents = await asyncio.gather(*(upload(running.service, data, definition) for data in files))
     ids = [document["document_id"] for document in documents]
@@ -136,9 +136,9 @@ async def test_every_document_ends_in_review_whatever_the_model_does(running: Fl
     outputs = [run["steps"]["ask_gemini"]["output"] for run in runs]
     assert {output["total"] for output in outputs} == {717.97}
     readers = Counter(output["reader"] for output in outputs)
-    told_why = [output for output in outputs if any(code.startswith("gemini_") for code in output["problems"])]
+    reported_why = [output for output in outputs if any(code.startswith("gemini_") for code in output["problems"])]
     assert readers["gemini"] > 25
-    assert len(told_why) == readers["text"] == 40 - readers["gemini"]
+    assert len(reported_why) == readers["text"] == 40 - readers["gemini"]
     counted = {use["outcome"]: use["uses"] for use in uses}
     assert counted["read"] == readers["gemini"], "each answer that served was paid for once"
     assert sum(counted.values()) <= len(fake.asked)

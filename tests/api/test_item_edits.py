@@ -59,8 +59,8 @@ async def test_items_of_a_parked_list_are_given_what_they_need(service: Service)
         "bad": {"fate": "rerun", "why": f"1 of its 4 items completed, and are kept; {BY_HAND}"},
         "sum": {"fate": "rerun", "why": "has not begun"},
     }
-    told = await resolve(service, run_id, items=MORE, reason="typed wrong")
-    assert told.status_code == 200, told.text
+    reported = await resolve(service, run_id, items=MORE, reason="typed wrong")
+    assert reported.status_code == 200, reported.text
     run = await service.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"items": GIVEN, "completed": 3})
     assert run["steps"]["bad"]["items"]["skipped"] == 1
@@ -151,7 +151,7 @@ WRONG: list[tuple[Json, str, str]] = [
     ({"items": {"k1": {"skip": True}}}, "items.k1", "has completed, and is kept as it is"),
     ({"items": {"k7": {"config": {"times": "many"}}}}, "items.k7.config.times", "valid integer"),
     ({"items": {"k7": {"output": {"attempts": "many"}}}}, "items.k7.output.attempts", "must be a whole number"),
-    ({"config": {"times": 0}}, "config", "give it to the items that need another one"),
+    ({"config": {"times": 0}}, "config", "give one to each item that needs another"),
 ]
 
 
@@ -168,11 +168,11 @@ async def test_outputs_that_cannot_be_stored_are_refused(service: Service, on_fa
     for items in STRANGE:
         for is_preview in (True, False):
             if on_failure == "park" and not is_preview:
-                told = await resolve(service, run_id, items=items)
+                reported = await resolve(service, run_id, items=items)
             else:
-                told = await retry(service.http, run_id, steps={"bad": {"items": items}}, preview=is_preview)
-            assert told.status_code == 422, told.text
-            assert "items" in told.json()["problems"][0]["path"]
+                reported = await retry(service.http, run_id, steps={"bad": {"items": items}}, preview=is_preview)
+            assert reported.status_code == 422, reported.text
+            assert "items" in reported.json()["problems"][0]["path"]
 
 
 @pytest.mark.parametrize("on_failure", ["park", "continue"])
@@ -182,12 +182,12 @@ async def test_what_items_cannot_be_given_is_refused(service: Service, on_failur
     for edit, path, message in WRONG:
         for is_preview in (True, False):
             if is_parked and not is_preview:
-                told, prefix = await resolve(service, run_id, **edit), ""
+                reported, prefix = await resolve(service, run_id, **edit), ""
             else:
-                told = await retry(service.http, run_id, steps={"bad": edit}, preview=is_preview)
+                reported = await retry(service.http, run_id, steps={"bad": edit}, preview=is_preview)
                 prefix = "steps.bad."
-            assert told.status_code == 422, told.text
-            [problem] = told.json()["problems"]
+            assert reported.status_code == 422, reported.text
+            [problem] = reported.json()["problems"]
             assert problem["path"] == f"{prefix}{path}"
             assert message in problem["message"]
             assert problem.get("suggestion") == ("k7" if "k77" in path else None)
@@ -214,9 +214,9 @@ async def test_orders_that_say_too_little_or_too_much_are_refused(service: Servi
 async def test_a_list_that_is_made_anew_takes_nothing_for_its_items(service: Service) -> None:
     run_id = await failed(service, list_of(FOUR))
     edits: Json = {"load": {"output": {"value": 4}}, "bad": {"items": MORE}}
-    told = await retry(service.http, run_id, steps=edits)
-    assert told.status_code == 422, told.text
-    [problem] = told.json()["problems"]
+    reported = await retry(service.http, run_id, steps=edits)
+    assert reported.status_code == 422, reported.text
+    [problem] = reported.json()["problems"]
     assert problem["path"] == "steps.bad.items"
     assert "its list is computed again, because it follows load, which is not reused" in problem["message"]
     given = await retry(service.http, run_id, steps={"load": {"items": MORE}})

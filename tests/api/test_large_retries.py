@@ -45,8 +45,8 @@ async def test_a_failed_long_list_goes_on_with_what_it_has_however_often(calling
         assert size_of(state) > max(MAX_WHOLE_BYTES, MAX_REQUEST_BYTES)
         statuses = [item["status"] for item in state["steps"]["fetch"]["fan"]["items"]]
         assert (statuses.count("completed"), statuses.count("failed")) == (ITEMS - 2, 2)
-        told = await retry(calling.http, run_id)
-        assert told.status_code == 200, told.text
+        reported = await retry(calling.http, run_id)
+        assert reported.status_code == 200, reported.text
         run = await calling.closed(run_id)
         assert (run["status"], run["steps"]["fetch"]["items"]["completed"]) == ("failed", ITEMS - 1)
         assert (await retry(calling.http, run_id)).status_code == 200
@@ -61,8 +61,8 @@ async def test_a_run_inside_another_goes_on_with_its_large_state_too(calling: Se
         assert (await calling.http.post("/v1/definitions", json={"definition": inner})).status_code == 201
         steps = [{"id": "inside", "workflow": {"id": "large_inner"}}]
         run_id = await failed(calling, {"id": "large_outer", "steps": steps, "outputs": {"all": "{{ inside.count }}"}})
-        told = await retry(calling.http, run_id)
-        assert told.status_code == 200, told.text
+        reported = await retry(calling.http, run_id)
+        assert reported.status_code == 200, reported.text
         run = await calling.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"all": ITEMS})
     assert len(server.asked) == ITEMS + 1

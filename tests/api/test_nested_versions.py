@@ -67,8 +67,8 @@ async def test_a_version_that_was_never_published_is_refused_when_the_outer_run_
     whole = outer({"id": inner, "version": 2})
     refused = await service.http.post("/v1/runs", json={"definition": whole})
     assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
-    told = f"there is no definition '{inner} version 2', and step 'inside' of '{whole['id']}' runs it"
-    assert refused.json()["detail"] == told
+    reported = f"there is no definition '{inner} version 2', and step 'inside' of '{whole['id']}' runs it"
+    assert refused.json()["detail"] == reported
 
 
 async def test_a_retry_with_a_version_uses_the_corrected_inner_definition(service: Service) -> None:

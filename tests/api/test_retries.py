@@ -55,9 +55,9 @@ async def started_again(service: Service, run_id: str) -> list[str]:
 
 async def test_a_retry_keeps_what_completed_and_does_the_rest(service: Service) -> None:
     run_id = await failed(service, failing())
-    told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
-    assert told.status_code == 200, told.text
-    assert told.json()["status"] == "running"
+    reported = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
+    assert reported.status_code == 200, reported.text
+    assert reported.json()["status"] == "running"
     run = await service.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"sent": 1, "note": 3})
     assert run["steps"]["sum"]["resolved_by"] == "tester"
@@ -66,9 +66,9 @@ async def test_a_retry_keeps_what_completed_and_does_the_rest(service: Service) 
 
 async def test_a_preview_shows_everything_and_starts_nothing(service: Service) -> None:
     run_id = await failed(service, failing())
-    told = (await retry(service.http, run_id, steps={"sum": {"output": {"attempts": 5}}}, preview=True)).json()
-    assert (told["run_id"], told["status"], told["version"]) == (run_id, "failed", 1)
-    assert told["steps"] == {
+    reported = (await retry(service.http, run_id, steps={"sum": {"output": {"attempts": 5}}}, preview=True)).json()
+    assert (reported["run_id"], reported["status"], reported["version"]) == (run_id, "failed", 1)
+    assert reported["steps"] == {
         "load": {"fate": "reused", "why": "completed"},
         "sum": {"fate": "new", "why": "takes an output given by hand"},
         "note": {"fate": "reused", "why": "completed"},
@@ -333,12 +333,12 @@ async def test_a_completed_run_retries_only_the_items_that_it_tolerated(service:
     )
     run_id: str = started.json()["run_id"]
     assert (await service.closed(run_id))["status"] == "completed"
-    told = (await retry(service.http, run_id, preview=True)).json()
-    assert (told["status"], {name: step["fate"] for name, step in told["steps"].items()}) == (
+    reported = (await retry(service.http, run_id, preview=True)).json()
+    assert (reported["status"], {name: step["fate"] for name, step in reported["steps"].items()}) == (
         "completed",
         {"all": "rerun", "note": "reused", "sum": "rerun"},
     )
-    assert told["steps"]["all"]["why"] == "1 of its 3 items failed, and only these run again"
+    assert reported["steps"]["all"]["why"] == "1 of its 3 items failed, and only these run again"
     assert (await retry(service.http, run_id)).status_code == 200
     assert (await service.closed(run_id))["status"] == "completed"
     assert await started_again(service, run_id) == ["all~1", "sum"]
@@ -346,8 +346,8 @@ async def test_a_completed_run_retries_only_the_items_that_it_tolerated(service:
 
 async def test_the_preview_shows_what_a_skip_skips(service: Service) -> None:
     run_id = await failed(service, failing(outputs={}))
-    told = (await retry(service.http, run_id, steps={"sum": {"skip": True}}, preview=True)).json()
-    assert told["steps"]["send"] == {"fate": "skipped", "why": "upstream_skipped"}
+    reported = (await retry(service.http, run_id, steps={"sum": {"skip": True}}, preview=True)).json()
+    assert reported["steps"]["send"] == {"fate": "skipped", "why": "upstream_skipped"}
 
 
 UNDO = {"handler": "fail", "config": {"times": 99, "error": "ValueError", "message": "no refund"}}
@@ -360,9 +360,9 @@ async def test_a_failed_compensation_is_shown_and_its_step_does_not_run_twice(se
     letter = (await service.http.get(f"/v1/dead-letters/{run_id}/load")).json()
     assert (letter["status"], letter["handler"], letter["error_type"]) == ("failed", "fail", "ValueError")
     assert letter["error_message"] == "what it did could not be undone: no refund"
-    told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
+    reported = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
     why = "completed, and its effects remain: its compensation failed"
-    assert told.json()["steps"]["load"] == {"fate": "reused", "why": why}
+    assert reported.json()["steps"]["load"] == {"fate": "reused", "why": why}
     assert (await service.closed(run_id))["status"] == "completed"
     assert "load" not in await started_again(service, run_id)
     assert (await service.http.get(f"/v1/dead-letters/{run_id}/load")).json()["status"] == "resolved"
@@ -400,9 +400,9 @@ async def test_a_preview_shows_what_resolving_a_parked_step_leads_to(
     definition = failing() | PARKED | {"outputs": outputs}
     await service.http.post("/v1/definitions", json={"definition": definition})
     run_id = await parked(service, definition)
-    told = (await retry(service.http, run_id, steps={"sum": edit}, preview=True)).json()
-    assert tuple(told["steps"][name]["fate"] for name in ("sum", "send")) == fates
-    assert told["end"].startswith(end)
+    reported = (await retry(service.http, run_id, steps={"sum": edit}, preview=True)).json()
+    assert tuple(reported["steps"][name]["fate"] for name in ("sum", "send")) == fates
+    assert reported["end"].startswith(end)
     assert (await retry(service.http, run_id, steps={"load": {"skip": True}}, preview=True)).status_code == 409
     assert (await service.http.get(f"/v1/runs/{run_id}")).json()["steps"]["sum"]["status"] == "parked"
 
@@ -416,8 +416,8 @@ async def test_a_parked_run_goes_on_under_a_newer_version_with_what_it_has_done(
     newer["steps"][1]["config"] = {"times": 0}
     await service.http.post("/v1/definitions", json={"definition": newer})
     assert (await retry(service.http, run_id)).status_code == 409  # it waits for a word about its step
-    told = (await retry(service.http, run_id, version=2, preview=True)).json()
-    assert {name: step["fate"] for name, step in told["steps"].items()} == {
+    reported = (await retry(service.http, run_id, version=2, preview=True)).json()
+    assert {name: step["fate"] for name, step in reported["steps"].items()} == {
         "load": "reused",
         "note": "reused",
         "sum": "rerun",

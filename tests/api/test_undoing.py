@@ -65,12 +65,12 @@ async def test_a_letter_of_undoing_is_retried_by_undoing_once(calling: Service, 
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, status)
         before, letter = await of(calling, run_id), f"/v1/dead-letters/{run_id}/pay"
-        told = (await calling.http.get(letter)).json()
-        assert (told["status"], told["handler"]) == ("failed", WEBHOOK)
+        reported = (await calling.http.get(letter)).json()
+        assert (reported["status"], reported["handler"]) == ("failed", WEBHOOK)
         done = await calling.http.post(f"{letter}/resolve", json={"action": "retry", "reason": "the bank is back"})
         assert done.status_code == 200, done.text
-        told = done.json()
-        assert (told["status"], told["resolution"], told["resolved_by"]) == ("resolved", "retry", "tester")
+        reported = done.json()
+        assert (reported["status"], reported["resolution"], reported["resolved_by"]) == ("resolved", "retry", "tester")
         after = await calling.closed(run_id)
         assert (after["status"], after["reason"]) == (before["status"], before["reason"])
         assert undone(after) == dict.fromkeys(("book", "pay", "pack"), "completed")
@@ -98,15 +98,15 @@ async def test_a_compensation_that_fails_again_is_reported_again(calling: Servic
 async def test_the_preview_shows_what_is_undone_and_undoes_nothing(calling: Service) -> None:
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, "aborted")
-        told = (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True, "preview": True})).json()
-        assert told["status"] == "aborted"
-        assert {name: fate["fate"] for name, fate in told["steps"].items()} == {
+        reported = (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True, "preview": True})).json()
+        assert reported["status"] == "aborted"
+        assert {name: fate["fate"] for name, fate in reported["steps"].items()} == {
             "book": "reused",
             "pay": "undone",
             "pack": "reused",
             "last": "reused",
         }
-        assert told["steps"]["pay"]["why"].startswith("could not be undone: ")
+        assert reported["steps"]["pay"]["why"].startswith("could not be undone: ")
         assert len(server.asked) == 3
         assert (await calling.http.get(f"/v1/dead-letters/{run_id}/pay")).json()["status"] == "failed"
 
@@ -117,9 +117,9 @@ async def test_a_refused_retry_of_an_aborted_run_says_what_can_be_undone_while_t
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, "aborted")
         refused = await calling.http.post(f"/v1/runs/{run_id}/retry")
-        told = "cannot retry: the run is aborted; what it could not undo (pay) can be undone: "
-        told += f"`docrail run retry {run_id} --undo`, or `undo: true` in the request"
-        assert (refused.status_code, refused.json()["detail"]) == (409, told)
+        reported = "cannot retry: the run is aborted; what it could not undo (pay) can be undone: "
+        reported += f"`docrail run retry {run_id} --undo`, or `undo: true` in the request"
+        assert (refused.status_code, refused.json()["detail"]) == (409, reported)
         assert (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True})).status_code == 200
         await calling.closed(run_id)
         refused = await calling.http.post(f"/v1/runs/{run_id}/retry")
@@ -140,8 +140,8 @@ async def test_a_failed_run_goes_on_after_its_undoing_and_does_anew_what_was_und
         run_id = await stuck(calling, server, "failed")
         await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True})
         await calling.closed(run_id)
-        told = await calling.http.post(f"/v1/runs/{run_id}/retry", json={"steps": {"last": {"skip": True}}})
-        assert {name: fate["fate"] for name, fate in told.json()["steps"].items()} == {
+        reported = await calling.http.post(f"/v1/runs/{run_id}/retry", json={"steps": {"last": {"skip": True}}})
+        assert {name: fate["fate"] for name, fate in reported.json()["steps"].items()} == {
             "book": "rerun",
             "pay": "rerun",
             "pack": "rerun",

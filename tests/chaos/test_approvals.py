@@ -87,10 +87,10 @@ async def check_decided_once(rig: Rig, item: dict[str, Json], *people: str) -> N
     assert (report["status"], report["outputs"]) == ("completed", {"paid": True})
     assert report["steps"]["ask"]["answered_by"] == ", ".join(people)
     await until_kept(rig, item, *people)
-    told = "SELECT status FROM reviews WHERE review_id = $1"
+    reported = "SELECT status FROM reviews WHERE review_id = $1"
 
     async def is_closed() -> bool:
-        return bool(await value(rig, told, item["review_id"]) == "decided")
+        return bool(await value(rig, reported, item["review_id"]) == "decided")
 
     await eventually(is_closed, "the question is closed", timeout_seconds=PATIENCE_SECONDS)
     assert await value(rig, "SELECT count(*) FROM reviews WHERE run_id = $1", item["run_id"]) == 1

@@ -65,7 +65,7 @@ async def approve_and_kill(rig: Rig, document: dict[str, Json]) -> None:
     await deciding
 
 
-async def check_told_once(rig: Rig, document: dict[str, Json]) -> None:
+async def check_reported_once(rig: Rig, document: dict[str, Json]) -> None:
     [report] = await rig.wait_for_end([document])
     assert (report["status"], report["outputs"]["approved_by"]) == ("completed", "anonymous")
     decided = "SELECT count(*) FROM audit_events WHERE review_id = $1 AND act = 'approved'"
@@ -89,11 +89,11 @@ async def test_the_api_killed_before_the_run_was_answered(rig: Rig) -> None:
     finally:
         for pid in workers:
             os.kill(pid, signal.SIGCONT)
-    await check_told_once(rig, document)
+    await check_reported_once(rig, document)
 
 
 async def test_the_api_killed_whenever_it_was(rig: Rig) -> None:
     for number in range(3):
         document = await waiting_document(rig, f"killed-telling-{number}")
         await approve_and_kill(rig, document)
-        await check_told_once(rig, document)
+        await check_reported_once(rig, document)

@@ -279,7 +279,7 @@ async def test_an_unavailable_api_is_reported_in_one_line(service: Service) -> N
     assert (away.code, nonsense.code, other.code) == (1, 1, 1)
     assert re.fullmatch(
         r"docrail: no answer from the API at http://127\.0\.0\.1:1 \(.+\): is it running\? `docrail up` starts it, "
-        r"--api says where it is\n",
+        r"--api sets its address\n",
         away.err,
     )
     assert nonsense.err == "docrail: --api '127.0.0.1:8000': expected an address such as http://127.0.0.1:8000\n"

@@ -135,9 +135,9 @@ def _items(bits: int, config: dict[str, Json], *, surprises: bool) -> dict[str, 
 def _cases(bits: int, *, surprises: bool) -> list[Json]:
     odd = ["inputs.missing", "'yes'"] if surprises and bits % 16 == 5 else []
     conditions = [*odd, "1 > 2", "true"]
-    told = [{"when": conditions[bits % len(conditions)], "branch": TAKEN[bits >> 2 & 1]}]
+    reported = [{"when": conditions[bits % len(conditions)], "branch": TAKEN[bits >> 2 & 1]}]
     has_else = not surprises or bits % 16 != 4
-    return [*told, {"else": TAKEN[bits >> 4 & 1]}] if has_else else told
+    return [*reported, {"else": TAKEN[bits >> 4 & 1]}] if has_else else reported
 
 
 def _edge(parent: Step, bits: int) -> str:

@@ -168,12 +168,12 @@ class Exploration:
             yield event, not ledger.finished and not (ledger.begun and isinstance(event, RunStarted))
 
     def _assert_a_deadline_decides_nothing(self, node: Node) -> None:
-        """A deadline that passes is told, and changes nothing else: so no state has to be visited twice for it."""
+        """A passed deadline is reported and changes nothing else, so no state has to be visited twice for it."""
         if not node.ledger.begun:
             return
         after, plan = node.copy(), self.watch.plan
-        told = advance(plan, after.run, DeadlinePassed(0.0))
-        assert told == ([] if node.ledger.finished else [RecordOverdue(0.0)])
+        reported = advance(plan, after.run, DeadlinePassed(0.0))
+        assert reported == ([] if node.ledger.finished else [RecordOverdue(0.0)])
         assert after.key() == node.key()
         assert counters(plan, after.run) == counters(plan, node.run)
 

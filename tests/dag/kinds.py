@@ -31,7 +31,7 @@ def begun(*steps: Step, on_failure: str = "continue", inputs: Json = None, **lim
     return world
 
 
-def told(world: World) -> list[str]:
+def reported(world: World) -> list[str]:
     """Return what the last event started, by name."""
     commands = world.trace[-1][1]
     return [name_of(each.step, each.part) for each in commands if isinstance(each, Start)]
@@ -39,7 +39,7 @@ def told(world: World) -> list[str]:
 
 def started(world: World, event: Event) -> list[str]:
     world.send(event)
-    return told(world)
+    return reported(world)
 
 
 def part_at(item: int | None) -> Part:

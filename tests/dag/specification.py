@@ -97,8 +97,8 @@ def specify(
     def tell(step_id: str) -> Told:
         if step_id not in known:
             step = steps[step_id]
-            told = _tell(step, {parent: tell(parent) for parent in step.parents}, failing, overdue)
-            known[step_id] = Told(RAN) if mended and told.fate == FELL and not step.optional else told
+            shown = _tell(step, {parent: tell(parent) for parent in step.parents}, failing, overdue)
+            known[step_id] = Told(RAN) if mended and shown.fate == FELL and not step.optional else shown
         return known[step_id]
 
     fates = {step_id: tell(step_id).fate for step_id in steps}
@@ -110,9 +110,9 @@ def specify(
 
 def _tell(step: Step, parents: Mapping[str, Told], failing: AbstractSet[str], overdue: AbstractSet[str]) -> Told:
     """Trigger rule first, then the condition, then what the kind of step does."""
-    fates = {parent: told.fate for parent, told in parents.items()}
+    fates = {parent: shown.fate for parent, shown in parents.items()}
     if parents or step.trigger_rule in NEEDS_A_PARENT:
-        reason = TABLE[step.trigger_rule]([_seen(step, parent, told) for parent, told in parents.items()])
+        reason = TABLE[step.trigger_rule]([_seen(step, parent, shown) for parent, shown in parents.items()])
         if reason is not None:
             return Told(Fate(StepStatus.SKIPPED, reason))
     truth = _truth(step.condition, fates)
@@ -128,11 +128,11 @@ def _tell(step: Step, parents: Mapping[str, Told], failing: AbstractSet[str], ov
     return Told(FELL if fails or _unreadable(step, fates) else RAN)
 
 
-def _seen(step: Step, parent: str, told: Told) -> Fate:
+def _seen(step: Step, parent: str, shown: Told) -> Fate:
     """Return what `step` sees of a parent: one that took none of the branches it follows is skipped by choice."""
     edges = [edge.partition(".") for edge in step.depends_on]
     branches = {branch for name, _, branch in edges if name == parent}
-    return NOT_TAKEN if told.fate == RAN and "" not in branches and told.branch not in branches else told.fate
+    return NOT_TAKEN if shown.fate == RAN and "" not in branches and shown.branch not in branches else shown.fate
 
 
 def _unreadable(step: Step, parents: Mapping[str, Fate]) -> bool:

@@ -42,7 +42,7 @@ def begun(*steps: dict[str, Json], **more: Json) -> tuple[Plan, RunState, list[C
     return plan, run, advance(plan, run, RunStarted(10.0))
 
 
-def told(plan: Plan, run: RunState) -> RunReport:
+def reported(plan: Plan, run: RunState) -> RunReport:
     return report_of(plan, run, run_id="carried.1", tenant_id="default", version=1, digest="d")
 
 
@@ -67,7 +67,7 @@ def test_a_run_that_has_carried_too_much_fails_with_a_reason() -> None:
         stopped = StepCancelled(f"s{number}", 11.0 + number)
         advance(plan, run, stopped if run.stopping else StepCompleted(f"s{number}", LARGE, 1, 11.0 + number))
     assert MAX_CARRIED_BYTES < run.traffic.carried_bytes < MAX_CARRIED_BYTES + 1_000_000
-    report = told(plan, run)
+    report = reported(plan, run)
     assert (report.status, report.completed, report.failed) == (RunStatus.FAILED, 58, 0)
     assert report.reason == (
         f"the configs and outputs of the run take {run.traffic.carried_bytes} bytes as JSON together, more than "
@@ -106,7 +106,7 @@ def test_a_run_that_fails_fast_names_its_failed_step_not_the_budget() -> None:
     plan, run, _ = begun(echo(1, {}), echo(2, {}), on_failure="fail_fast")
     advance(plan, run, StepFailed("s1", StepError("ValueError", "no"), 1, 11.0))
     advance(plan, run, StepCancelled("s2", 12.0))
-    report = told(plan, run)
+    report = reported(plan, run)
     assert (report.reason, report.steps["s2"].decided_by) == ("s1: no", "fail_fast")
 
 
@@ -129,7 +129,7 @@ def test_a_run_whose_history_is_nearly_full_fails_with_a_reason() -> None:
     run.traffic.history_events += 2 * EVENTS_OF_AN_END
     assert advance(plan, run, PauseRequested(14.0)) == [Cancel("s3"), Record("s1")]
     assert advance(plan, run, StepCancelled("s3", 15.0)) == [Finish(RunStatus.FAILED)]
-    report = told(plan, run)
+    report = reported(plan, run)
     assert report.reason == (
         "the run's history has 44983 events, which with 18 for its end are more than 45000: retry it, what completed "
         "is kept and a new run has a fresh history"

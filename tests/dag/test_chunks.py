@@ -84,10 +84,10 @@ class Fleet:
         return commands
 
     def end(self, key: tuple[str, int], ends: dict[int, ItemEnd] | None = None) -> list[Command]:
-        """End a chunk, its items as told by place, by default well."""
+        """End a chunk: the given items by index as they say, the others completed."""
         command = self.chunks.pop(key)
-        told = tuple((ends or {}).get(item.place, DONE) for item in command.items)
-        return self.send(ChunkEnded(key[0], Chunk(key[1]), told, 9.0))
+        reported = tuple((ends or {}).get(item.place, DONE) for item in command.items)
+        return self.send(ChunkEnded(key[0], Chunk(key[1]), reported, 9.0))
 
     def go(self, ends: dict[int, ItemEnd] | None = None) -> "Fleet":
         """End chunks, the oldest first, until nothing is left."""
@@ -180,9 +180,9 @@ def test_a_chunk_s_configs_are_as_large_as_travels() -> None:
 def test_failures_are_reported_by_item() -> None:
     ended = fleet(300, max_failures=1).go({7: FAILED})
     assert ended.finished is RunStatus.COMPLETED
-    told = ended.state().fan
-    assert told is not None
-    assert told.failed == 1
+    reported = ended.state().fan
+    assert reported is not None
+    assert reported.failed == 1
 
 
 def test_too_many_failures_fail_the_step() -> None:
@@ -220,8 +220,8 @@ def test_a_hasty_list_stops_its_chunks_at_the_first_failure() -> None:
     assert {chunk.stop_after for chunk in began.chunks.values()} == {0}
     firsts = [place for _, place in began.chunks]
     stopped = ItemEnd(StepStatus.PENDING)
-    told = {item.place: stopped for item in began.chunks["m", 0].items} | {0: DONE, 1: FAILED}
-    assert began.end(("m", 0), told) == [Cancel("m", Chunk(place)) for place in firsts[1:]]
+    reported = {item.place: stopped for item in began.chunks["m", 0].items} | {0: DONE, 1: FAILED}
+    assert began.end(("m", 0), reported) == [Cancel("m", Chunk(place)) for place in firsts[1:]]
     began.go(dict.fromkeys(range(3000), stopped))
     assert (began.finished, len(began.began)) == (RunStatus.FAILED, CHUNK_ITEMS * LANES)
     assert part_of(began.state().output) is not None

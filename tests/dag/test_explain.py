@@ -39,16 +39,16 @@ KINDS = {"handler", "wait", "human", "workflow", "abort", "switch"}
 
 def played(steps: list[dict[str, Json]], *events: Event, **more: Json) -> tuple[Plan, RunState]:
     """Return a run of the steps, `noop` where they do not say their kind, after the events."""
-    told = [step if KINDS & step.keys() else {"handler": "noop", **step} for step in steps]
-    plan = compile_plan(Definition.model_validate({"id": "told", "steps": told, **more}))
+    reported = [step if KINDS & step.keys() else {"handler": "noop", **step} for step in steps]
+    plan = compile_plan(Definition.model_validate({"id": "sample", "steps": reported, **more}))
     run = begin(plan, {"amount": 250, "name": "Ada"}, {"workflow": {"id": "w"}})
     for event in (RunStarted(100.0), *events):
         advance(plan, run, event)
     return plan, run
 
 
-def told(plan: Plan, run: RunState, step: str) -> StepExplanation:
-    return explain_run(plan, run, "told.1", step_id=step).steps[step]
+def reported(plan: Plan, run: RunState, step: str) -> StepExplanation:
+    return explain_run(plan, run, "sample.1", step_id=step).steps[step]
 
 
 def done(step: str, output: Json = None, item: int | None = None) -> StepCompleted:
@@ -342,14 +342,14 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_a_step_is_explained_in_words(case: Told) -> None:
     plan, run = played(case.steps, *case.events, **case.more)
-    assert list(told(plan, run, "b").words) == case.words
+    assert list(reported(plan, run, "b").words) == case.words
 
 
 def test_what_the_words_say_is_there_as_data() -> None:
     plan, run = played(
         [{"id": "a"}, {"id": "c"}, after("a", "c", condition="a.total > 1000")], done("a", {"total": 5}), done("c")
     )
-    step = told(plan, run, "b")
+    step = reported(plan, run, "b")
     assert (step.rule.name, step.rule.verdict) == ("none_failed", Verdict.YES)
     assert (step.parents.total, step.parents.completed) == (2, 2)
     assert [(parent.id, parent.status, parent.counts_as) for parent in step.parents.named] == [
@@ -365,29 +365,29 @@ def test_what_the_words_say_is_there_as_data() -> None:
 
 def test_a_wait_shows_when_its_time_is_up() -> None:
     plan, run = played([{"id": "ask", "human": ASKED}, {"id": "reply", "wait": {"for": "signal"}}])
-    waiting = told(plan, run, "ask").waiting
+    waiting = reported(plan, run, "ask").waiting
     assert waiting is not None
     assert (waiting.asks, waiting.since, waiting.escalates_at, waiting.until) == ("ask", 100.0, 160.0, 220.0)
-    endless = told(plan, run, "reply").waiting
+    endless = reported(plan, run, "reply").waiting
     assert endless is not None
     assert endless.until is None
 
 
 def test_a_hold_names_the_steps_to_look_at() -> None:
     plan, run = played([{"id": "a"}, {"id": "c"}, {"id": "b"}], limits={"max_concurrency": 2})
-    hold = told(plan, run, "b").hold
+    hold = reported(plan, run, "b").hold
     assert hold is not None
     assert (hold.by, hold.steps) == (HoldKind.SLOTS, ("a", "c"))
 
 
 def test_of_two_true_cases_that_lead_to_one_branch_the_first_was_taken() -> None:
     cases = [{"when": "inputs.amount > 100", "branch": "x"}, {"when": "inputs.amount > 1", "branch": "x"}]
-    step = told(*played([{"id": "b", "switch": cases}]), "b")
+    step = reported(*played([{"id": "b", "switch": cases}]), "b")
     assert [case.verdict for case in step.cases] == [Verdict.YES, Verdict.NOT_ASKED]
 
 
 def hold(plan: Plan, run: RunState) -> HoldKind | None:
-    found = told(plan, run, "b").hold
+    found = reported(plan, run, "b").hold
     return None if found is None else found.by
 
 
@@ -408,13 +408,13 @@ def test_items_that_will_never_begin_are_held_by_nothing() -> None:
 
 def test_a_condition_that_a_person_overruled_is_reported_as_one_that_could_not_be_evaluated() -> None:
     overruled = Resolved("b", Resolution(ResolutionKind.OUTPUT, {"by": "hand"}, "ann"), 120.0)
-    step = told(*played([{"id": "b", "condition": "inputs.none > 1"}], overruled, on_failure="park"), "b")
+    step = reported(*played([{"id": "b", "condition": "inputs.none > 1"}], overruled, on_failure="park"), "b")
     assert (step.status, step.condition and step.condition.verdict) == (StepStatus.COMPLETED, Verdict.ERROR)
 
 
 def test_an_error_of_a_handler_is_never_taken_for_one_of_the_condition() -> None:
     error = StepFailed("b", StepError("ConditionError", "of the handler"), 1, 111.0)
-    step = told(*played([{"id": "b", "condition": "inputs.amount > 1"}], error), "b")
+    step = reported(*played([{"id": "b", "condition": "inputs.amount > 1"}], error), "b")
     assert (step.status, step.condition and step.condition.verdict) == (StepStatus.FAILED, Verdict.YES)
 
 
@@ -425,7 +425,7 @@ def test_many_parents_are_counted_and_only_the_odd_ones_named() -> None:
         *(failed(name) if name == "a3" else done(name) for name in names),
         limits={"max_concurrency": 8},
     )
-    assert told(plan, run, "b").words == (f"{ALL_SUCCESS}; of 8 parents 7 completed, 1 failed (a3 is failed)",)
+    assert reported(plan, run, "b").words == (f"{ALL_SUCCESS}; of 8 parents 7 completed, 1 failed (a3 is failed)",)
 
 
 def test_of_very_many_parents_those_that_did_not_complete_are_named_first() -> None:
@@ -435,13 +435,13 @@ def test_of_very_many_parents_those_that_did_not_complete_are_named_first() -> N
         *(failed(name) if name == "a79" else done(name) for name in names),
         limits={"max_concurrency": 80},
     )
-    parents = told(plan, run, "b").parents
+    parents = reported(plan, run, "b").parents
     assert (parents.total, len(parents.named), parents.named[0].id) == (80, 50, "a79")
 
 
 def test_a_run_is_explained_in_a_few_words() -> None:
     plan, run = played([{"id": "a"}, {"id": "c"}, {"id": "w", "wait": WAIT}], failed("a"))
-    explanation = explain_run(plan, run, "told.1")
+    explanation = explain_run(plan, run, "sample.1")
     assert explanation.status is RunStatus.RUNNING
     assert explanation.words == (
         "1 of 3 steps are settled, the run is running",
@@ -454,24 +454,24 @@ def test_a_run_is_explained_in_a_few_words() -> None:
 def test_a_run_that_ended_early_says_why_and_what_is_being_undone() -> None:
     undone = {"id": "a", "compensate": {"handler": "noop"}}
     plan, run = played([undone, {"id": "c", "depends_on": ["a"]}], done("a"), AbortRequested("enough", 120.0))
-    assert explain_run(plan, run, "told.1").words == (
+    assert explain_run(plan, run, "sample.1").words == (
         "1 of 2 steps are settled, the run is running",
         "it was aborted: enough",
         "running: c",
     )
     advance(plan, run, StepCancelled("c", 121.0))
-    assert explain_run(plan, run, "told.1").words[2] == "what it did is being undone; then it ends as aborted"
-    assert told(plan, run, "a").words[-1] == "undoing it is running"
+    assert explain_run(plan, run, "sample.1").words[2] == "what it did is being undone; then it ends as aborted"
+    assert reported(plan, run, "a").words[-1] == "undoing it is running"
 
 
 def test_a_step_that_there_is_not_is_in_no_page() -> None:
-    assert explain_run(*played([{"id": "a"}]), "told.1", step_id="b").steps == {}
+    assert explain_run(*played([{"id": "a"}]), "sample.1", step_id="b").steps == {}
 
 
 def pages(plan: Plan, run: RunState, limit: int) -> list[RunExplanation]:
-    found = [explain_run(plan, run, "told.1", limit=limit)]
+    found = [explain_run(plan, run, "sample.1", limit=limit)]
     while found[-1].after is not None:
-        found.append(explain_run(plan, run, "told.1", limit=limit, after=found[-1].after))
+        found.append(explain_run(plan, run, "sample.1", limit=limit, after=found[-1].after))
     return found
 
 
@@ -523,7 +523,7 @@ def test_a_run_of_two_thousand_steps_is_explained_in_one_page() -> None:
 def test_a_run_sends_facts_and_no_sentences() -> None:
     """Whoever shows an explanation makes its sentences: they would double what a query carries."""
     plan, run = played([{"id": "a"}, after("a", condition="a.value > 1")], done("a", {"value": 1}))
-    facts = facts_of_run(plan, run, "told.1")
+    facts = facts_of_run(plan, run, "sample.1")
     assert facts.words == ()
     assert [step.words for step in facts.steps.values()] == [(), ()]
     assert all(step.words for step in in_words(facts).steps.values())

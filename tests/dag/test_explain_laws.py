@@ -71,7 +71,7 @@ def test_a_switch_that_took_a_branch_has_one_true_case_and_only_false_ones_befor
     case: Case, numbers: list[int]
 ) -> None:
     for step in explained(world_of(case).go(Picker(numbers))).steps.values():
-        verdicts = [told.verdict for told in step.cases]
+        verdicts = [reported.verdict for reported in step.cases]
         if step.kind is StepKind.SWITCH and step.status is StepStatus.COMPLETED:
             taken = verdicts.index(Verdict.YES)
             assert step.cases[taken].branch == step.branch

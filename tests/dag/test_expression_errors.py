@@ -29,7 +29,7 @@ def fault(text: str, scope: Known) -> ExpressionError:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("a.totl", "'a' has no 'totl': it has total, vendor (did you mean 'total'?)"),
         ("a.vendor.nam > 1", "'a.vendor' has no 'nam': it has name (did you mean 'name'?)"),
@@ -40,8 +40,8 @@ def fault(text: str, scope: Known) -> ExpressionError:
         ),
     ],
 )
-def test_what_is_there_instead_is_reported(text: str, told: str) -> None:
-    assert fault(text, Known(VALUES)).message == f"`{text}`: {told}"
+def test_what_is_there_instead_is_reported(text: str, reported: str) -> None:
+    assert fault(text, Known(VALUES)).message == f"`{text}`: {reported}"
 
 
 @pytest.mark.parametrize("text", ["a.totl", "a.totl > 1"])

@@ -14,7 +14,7 @@ from docrail.dag.language.limits import MAX_ITEMS
 from docrail.dag.language.statuses import LONGEST_TYPE, RunStatus, StepStatus
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, fitted, size_of
 from docrail.dag.values.stored import Part
-from tests.dag.kinds import begun, error_of, mapped, told
+from tests.dag.kinds import begun, error_of, mapped, reported
 from tests.dag.test_chunks import Fleet
 
 LONGEST = 46
@@ -65,7 +65,7 @@ def test_errors_are_whole_where_there_is_room(count: int) -> None:
 
 def test_keys_that_leave_no_room_for_outputs_fail_the_step_before_any_work() -> None:
     world = begun(mapped("m", keys(MAX_ITEMS, LONGEST + 1), key="item"))
-    assert (told(world), world.ledger.finished) == ([], RunStatus.FAILED)
+    assert (reported(world), world.ledger.finished) == ([], RunStatus.FAILED)
     assert world.states["m"].error == StepError(
         "TemplateError",
         "for_each.key gave 10000 keys of 500001 bytes together as JSON, more than 499900: the items' outputs could not"
@@ -74,10 +74,10 @@ def test_keys_that_leave_no_room_for_outputs_fail_the_step_before_any_work() -> 
 
 
 def test_a_key_is_no_longer_than_an_id() -> None:
-    assert told(begun(mapped("m", ["k" * MAX_KEY_CHARACTERS], key="item"))) == ["m[0]"]
+    assert reported(begun(mapped("m", ["k" * MAX_KEY_CHARACTERS], key="item"))) == ["m[0]"]
     world = begun(mapped("m", ["short", "k" * (MAX_KEY_CHARACTERS + 1)], key="item"))
     message = f"for_each.key gave a key of 201 characters, more than 200: {'k' * 64}…; use a shorter key"
-    assert told(world) == []
+    assert reported(world) == []
     assert error_of(world.states["m"]).message == f"{message} that differs between items"
 
 
@@ -85,7 +85,7 @@ def test_a_key_is_no_longer_than_an_id() -> None:
 def test_a_list_may_be_as_large_as_documented(items: Json) -> None:
     most = ["x" * 14_997] * 99 + ["x" * 14_996]
     assert size_of(most) == MAX_LIST_BYTES
-    assert told(begun(mapped("m", items), inputs={"rows": most})) == ["m[0]", "m[1]", "m[2]", "m[3]"]
+    assert reported(begun(mapped("m", items), inputs={"rows": most})) == ["m[0]", "m[1]", "m[2]", "m[3]"]
     world = begun(mapped("m", items), inputs={"rows": [*most, 1]})
     assert error_of(world.states["m"]).message.startswith(f"takes {MAX_LIST_BYTES + 2} bytes as JSON, more than")
 

@@ -17,7 +17,7 @@ from tests.dag.test_retry import SKIP, WHO, ended, gone_on, output, retried
 from tests.dag.world import Picker, World
 
 
-def told(world: World, edits: Mapping[str, Edit]) -> dict[str, str]:
+def reported(world: World, edits: Mapping[str, Edit]) -> dict[str, str]:
     retry = retried(world, edits)
     return {name: str(fate.fate) for name, fate in foretold(world.plan, retry, 9.0).items()}
 
@@ -45,13 +45,13 @@ def told(world: World, edits: Mapping[str, Edit]) -> dict[str, str]:
 )
 def test_what_follows_a_step_skipped_by_hand_is_predicted(more: list[Json], expected: dict[str, str]) -> None:
     world = ended(definition(step("a"), step("b", "a"), *more), "a", "b", "x")
-    assert told(world, {"a": output({"n": 1}), "b": SKIP}) == {"a": "new", "b": "new"} | expected
+    assert reported(world, {"a": output({"n": 1}), "b": SKIP}) == {"a": "new", "b": "new"} | expected
 
 
 def test_the_other_ways_of_a_switch_are_predicted() -> None:
     switch = [{"when": "a.n > 1", "branch": "big"}, {"else": "small"}]
     steps = [step("a"), step("s", "a", switch=switch), step("b", "s.big"), step("c", "s.small")]
-    found = told(ended(definition(*steps), "a"), {"a": output({"n": 1})})
+    found = reported(ended(definition(*steps), "a"), {"a": output({"n": 1})})
     assert found == {"a": "new", "s": "rerun", "b": "skipped", "c": "rerun"}
 
 

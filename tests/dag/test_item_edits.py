@@ -65,9 +65,9 @@ def test_a_parked_list_goes_on_with_what_its_items_are_given() -> None:
     assert resolve(world, edit) == [(Item(1), {"n": "mended"})]
     world.send(StepCompleted("a", {"n": "mended"}, 1, world.tick(), Item(1)))
     assert statuses(world) == ["completed", "completed", "completed", "skipped"]
-    told = world.states["a"].output
-    assert (told["total"], told["completed"], told["failed"]) == (4, 3, 0)
-    assert told["items"][2:] == [
+    reported = world.states["a"].output
+    assert (reported["total"], reported["completed"], reported["failed"]) == (4, 3, 0)
+    assert reported["items"][2:] == [
         {"key": "y", "status": "completed", "output": {"n": 7}},
         {"key": "z", "status": "skipped"},
     ]
@@ -247,7 +247,7 @@ def test_every_item_is_kept_or_given_or_runs_again(broken: set[int], again: set[
     assert begun == [(start.part, start.config) for start in starts if start.step == "a"]
     expected = [place for place in sorted(broken) if "config" in given.get(KEYS[place], {"config": None})]
     assert [part for part, _ in begun] == [Item(place) for place in expected]
-    for told in gone.states["a"].output["items"]:
-        edit = given.get(told["key"], {})
+    for reported in gone.states["a"].output["items"]:
+        edit = given.get(reported["key"], {})
         if "config" not in edit and edit:
-            assert told["status"] == ("skipped" if "skip" in edit else "completed")
+            assert reported["status"] == ("skipped" if "skip" in edit else "completed")

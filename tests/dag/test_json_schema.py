@@ -67,7 +67,7 @@ def test_a_value_fits_where_the_library_says_so(schema: Json, value: Json) -> No
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "told"),
+    ("schema", "value", "reported"),
     [
         ({"type": ["string", "null"]}, 3, ": is the number 3, expected a text or null"),
         ({"maximum": 9}, 10, ": is the number 10, expected at most 9"),
@@ -81,9 +81,9 @@ def test_a_value_fits_where_the_library_says_so(schema: Json, value: Json) -> No
         ({"format": "date"}, "21.11.2026", ": is the text '21.11.2026', expected the format date"),
     ],
 )
-def test_a_violation_has_its_place_and_what_was_found_and_expected(schema: Json, value: Json, told: str) -> None:
+def test_a_violation_has_its_place_and_what_was_found_and_expected(schema: Json, value: Json, reported: str) -> None:
     [violation] = violations(schema, value)
-    assert f"{'.'.join(map(str, violation.path))}: {violation.message}".startswith(told)
+    assert f"{'.'.join(map(str, violation.path))}: {violation.message}".startswith(reported)
 
 
 def test_a_multiple_is_one_of_the_numbers_as_written() -> None:

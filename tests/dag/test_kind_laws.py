@@ -105,12 +105,12 @@ def test_the_output_of_a_list_has_each_item_in_the_order_of_the_list(case: Case,
 def test_a_list_whose_items_may_not_fail_is_stopped_by_the_first_that_does(case: Case, order: list[int]) -> None:
     world = world_of(case).go(Picker(order))
     for step in filter(world.is_hasty, world.watch.fans):
-        told = [item["status"] for item in world.states[step].output["items"]]
-        over = told.count("failed") - world.watch.fans[step].max_failures
+        reported = [item["status"] for item in world.states[step].output["items"]]
+        over = reported.count("failed") - world.watch.fans[step].max_failures
         assert over >= 1
         begun = items_of(world.ledger.started, step)
-        assert told.count("skipped") <= len(told) - len(begun)
-        assert world.states[step].output["total"] == len(told)
+        assert reported.count("skipped") <= len(reported) - len(begun)
+        assert world.states[step].output["total"] == len(reported)
 
 
 @settings(LAW, max_examples=LAW.max_examples // 3)

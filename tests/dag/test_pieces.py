@@ -30,8 +30,8 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.text(max_size=5), VALUES, max_size=6))
 def test_the_pieces_of_a_state_are_it(state: dict[str, Json]) -> None:
     with patch.object(pieces, "MAX_PIECE_BYTES", 40):
-        told = json.loads(json.dumps([[*piece.path, piece.part] for piece in split(state)]))
-    assert joined(pieces.StatePiece(tuple(path), part) for *path, part in told) == state
+        reported = json.loads(json.dumps([[*piece.path, piece.part] for piece in split(state)]))
+    assert joined(pieces.StatePiece(tuple(path), part) for *path, part in reported) == state
 
 
 def large() -> dict[str, Json]:
@@ -51,8 +51,8 @@ def test_a_large_state_goes_in_pieces_that_travel() -> None:
 def answers(state: dict[str, Json]) -> Iterator[pieces.StatePiece]:
     count = whole_or_piece(state, 0)["count"]
     for number in range(count):
-        told = whole_or_piece(state, number)
-        yield pieces.StatePiece(tuple(told["path"]), told["part"])
+        reported = whole_or_piece(state, number)
+        yield pieces.StatePiece(tuple(reported["path"]), reported["part"])
 
 
 def test_a_state_is_returned_whole_or_in_pieces_and_never_whole_if_too_large() -> None:
@@ -66,6 +66,6 @@ def test_a_state_is_returned_whole_or_in_pieces_and_never_whole_if_too_large() -
 
 def test_what_stands_for_a_state_says_whose_inputs_it_has() -> None:
     state: dict[str, Json] = {"inputs": {"a": 1, "b": [2]}, "steps": {}}
-    for told in (state, standing_for(state, [])):
-        assert is_of(told, {"b": [2], "a": 1})
-        assert not is_of(told, {"a": 1})
+    for reported in (state, standing_for(state, [])):
+        assert is_of(reported, {"b": [2], "a": 1})
+        assert not is_of(reported, {"a": 1})

@@ -45,7 +45,7 @@ def test_limits_are_rates_by_tag(written: Json, limits: dict[str, float]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "reported"),
     [
         ("gemini_api", "'gemini_api' has no rate: expected TAG=RATE, as in 'gemini_api=10/s, database=50/s'"),
         ("a=1, a=2", "the resource tag 'a' has two rates: expected one"),
@@ -55,6 +55,6 @@ def test_limits_are_rates_by_tag(written: Json, limits: dict[str, float]) -> Non
         (7, "expected TAG=RATE, TAG=RATE"),
     ],
 )
-def test_wrong_limits_are_refused_with_what_is_wrong(written: Json, told: str) -> None:
-    with pytest.raises(ValueError, match="^" + re.escape(told)):
+def test_wrong_limits_are_refused_with_what_is_wrong(written: Json, reported: str) -> None:
+    with pytest.raises(ValueError, match="^" + re.escape(reported)):
         parse_limits(written)

@@ -38,7 +38,7 @@ ROOT = "it has no parents, so it may begin with the run"
 
 
 def played(steps: list[dict[str, Json]], *events: Event, **more: Json) -> tuple[Plan, RunState]:
-    plan = compile_plan(Definition.model_validate({"id": "told", "steps": steps, **more}))
+    plan = compile_plan(Definition.model_validate({"id": "sample", "steps": steps, **more}))
     run = begin(plan, {"amount": 250}, {})
     for event in (RunStarted(100.0), *events):
         advance(plan, run, event)
@@ -46,7 +46,7 @@ def played(steps: list[dict[str, Json]], *events: Event, **more: Json) -> tuple[
 
 
 def report(plan: Plan, run: RunState) -> RunReport:
-    return report_of(plan, run, run_id="told.1", tenant_id="default", version=1, digest="d")
+    return report_of(plan, run, run_id="sample.1", tenant_id="default", version=1, digest="d")
 
 
 def noop(step_id: str, *parents: str, **fields: Json) -> dict[str, Json]:
@@ -62,26 +62,26 @@ def test_a_report_says_of_each_step_what_explain_says() -> None:
         [noop("a"), noop("b", "a", condition="a.n > inputs.amount"), noop("c", "b")],
         StepCompleted("a", {"n": 7}, 1, 110.0),
     )
-    told, explained = report(plan, run), explain_run(plan, run, "told.1")
-    assert told.why == explained.words
-    assert {name: step.why for name, step in told.steps.items()} == {
+    shown, explained = report(plan, run), explain_run(plan, run, "sample.1")
+    assert shown.why == explained.words
+    assert {name: step.why for name, step in shown.steps.items()} == {
         name: step.words for name, step in explained.steps.items()
     }
-    assert told.steps["b"].why[-1] == (
+    assert shown.steps["b"].why[-1] == (
         "its condition `a.n > inputs.amount` was false, so the step is skipped (a.n = 7, inputs.amount = 250)"
     )
-    assert told.unexplained == 0
+    assert shown.unexplained == 0
 
 
 def test_of_a_large_run_the_steps_that_tell_most_are_explained() -> None:
     names = [f"s{number}" for number in range(MOST_REPORTED + 50)]
     steps = [noop(name) for name in names] + [noop("odd", condition="false")]
     plan, run = played(steps, *(StepCompleted(name, {}, 1, 110.0) for name in names), StepFailed("s9", BROKEN, 1, 9.0))
-    told = report(plan, run)
-    unexplained = [name for name, step in told.steps.items() if not step.why]
-    assert (told.unexplained, len(unexplained)) == (51, 51)
-    assert told.steps["odd"].why
-    assert {told.steps[name].status for name in unexplained} == {StepStatus.COMPLETED}
+    shown = report(plan, run)
+    unexplained = [name for name, step in shown.steps.items() if not step.why]
+    assert (shown.unexplained, len(unexplained)) == (51, 51)
+    assert shown.steps["odd"].why
+    assert {shown.steps[name].status for name in unexplained} == {StepStatus.COMPLETED}
 
 
 def just_above(most_bytes: int) -> RunReport:
@@ -97,18 +97,18 @@ def just_above(most_bytes: int) -> RunReport:
 
 
 def test_words_give_way_to_outputs_where_a_report_would_be_too_large() -> None:
-    told = just_above(MAX_REPORT_BYTES)
-    assert (told.unexplained, told.step_outputs_omitted) == (11, False)
-    assert not any(step.why for step in told.steps.values())
-    assert told.steps["s3"].output
-    assert len(to_json(told)) <= MAX_REPORT_BYTES
+    shown = just_above(MAX_REPORT_BYTES)
+    assert (shown.unexplained, shown.step_outputs_omitted) == (11, False)
+    assert not any(step.why for step in shown.steps.values())
+    assert shown.steps["s3"].output
+    assert len(to_json(shown)) <= MAX_REPORT_BYTES
 
 
-def test_the_run_around_a_run_is_told_a_large_one_without_its_words() -> None:
-    told = for_outer(just_above(MAX_INNER_BYTES))
-    assert (told.unexplained, told.step_outputs_omitted) == (11, False)
-    assert told.steps["s3"].output
-    assert len(to_json(told)) <= MAX_INNER_BYTES
+def test_the_run_around_a_run_is_reported_a_large_one_without_its_words() -> None:
+    shown = for_outer(just_above(MAX_INNER_BYTES))
+    assert (shown.unexplained, shown.step_outputs_omitted) == (11, False)
+    assert shown.steps["s3"].output
+    assert len(to_json(shown)) <= MAX_INNER_BYTES
 
 
 def test_asking_leaves_the_run_as_it_is() -> None:
@@ -117,7 +117,7 @@ def test_asking_leaves_the_run_as_it_is() -> None:
     plan, run = played([{"id": "a", "switch": [condition, condition, {"else": "same"}]}])
     before = run.turn.spent
     assert report(plan, run).steps["a"].why
-    assert explain_run(plan, run, "told.1").steps
+    assert explain_run(plan, run, "sample.1").steps
     assert run.turn.spent == before
 
 
@@ -125,13 +125,13 @@ def test_no_more_is_explained_than_a_turn_has_time_for() -> None:
     """A report is made in the run's last turn, too: Temporal would end one that takes long, for ever."""
     costly = {"when": "(inputs.many | map('length') | sum) > 0", "branch": "same"}
     steps = [{"id": f"s{number}", "switch": [costly, {"else": "same"}]} for number in range(30)]
-    plan = compile_plan(Definition.model_validate({"id": "told", "steps": steps}))
+    plan = compile_plan(Definition.model_validate({"id": "sample", "steps": steps}))
     run = begin(plan, {"many": ["x"] * 20_000}, {})
     for step in run.steps:
         step.status, step.branch, step.started_at = StepStatus.COMPLETED, "same", 100.0
-    told = report(plan, run)
-    assert 0 < told.unexplained < 30
-    page = explain_run(plan, run, "told.1")
+    shown = report(plan, run)
+    assert 0 < shown.unexplained < 30
+    page = explain_run(plan, run, "sample.1")
     assert 0 < len(page.steps) < 30
     assert page.after == next(reversed(page.steps))
 
@@ -140,18 +140,18 @@ def test_a_report_explains_no_more_than_the_turn_that_ends_a_run_has_time_for() 
     steps = [noop(f"s{number}", "a", condition="a.n > 100") for number in range(100)]
     plan, run = played([noop("a"), *steps], StepCompleted("a", {"n": 7}, 1, 110.0))
     run.transfers.loaded = {("other", "x", number): Found(("other", "x", number), 1) for number in range(5_000)}
-    told, before = report(plan, run), run.turn.spent
-    assert 0 < told.unexplained < 101
-    assert sum(not step.why for step in told.steps.values()) == told.unexplained
+    shown, before = report(plan, run), run.turn.spent
+    assert 0 < shown.unexplained < 101
+    assert sum(not step.why for step in shown.steps.values()) == shown.unexplained
     assert run.turn.spent == before
 
 
-def test_a_run_that_has_not_begun_is_told() -> None:
-    plan = compile_plan(Definition.model_validate({"id": "told", "steps": [noop("a")]}))
+def test_a_run_that_has_not_begun_is_reported() -> None:
+    plan = compile_plan(Definition.model_validate({"id": "sample", "steps": [noop("a")]}))
     assert report(plan, begin(plan, {}, {})).steps["a"].why[-1] == "it has not begun: the run has not come to it yet"
 
 
-def test_a_step_that_is_left_to_a_later_turn_is_told() -> None:
+def test_a_step_that_is_left_to_a_later_turn_is_reported() -> None:
     plan, run = played([noop("a"), noop("b", "a", condition="inputs.amount > 1")])
     run.turn.spent, run.turn.begun_at = MAX_TURN_WORK, 110.0
     assert GoOn() in advance(plan, run, StepCompleted("a", {}, 1, 110.0))
@@ -172,9 +172,12 @@ def test_a_step_that_is_left_to_a_later_turn_is_told() -> None:
     ],
 )
 def test_a_run_shows_who_aborted_it(step: dict[str, Json], event: Event, words: str) -> None:
-    told = report(*played([step], event))
-    assert told.why[1] == words
-    assert (told.stopped_by, told.stopped_by_step) == ("ann" * (" ann" in words), "a" if "its step" in words else None)
+    shown = report(*played([step], event))
+    assert shown.why[1] == words
+    assert (shown.stopped_by, shown.stopped_by_step) == (
+        "ann" * (" ann" in words),
+        "a" if "its step" in words else None,
+    )
 
 
 def test_the_first_to_abort_is_who_aborted() -> None:
@@ -182,10 +185,10 @@ def test_the_first_to_abort_is_who_aborted() -> None:
     assert report(*played([noop("a")], first, second)).stopped_by == "ann"
 
 
-def test_who_has_a_run_with_a_parked_step_go_on_elsewhere_is_told() -> None:
+def test_who_has_a_run_with_a_parked_step_go_on_elsewhere_is_reported() -> None:
     handed_over = AbortRequested("goes on under version 2", 112.0, is_continued=True, by="ann")
-    told = report(*played([noop("a")], StepFailed("a", BROKEN, 1, 111.0), handed_over, on_failure="park"))
-    assert told.why[1] == "it was ended by ann: goes on under version 2"
+    shown = report(*played([noop("a")], StepFailed("a", BROKEN, 1, 111.0), handed_over, on_failure="park"))
+    assert shown.why[1] == "it was ended by ann: goes on under version 2"
 
 
 def test_a_step_that_succeeded_in_the_end_tells_how_earlier_attempts_failed() -> None:
@@ -197,16 +200,16 @@ def test_a_step_that_succeeded_in_the_end_tells_how_earlier_attempts_failed() ->
         "how 1 earlier attempt failed was not kept",
         "attempts made: 4, of at most 4",
     ]
-    attempts = explain_run(plan, run, "told.1").steps["a"].attempts
+    attempts = explain_run(plan, run, "sample.1").steps["a"].attempts
     assert attempts is not None
     assert attempts.earlier == earlier(1, 3)
 
 
-def test_of_a_list_the_last_of_its_items_earlier_errors_are_told() -> None:
+def test_of_a_list_the_last_of_its_items_earlier_errors_are_reported() -> None:
     listed = noop("a", for_each={"items": [1, 2, 3], "max_concurrency": 2})
     recovered = StepCompleted("a", {}, 3, 110.0, Item(1), earlier=earlier(1, 2))
-    told = report(*played([listed], recovered, StepFailed("a", BROKEN, 5, 110.0, Item(0), earlier(1, 2, 3, 4))))
-    assert list(told.steps["a"].why) == [
+    shown = report(*played([listed], recovered, StepFailed("a", BROKEN, 5, 110.0, Item(0), earlier(1, 2, 3, 4))))
+    assert list(shown.steps["a"].why) == [
         ROOT,
         "of 3 items 1 completed, 1 failed, 1 running; failed: 0",
         "attempt 2 at item 1 failed: ConnectionError: no network",
@@ -224,7 +227,7 @@ def test_a_step_that_had_no_time_for_another_attempt_says_so() -> None:
     again = load(plan, save(plan, run))
     assert report(plan, again).steps["a"].why == report(plan, run).steps["a"].why
     assert report(*played([step], replace(over, out_of_time=False))).steps["a"].why[-1] == said
-    attempts = explain_run(plan, run, "told.1").steps["a"].attempts
+    attempts = explain_run(plan, run, "sample.1").steps["a"].attempts
     assert attempts is not None
     assert attempts.over_seconds == 90
 
@@ -240,16 +243,16 @@ def test_a_step_that_completes_once_it_is_tried_again_had_time_enough() -> None:
     over = StepFailed("a", BROKEN, 2, 110.0, out_of_time=True)
     resolved = Resolved("a", Resolution(ResolutionKind.RETRY, None, "ann"), 120.0)
     step = noop("a", total_timeout_seconds=90)
-    told = report(*played([step], over, resolved, StepCompleted("a", {}, 1, 130.0), on_failure="park"))
-    assert "attempts made: 1, of at most 4" in told.steps["a"].why
+    shown = report(*played([step], over, resolved, StepCompleted("a", {}, 1, 130.0), on_failure="park"))
+    assert "attempts made: 1, of at most 4" in shown.steps["a"].why
 
 
 @pytest.mark.parametrize("last", [True, False])
 def test_a_list_says_that_some_items_had_no_time_for_another_attempt(last: bool) -> None:
     listed = noop("a", for_each={"items": [1, 2]}, total_timeout_seconds=90)
     over, done = StepFailed("a", BROKEN, 2, 110.0, Item(0), out_of_time=True), StepCompleted("a", {}, 3, 111.0, Item(1))
-    told = report(*played([listed], *((done, over) if last else (over, done))))
-    assert told.steps["a"].why[-1] == (
+    shown = report(*played([listed], *((done, over) if last else (over, done))))
+    assert shown.steps["a"].why[-1] == (
         "attempts made: 5 for all items, of at most 4 for each; for some, the 90 s for all attempts left no time for "
         "another"
     )
@@ -266,15 +269,15 @@ def test_a_list_says_that_some_items_had_no_time_for_another_attempt(last: bool)
     ],
 )
 def test_a_step_that_waits_for_people_tells_what_they_are_asked(human: dict[str, Json], title: str, asks: str) -> None:
-    told = explain_run(*played([{"id": "ask", "title": title, "human": human}]), "told.1").steps["ask"].waiting
-    assert told is not None
-    assert told.asks == asks
+    shown = explain_run(*played([{"id": "ask", "title": title, "human": human}]), "sample.1").steps["ask"].waiting
+    assert shown is not None
+    assert shown.asks == asks
 
 
 def test_nobody_is_asked_by_a_step_that_waits_for_an_answer() -> None:
-    told = explain_run(*played([{"id": "reply", "wait": {"for": "signal"}}]), "told.1").steps["reply"].waiting
-    assert told is not None
-    assert told.asks is None
+    shown = explain_run(*played([{"id": "reply", "wait": {"for": "signal"}}]), "sample.1").steps["reply"].waiting
+    assert shown is not None
+    assert shown.asks is None
 
 
 def test_a_step_that_somebody_had_tried_again_says_so() -> None:
@@ -293,9 +296,11 @@ def test_a_question_that_was_escalated_tells_how_long_it_stood_in_all(rule: dict
     leads = ", so the branch late is taken" if "branch" in rule else ""
     said = "no one answered in time, 12 s in all: it was escalated, and the last 6 s it was in the queue boss"
     assert f"{said}{leads}" in report(plan, run).steps["ask"].why
-    assert explain_run(plan, run, "told.1").steps["ask"].waiting is None
+    assert explain_run(plan, run, "sample.1").steps["ask"].waiting is None
     error = run.steps[0].error
-    assert error is None or error.message == "no one answered within 6 s"  # what a run was told, it is told
+    assert (
+        error is None or error.message == "no one answered within 6 s"
+    )  # the report repeats the reason the run was given
 
 
 def test_a_question_that_nobody_was_handed_tells_its_time_in_its_error() -> None:
@@ -311,6 +316,6 @@ def test_items_that_were_stopped_are_counted_as_that_beside_those_that_never_beg
     step = report(plan, run).steps["page"]
     assert step.items == ItemCounts(total=4, completed=1, failed=0, running=0, cancelled=2)
     assert "of 4 items 1 completed, 0 failed, 0 running, 2 cancelled, 1 not started" in step.why
-    told = explain_run(plan, run, "told.1").steps["page"].items
-    assert told is not None
-    assert (told.cancelled, told.not_started) == (2, 1)
+    shown = explain_run(plan, run, "sample.1").steps["page"].items
+    assert shown is not None
+    assert (shown.cancelled, shown.not_started) == (2, 1)

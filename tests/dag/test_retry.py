@@ -383,12 +383,12 @@ def _is_left(world: World, old: StepState) -> bool:
 
 
 def _work(each: Step) -> str:
-    told: dict[str, Json] = each.model_dump(mode="json")
+    shown: dict[str, Json] = each.model_dump(mode="json")
     for name in ("for_each", "human", "wait"):
         fields = ("timeout_seconds", "queue", "priority", "max_concurrency", "on_item_error", "max_failures")
-        told[name] = told[name] and {key: value for key, value in told[name].items() if key not in fields}
+        shown[name] = shown[name] and {key: value for key, value in shown[name].items() if key not in fields}
     names = ("kind", "handler", "config", "condition", "depends_on", "trigger_rule", "workflow", "abort", "switch")
-    return canonical([*(told.get(name) for name in names), told["for_each"], told["human"], told["wait"]])
+    return canonical([*(shown.get(name) for name in names), shown["for_each"], shown["human"], shown["wait"]])
 
 
 def test_an_error_is_named_by_its_class() -> None:

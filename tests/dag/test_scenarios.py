@@ -85,8 +85,8 @@ def test_simultaneous_completion_triggers_the_join_exactly_once(order: tuple[str
     world = World(DIAMOND)
     world.start()
     complete(world, "a")
-    told = [complete(world, name) for name in (*order, *order)]
-    assert told == [[], ["d"], [], []]
+    reported = [complete(world, name) for name in (*order, *order)]
+    assert reported == [[], ["d"], [], []]
 
 
 def test_save_json_fails_and_only_create_review_is_skipped() -> None:
@@ -458,16 +458,16 @@ def test_references_are_resolved_and_keep_their_type(config: Json, resolved: Jso
 
 
 def test_a_step_that_did_not_complete_has_a_status_and_no_value() -> None:
-    told = {"status": "{{ steps.a.status }}", "error": "{{ steps.a.error }}", "value": "{{ a | default(0) }}"}
-    world = World(definition(step("a"), step("b", "a", trigger_rule="all_done", config=told)))
+    reported = {"status": "{{ steps.a.status }}", "error": "{{ steps.a.error }}", "value": "{{ a | default(0) }}"}
+    world = World(definition(step("a"), step("b", "a", trigger_rule="all_done", config=reported)))
     world.start()
     commands = world.send(StepFailed("a", BROKEN, 4, 2.0))
     assert commands == [Start("b", {"status": "failed", "error": "it broke", "value": 0}), Record("a")]
 
 
 def test_a_skipped_step_says_why_in_expressions() -> None:
-    told = {"reason": "{{ steps.a.reason }}", "by": "{{ steps.a.decided_by }}"}
-    world = World(definition(step("a", condition="false"), step("b", "a", trigger_rule="all_done", config=told)))
+    reported = {"reason": "{{ steps.a.reason }}", "by": "{{ steps.a.decided_by }}"}
+    world = World(definition(step("a", condition="false"), step("b", "a", trigger_rule="all_done", config=reported)))
     assert world.start() == [Start("b", {"reason": "condition_false", "by": "condition"})]
 
 

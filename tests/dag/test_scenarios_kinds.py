@@ -20,14 +20,14 @@ from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import SHORTEST_SECONDS
 from docrail.dag.values.json_values import Json
 from tests.dag.definitions import step
-from tests.dag.kinds import answer, begun, broke, done, error_of, started, statuses, timer, told, wait
+from tests.dag.kinds import answer, begun, broke, done, error_of, reported, started, statuses, timer, wait
 
 # -- waits and questions --
 
 
 def test_a_wait_holds_no_slot_and_the_run_is_waiting_once_nothing_else_runs() -> None:
     world = begun(wait("w"), step("a"), step("b"), max_concurrency=1)
-    assert told(world) == ["w", "a"]
+    assert reported(world) == ["w", "a"]
     assert str(world.run.status) == "running"
     world.send(done("a"))
     world.send(done("b"))
@@ -193,7 +193,7 @@ def test_a_timer_that_cannot_be_set_fails_and_says_what_it_found(seconds: Json, 
 
 @pytest.mark.parametrize("seconds", [LONGEST_WAIT_SECONDS, SHORTEST_SECONDS])
 def test_a_timer_of_a_year_or_a_millisecond_can_be_set(seconds: float) -> None:
-    assert told(begun(timer("t", seconds=seconds))) == ["t"]
+    assert reported(begun(timer("t", seconds=seconds))) == ["t"]
 
 
 def test_a_timer_takes_no_answer() -> None:
@@ -225,7 +225,7 @@ ROUTE = step(
 def test_a_switch_takes_its_first_true_case_and_only_that_branch_runs(total: int, branch: str) -> None:
     followers = [step(name, f"route.{name}") for name in ("large", "small", "tiny")]
     world = begun(ROUTE, *followers, step("both", "route.large", "route.small"), inputs={"total": total})
-    assert set(told(world)) == {branch} | ({"both"} if branch != "tiny" else set())
+    assert set(reported(world)) == {branch} | ({"both"} if branch != "tiny" else set())
     assert (world.states["route"].output, world.states["route"].attempts) == ({"branch": branch}, 0)
     skipped = {world.states[each.id].reason for each in followers if each.id != branch}
     assert skipped == {SkipReason.UPSTREAM_SKIPPED}
@@ -241,7 +241,7 @@ def test_branches_meet_again_where_one_of_them_ran() -> None:
     world = begun(
         ROUTE, step("l", "route.large"), step("s", "route.small"), step("join", "l", "s"), inputs={"total": 50}
     )
-    assert told(world) == ["s"]
+    assert reported(world) == ["s"]
     assert started(world, done("s")) == ["join"]
 
 
@@ -276,7 +276,7 @@ def test_an_abort_step_ends_the_run_as_aborted_with_its_reason() -> None:
 
 def test_an_abort_whose_reason_cannot_be_computed_fails_and_aborts_nothing() -> None:
     world = begun(step("x", abort="{{ inputs.missing }}"), step("a"))
-    assert told(world) == ["a"]
+    assert reported(world) == ["a"]
     assert world.states["x"].status is StepStatus.FAILED
     assert world.send(done("a")) == [Finish(RunStatus.FAILED)]
 

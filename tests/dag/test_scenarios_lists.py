@@ -26,7 +26,7 @@ from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES
 from tests.dag.definitions import definition, step
-from tests.dag.kinds import answer, begun, broke, done, error_of, mapped, started, statuses, told, wait
+from tests.dag.kinds import answer, begun, broke, done, error_of, mapped, reported, started, statuses, wait
 from tests.dag.rewinding import rewind
 from tests.dag.world import World
 
@@ -99,7 +99,7 @@ def test_a_list_that_cannot_be_laid_out_fails_the_step(items: Json, fields: Json
 
 def test_a_list_may_be_so_long_without_chunks() -> None:
     world = begun(mapped("m", [0] * CHUNK_ITEMS, max_concurrency=500), max_concurrency=500)
-    assert len(told(world)) == CHUNK_ITEMS
+    assert len(reported(world)) == CHUNK_ITEMS
 
 
 def test_keys_name_the_items_and_by_default_their_places_do() -> None:
@@ -110,7 +110,7 @@ def test_keys_name_the_items_and_by_default_their_places_do() -> None:
 
 def test_an_item_whose_config_cannot_be_resolved_fails_alone() -> None:
     world = begun(mapped("m", [{"n": 1}, {}, {"n": 3}], config={"n": "{{ item.n }}"}, max_failures=1))
-    assert told(world) == ["m[0]", "m[2]"]
+    assert reported(world) == ["m[0]", "m[2]"]
     world.go()
     assert world.ledger.finished is RunStatus.COMPLETED
     item = world.states["m"].output["items"][1]
@@ -124,7 +124,7 @@ def test_an_item_whose_config_cannot_be_resolved_fails_alone() -> None:
 def test_items_may_all_fail_before_any_has_started() -> None:
     broken = mapped("m", THREE, config={"n": "{{ item.n }}"})
     world = begun(broken, step("a"), step("b", "m", trigger_rule="all_done"))
-    assert told(world) == ["a", "b"]
+    assert reported(world) == ["a", "b"]
     message = "3 of 3 items failed: 0, 1, 2; 0: `item.n`: 'item' has no 'n': it is the text 'x'"
     assert world.states["m"].error == StepError("ItemsFailed", message)
 
@@ -134,13 +134,13 @@ def test_items_may_all_fail_before_any_has_started() -> None:
 
 def test_one_slow_item_does_not_hold_the_window() -> None:
     world = begun(mapped("m", [*"abcde"], max_concurrency=2))
-    assert told(world) == ["m[0]", "m[1]"]
+    assert reported(world) == ["m[0]", "m[1]"]
     assert [started(world, done("m", item=place)) for place in (1, 2, 3)] == [["m[2]"], ["m[3]"], ["m[4]"]]
 
 
 def test_items_take_slots_of_the_run_and_leave_them_to_others_beyond_their_window() -> None:
     world = begun(mapped("m", THREE, max_concurrency=2), step("a"), step("b"), max_concurrency=3)
-    assert told(world) == ["m[0]", "m[1]", "a"]
+    assert reported(world) == ["m[0]", "m[1]", "a"]
     assert started(world, done("a")) == ["b"]
     assert started(world, done("m", item=0)) == ["m[2]"]
 
@@ -278,7 +278,7 @@ def test_a_retry_runs_only_the_items_that_failed_or_never_ran() -> None:
         first.send(event)
     second = rewound(first)
     second.start()
-    assert told(second) == ["m[1]"]
+    assert reported(second) == ["m[1]"]
     second.go()
     assert second.ledger.started == {"m[1]", "m[3]", "m[4]"}
     assert second.ledger.finished is RunStatus.COMPLETED
@@ -294,11 +294,11 @@ def test_a_retry_of_what_the_list_came_from_makes_a_new_list() -> None:
     first.go()
     kept = rewound(first)
     kept.start()
-    assert told(kept) == ["b", "m[1]"]
+    assert reported(kept) == ["b", "m[1]"]
     first.states["a"].status = StepStatus.CANCELLED
     again = rewound(first)
     again.start()
-    assert told(again) == ["a", "b"]
+    assert reported(again) == ["a", "b"]
     assert started(again, done("a", ["z"])) == ["m[0]"]
 
 
@@ -387,7 +387,7 @@ def replied(decision: str) -> World:
 
 def test_the_invoice_is_parsed_after_the_rejection_was_skipped() -> None:
     world = replied("process")
-    assert told(world) == ["parse"]
+    assert reported(world) == ["parse"]
     assert world.states["rejected"].reason is SkipReason.CONDITION_FALSE
     assert started(world, done("parse", {"total": 12})) == ["pay"]
     assert world.send(done("pay")) == [Finish(RunStatus.COMPLETED)]

@@ -48,7 +48,7 @@ def world_of(case: Case) -> World:
 def test_order_of_completion_never_changes_the_outcome(case: Case, one: list[int], other: list[int]) -> None:
     a, b = world_of(case).go(Picker(one)), world_of(case).go(Picker(other))
     assert a.results == b.results
-    assert a.told == b.told
+    assert a.reported == b.reported
 
 
 @LAW
@@ -308,6 +308,6 @@ def test_fail_fast_without_a_failure_is_continue(case: Case, order: list[int]) -
 @given(modes, picks)
 def test_equal_arguments_give_equal_commands(case: Case, order: list[int]) -> None:
     def commands() -> list[Json]:
-        return [told for _, told in world_of(case).go(Picker(order)).trace]
+        return [reported for _, reported in world_of(case).go(Picker(order)).trace]
 
     assert commands() == commands()

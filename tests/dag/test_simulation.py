@@ -45,13 +45,13 @@ def test_the_tests_of_a_definition_pass(path: Path) -> None:
 
 def test_everything_that_is_otherwise_is_reported() -> None:
     unsaid, otherwise, broken = verdicts_of(read(TESTED / "wrong.yaml"))
-    assert told(unsaid) == [
+    assert reported(unsaid) == [
         f"steps.{step}: step '{step}' runs, and the test has no result for {whose}: "
         f"add an `output` or a `failure` under `steps.{step}`"
         for step, whose in (("a", "it"), ("d", "its item 'y'"))
     ]
     items = [{"key": key, "status": "completed", "output": {"value": 1}} for key in ("x", "y")]
-    assert told(otherwise) == [
+    assert reported(otherwise) == [
         "expect.status: expected the run to be failed, found completed",
         "expect.steps.a.output.value.total: expected true, found 5",
         "expect.steps.b.reason: expected the reason operator, found none",
@@ -65,10 +65,10 @@ def test_everything_that_is_otherwise_is_reported() -> None:
         "steps.d.items.z: the list of step 'd' has no item 'z'; it has x, y",
     ]
     why = "b: `a.value.total`: 'a.value' has no 'total': it is empty"
-    assert told(broken) == [f"expect.status: expected the run to be completed, found failed: {why}"]
+    assert reported(broken) == [f"expect.status: expected the run to be completed, found failed: {why}"]
 
 
-def told(verdict: Verdict) -> list[str]:
+def reported(verdict: Verdict) -> list[str]:
     return [f"{one.path}: {one.message}" for one in verdict.differences]
 
 
@@ -76,7 +76,7 @@ def test_a_one_is_not_true() -> None:
     expected = {"status": "completed", "steps": {"a": {"output": {"value": True}}}}
     test = {"steps": {"a": {"output": {"value": 1}}}, "expect": expected}
     verdict = verdict_on([{"id": "a", "handler": "echo"}], test)
-    assert told(verdict) == ["expect.steps.a.output.value: expected true, found 1"]
+    assert reported(verdict) == ["expect.steps.a.output.value: expected true, found 1"]
 
 
 def test_time_moves_to_what_is_due_next() -> None:

@@ -86,8 +86,8 @@ class Shell:
     def tell(self, first: int) -> None:
         """Let a chunk tell of its places, if there is something to tell."""
         if self.chunks[first].has_thinned:
-            told = self.chunks[first].report()
-            self.letters.append(ChunkThinned("m", Chunk(first), told.running, told.completed, told.failed, 9.0))
+            shown = self.chunks[first].report()
+            self.letters.append(ChunkThinned("m", Chunk(first), shown.running, shown.completed, shown.failed, 9.0))
             self.words += 1
 
     def read(self) -> None:
@@ -210,8 +210,8 @@ def test_reported_failures_leave_fewer_to_the_next_chunk_and_stop_the_list() -> 
     assert isinstance(command, StartChunk)
     assert command.stop_after == 1
     firsts = [first for _, first in began.chunks]
-    told = began.send(ChunkThinned("m", Chunk(firsts[1]), 1, 247, 2, 9.0))
-    assert told == [Cancel("m", Chunk(first)) for first in firsts]
+    shown = began.send(ChunkThinned("m", Chunk(firsts[1]), 1, 247, 2, 9.0))
+    assert shown == [Cancel("m", Chunk(first)) for first in firsts]
 
 
 @pytest.mark.parametrize(

@@ -109,9 +109,9 @@ def test_a_retry_explains_what_it_can_of_a_switch_that_read_stored_values() -> N
     world.send(broke("c"))
     again = rewind(world.plan, load(world.plan, save(world.plan, world.run)))
     advance(world.plan, again, RunStarted(20.0))
-    told = report_of(world.plan, again, run_id="x.1", tenant_id="default", version=1, digest="d").steps["r"]
-    assert told.branch == "much"
-    assert told.why[-1] == "`a.y == 'z'` was true, and led to much (a.y = a stored value of 100000 bytes)"
+    reported = report_of(world.plan, again, run_id="x.1", tenant_id="default", version=1, digest="d").steps["r"]
+    assert reported.branch == "much"
+    assert reported.why[-1] == "`a.y == 'z'` was true, and led to much (a.y = a stored value of 100000 bytes)"
 
 
 def test_a_mark_is_exactly_that() -> None:
@@ -373,9 +373,9 @@ def test_a_retry_reads_again_what_it_needs() -> None:
 
 def test_a_step_that_reads_is_explained() -> None:
     world = reading(config=SUM)
-    told = explain_run(world.plan, world.run, "r", step_id="b").steps["b"]
-    assert told.hold is not None
-    assert told.hold.by is HoldKind.VALUES
+    reported = explain_run(world.plan, world.run, "r", step_id="b").steps["b"]
+    assert reported.hold is not None
+    assert reported.hold.by is HoldKind.VALUES
 
 
 def test_the_share_of_an_item_shrinks_with_the_list() -> None:
@@ -386,7 +386,7 @@ def test_a_failed_step_is_hidden_however_large_its_output_is() -> None:
     config = {
         "is": "{{ m is defined }}",
         "total": "{{ m.total | default(-1) }}",
-        "told": "{{ steps.m.output.total + 0 }}",
+        "reported": "{{ steps.m.output.total + 0 }}",
     }
     after = step("b", "m", trigger_rule="all_done", config=config)
     world = World(definition(mapped("m", [1, 2]), after))
@@ -395,7 +395,7 @@ def test_a_failed_step_is_hidden_however_large_its_output_is() -> None:
     world.send(broke("m", item=1))
     world.send(Stored("m", MARK, 10.0))
     assert asked(world) == (at("total"),)
-    assert loaded(world, 2) == [Start("b", {"is": False, "total": -1, "told": 2})]
+    assert loaded(world, 2) == [Start("b", {"is": False, "total": -1, "reported": 2})]
 
 
 def test_a_config_given_by_hand_reads_nothing() -> None:

@@ -106,8 +106,8 @@ def test_what_could_not_be_undone_is_undone_newest_first_and_the_run_ends_as_it_
 def test_a_repeated_failure_is_recorded_again_and_can_be_retried() -> None:
     run = undoing(ended(RunStatus.FAILED, {"load": StepStatus.FAILED})).state
     assert advance(PLAN, run, RunStarted(10.0)) == [Start("load", {}, Undo())]
-    told = advance(PLAN, run, end_of("load", StepStatus.FAILED))
-    assert told == [Record("load"), Finish(RunStatus.FAILED)]
+    reported = advance(PLAN, run, end_of("load", StepStatus.FAILED))
+    assert reported == [Record("load"), Finish(RunStatus.FAILED)]
     assert undoing(run).fates["load"].fate is Fate.UNDONE
 
 

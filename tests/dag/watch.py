@@ -59,7 +59,7 @@ from tests.dag.specification import work_name
 FALLEN = (StepStatus.FAILED, StepStatus.PARKED)
 
 
-def told_as(state: StepState) -> StepStatus:
+def reported_as(state: StepState) -> StepStatus:
     """Return as what the dead-letter inbox knows the step: what could not be undone has failed, whatever it did."""
     is_stuck = state.compensation in (StepStatus.FAILED, StepStatus.CANCELLED)
     return StepStatus.FAILED if is_stuck else state.status
@@ -190,7 +190,7 @@ class Watch:
         if called:
             ledger.end_early(called)
         assert answered not in ledger.waiting, f"{answered} is answered, and nobody asks it to wait no longer"
-        fallen = {(step, told_as(state)) for step, state in states.items() if told_as(state) in FALLEN}
+        fallen = {(step, reported_as(state)) for step, state in states.items() if reported_as(state) in FALLEN}
         assert ledger.recorded == fallen, "the dead-letter inbox does not know what failed"
         self._assert_order(list(starts.values()), states)
         self._assert_state(ledger, run, states)
@@ -250,7 +250,7 @@ class Watch:
                 self._stop(ledger, name_of(step, part), states[step], is_answered=step == answered)
             case Record(step):
                 was_resolved = isinstance(event, Resolved) and event.step == step
-                self._record(ledger, step, told_as(states[step]), was_resolved=was_resolved)
+                self._record(ledger, step, reported_as(states[step]), was_resolved=was_resolved)
             case GoOn():
                 assert not ledger.goes_on, "a new turn is asked for twice"
                 ledger.goes_on = True
@@ -282,10 +282,10 @@ class Watch:
         if isinstance(command, RecordDecision):
             made = command.decision
             assert event == Answered(command.step, Answer(made.value, made.by), event.at), "nobody decided this"
-            assert approvals_of(self.steps[command.step].human) > 1, "one decision is told by the question's end"
+            assert approvals_of(self.steps[command.step].human) > 1, "one decision is reported by the question's end"
             return
         assert isinstance(event, DeadlinePassed), "overdue before its deadline"
-        assert not ledger.overdue, "people are told twice that the run is overdue"
+        assert not ledger.overdue, "the run is reported overdue twice"
         ledger.overdue = True
 
     def _record(self, ledger: Ledger, step: str, status: StepStatus, *, was_resolved: bool) -> None:

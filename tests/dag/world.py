@@ -157,6 +157,6 @@ class World:
         return bool(for_each and for_each.on_item_error == "fail_fast" and error and error.type == "ItemsFailed")
 
     @property
-    def told(self) -> set[str]:
+    def reported(self) -> set[str]:
         """Return what was started, but for the items of hasty steps."""
         return {work for work in self.ledger.started if not self.is_hasty(part_of(work)[0])}

@@ -163,12 +163,12 @@ def test_of_a_value_that_stands_everywhere_a_few_places_are_looked_at(monkeypatc
 
 
 def test_what_is_found_out_changes_no_value() -> None:
-    told_here, other = (
+    reported_here, other = (
         read_answer(answer_of(total="119.00"), model="m"),
         read_answer(answer_of(total="120.00"), model="m"),
     )
     found = check_on_pages(other, {}, [page("120,00")])
-    total = with_findings(told_here, found).total
+    total = with_findings(reported_here, found).total
     assert (total.value, total.evidence, total.box) == (Decimal("119.00"), (Evidence.ON_PAGE,), found.total.box)
 
 

@@ -31,11 +31,11 @@ def reading(**values: Any) -> InvoiceData:
         "tax": Decimal("19.00"),
         "total": Decimal("119.00"),
     } | values
-    given = {name: _told(value) for name, value in fields.items() if value}
+    given = {name: _reported(value) for name, value in fields.items() if value}
     return InvoiceData(**given)
 
 
-def _told(value: Any) -> FieldValue[Any]:
+def _reported(value: Any) -> FieldValue[Any]:
     return value if isinstance(value, FieldValue) else FieldValue[Any](value=value, source=Source.TEXT_LABEL)
 
 

@@ -32,10 +32,10 @@ async def test_the_newest_fit_counts_under_its_version(db: PoolConnectionProxy) 
     assert loaded
     assert (loaded.name, loaded.curves, loaded.observations) == ("v2", halving().curves, 9)
     assert await load_calibration(db, OTHER_TENANT) is None
-    told = [
+    reported = [
         (each.version, each.fitted_on, each.active, each.observations) for each in await list_calibrations(db, TENANT)
     ]
-    assert told == [(1, "labelled files", False, 3), (2, "decisions", True, 9)]
+    assert reported == [(1, "labelled files", False, 3), (2, "decisions", True, 9)]
 
 
 async def test_an_earlier_fit_or_the_shipped_one_can_count_again(db: PoolConnectionProxy) -> None:

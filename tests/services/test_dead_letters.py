@@ -27,10 +27,10 @@ from tests.postgres import OTHER_TENANT, TENANT
 
 
 def letter(status: str = "failed", at: float = 100.0, run_id: str = "invoice.1", **fields: Json) -> DeadLetter:
-    told: dict[str, Json] = {"step_id": "load", "definition_id": "invoice", "version": 1, "handler": "echo"}
-    told |= {"document_id": None, "error_type": "ValueError", "error_message": "no", "attempts": 2}
-    told |= {"tenant_id": TENANT, "run_id": run_id, "status": StepStatus(status), "failed_at": at}
-    return DeadLetter.model_validate(told | fields)
+    reported: dict[str, Json] = {"step_id": "load", "definition_id": "invoice", "version": 1, "handler": "echo"}
+    reported |= {"document_id": None, "error_type": "ValueError", "error_message": "no", "attempts": 2}
+    reported |= {"tenant_id": TENANT, "run_id": run_id, "status": StepStatus(status), "failed_at": at}
+    return DeadLetter.model_validate(reported | fields)
 
 
 async def kept(db: PoolConnectionProxy, run_id: str = "invoice.1") -> StoredLetter:
@@ -154,8 +154,8 @@ async def test_the_letters_of_a_run_are_those_of_the_runs_inside_it_too(db: Pool
 async def test_actions_are_added_and_listed_newest_first(db: PoolConnectionProxy) -> None:
     for step_id, action in (("load", "retry"), (None, "retry_run"), ("other", "skip")):
         await record_action(db, TENANT, "o.1", step_id, action, details={"reason": "why"}, by="ann")
-    told = await list_actions(db, TENANT, "o.1", step_id="load")
-    assert [(each.action, each.details, each.acted_by) for each in told] == [
+    reported = await list_actions(db, TENANT, "o.1", step_id="load")
+    assert [(each.action, each.details, each.acted_by) for each in reported] == [
         ("retry_run", {"reason": "why"}, "ann"),
         ("retry", {"reason": "why"}, "ann"),
     ]

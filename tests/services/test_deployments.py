@@ -138,12 +138,14 @@ async def test_runs_of_before_there_were_builds_go_on_at_the_first_one(upgraded:
 
 async def test_readiness_reports_a_build_that_is_not_current(upgraded: Upgraded) -> None:
     async with upgraded.worker("b1"):
-        await eventually(lambda: _told(upgraded, "the current build is none, and those that poll are of b1"), "/readyz")
+        await eventually(
+            lambda: _shows(upgraded, "the current build is none, and those that poll are of b1"), "/readyz"
+        )
         await upgraded.make_current("b1")
-        await eventually(lambda: _told(upgraded, "ok"), "/readyz to be green")
+        await eventually(lambda: _shows(upgraded, "ok"), "/readyz to be green")
 
 
-async def _told(upgraded: Upgraded, text: str) -> bool:
+async def _shows(upgraded: Upgraded, text: str) -> bool:
     return text in await upgraded.ready()
 
 

@@ -1,4 +1,4 @@
-"""Document rows: stored once, told apart from duplicates, seen by their tenant alone."""
+"""Document rows: stored once, distinguished from duplicates, seen by their tenant alone."""
 
 import asyncio
 import datetime as dt

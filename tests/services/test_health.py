@@ -55,7 +55,7 @@ def test_a_worker_is_there(pollers: list[PollerInfo], heartbeats: list[WorkerHea
 
 
 @pytest.mark.parametrize(
-    ("pollers", "heartbeats", "told"),
+    ("pollers", "heartbeats", "reported"),
     [
         pytest.param([], [beat(1)], "'docrail'", id="polls another kind of task"),
         pytest.param([poll(91)], [], "polled 91 s ago", id="polls no more"),
@@ -70,7 +70,7 @@ def test_a_worker_is_there(pollers: list[PollerInfo], heartbeats: list[WorkerHea
         ),
     ],
 )
-def test_no_worker_is_there(pollers: list[PollerInfo], heartbeats: list[WorkerHeartbeat], told: str) -> None:
+def test_no_worker_is_there(pollers: list[PollerInfo], heartbeats: list[WorkerHeartbeat], reported: str) -> None:
     found = check_workers("docrail", pollers, heartbeats, NOW)
     assert found.startswith("no worker polls the task queue 'docrail'")
-    assert found.endswith(told)
+    assert found.endswith(reported)

@@ -163,8 +163,8 @@ async def test_a_query_ends_when_the_service_becomes_unavailable(tmp_path: Path)
     child = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     async with asyncio.timeout(PATIENCE_SECONDS):
         try:
-            told, _ = await child.communicate()
+            reported, _ = await child.communicate()
         finally:
             with suppress(ProcessLookupError):
                 child.kill()
-    assert told.count(b"IOError: the service is away") == 40
+    assert reported.count(b"IOError: the service is away") == 40

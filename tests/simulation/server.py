@@ -46,7 +46,7 @@ from tests.simulation.stage import Stage, place_of, stage_activities, with_test_
 from tests.simulation.stand_in import GIVEN, StandIn, StandIns, stand_in
 
 DYNAMIC_CONFIG = ("frontend.WorkflowTimeSkippingEnabled=true",)
-"""What a server needs to be told, to skip time."""
+"""Options that let a server skip time."""
 
 PATIENCE_SECONDS = 30.0
 """How long the run is given to do what it must do next: it takes milliseconds."""

@@ -1,4 +1,4 @@
-"""What a run under test meets in place of the outside: activities that end when told to, as they are told."""
+"""The outside of a run under test: activities that end when and as the test says."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ class Stage:
         self._here.setdefault(place, asyncio.Event()).set()
         try:
             cue = await self._cue(place)
-            while cue.kind is CueKind.STOP:  # until the server has told us that we are cancelled
+            while cue.kind is CueKind.STOP:  # until the server has reported the cancellation
                 activity.heartbeat()
                 await asyncio.sleep(BEAT_SECONDS)
         finally:
@@ -142,17 +142,17 @@ def _nested(stages: dict[str, Stage]) -> Callable[[str, dict[str, Json]], Any]:
 
 
 def _people(stages: dict[str, Stage]) -> list[Callable[..., Any]]:
-    """Return what keeps the questions that people are asked, and does nothing where they are told something."""
+    """Return the activities that store questions; notifications do nothing."""
 
     @activity.defn(name=OPEN_REVIEW)
     async def open_review(call: ReviewCall) -> None:
         stage_of(stages, call.run_id).ask(call.step_id, {"title": call.title, "show": call.show})
 
     @activity.defn(dynamic=True)
-    async def told(_: Sequence[RawValue]) -> None:
+    async def reported(_: Sequence[RawValue]) -> None:
         """Take what escalates and closes a question, what tells of a dead letter, and the like."""
 
-    return [open_review, told]
+    return [open_review, reported]
 
 
 def _values(stages: dict[str, Stage]) -> list[Callable[..., Any]]:

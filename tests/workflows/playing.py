@@ -69,8 +69,8 @@ class Player:
             if report.status in ENDED and report.ended_at is not None:
                 return
             await self._move(report)
-            for name, told in report.steps.items():
-                await self._look_at(name, told)
+            for name, reported in report.steps.items():
+                await self._look_at(name, reported)
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _move(self, report: RunReport) -> None:
@@ -80,13 +80,13 @@ class Player:
             self.has_moved = True
             await self._tell(self.handle, *([PAUSE] if self.drawn.move == "pause" else [ABORT, "enough"]))
 
-    async def _look_at(self, name: str, told: StepReport) -> None:
-        if told.status is StepStatus.PARKED:
+    async def _look_at(self, name: str, reported: StepReport) -> None:
+        if reported.status is StepStatus.PARKED:
             await self._mend(name)
-        elif told.kind is StepKind.WORKFLOW and told.status is StepStatus.RUNNING:
-            for item in map(str, range(told.items.total)) if told.items else [None]:
+        elif reported.kind is StepKind.WORKFLOW and reported.status is StepStatus.RUNNING:
+            for item in map(str, range(reported.items.total)) if reported.items else [None]:
                 await self._tell(self._run(child_run_id(self.run_id, name, item)), ANSWER, "ask", {}, "ann")
-        elif told.status is StepStatus.WAITING and name not in self.drawn.unanswered:
+        elif reported.status is StepStatus.WAITING and name not in self.drawn.unanswered:
             for person in ("ann", "bob"):
                 await self._tell(self.handle, ANSWER, name, {"answered": name}, person)
 

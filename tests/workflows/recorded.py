@@ -33,7 +33,7 @@ from docrail.workflows.contract.names import (
 from tests.workflows.conftest import HISTORIES
 
 Told = dict[str, Any]
-"""A step: the fields of its definition, and under `told` those of its report."""
+"""A step: the fields of its definition, and under `reported` those of its report."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def _read(path: Path) -> Recorded:
     is_chunk = started["workflowType"]["name"] == CHUNK_TYPE
     request = request["run"] if is_chunk else request
     report = _report(ended)
-    told = report.get("steps", {})
-    steps = [{**step, "told": told.get(step["id"], {})} for step in request["definition"]["steps"]]
+    reported = report.get("steps", {})
+    steps = [{**step, "reported": reported.get(step["id"], {})} for step in request["definition"]["steps"]]
     status = report.get("status") or ended[0].removeprefix("WORKFLOW_EXECUTION_").lower().replace(
         "canceled", "cancelled"
     )
@@ -131,7 +131,7 @@ def _both(*claims: Claim) -> Claim:
 
 def _is(status: str, **fields: Json) -> Callable[[Told], bool]:
     """Tell of a step how it ended."""
-    return lambda step: step["told"].get("status") == status and fields.items() <= step["told"].items()
+    return lambda step: step["reported"].get("status") == status and fields.items() <= step["reported"].items()
 
 
 def _does(kind: StepKind) -> Claim:
@@ -143,7 +143,7 @@ def _waits(kind: str, waits_for: WaitFor | None = None) -> Callable[[Told], bool
 
 
 def _answered(kind: str, waits_for: WaitFor | None = None) -> Claim:
-    return _step(lambda step: _waits(kind, waits_for)(step) and step["told"].get("answered_by"))
+    return _step(lambda step: _waits(kind, waits_for)(step) and step["reported"].get("answered_by"))
 
 
 def _unanswered(kind: str, waits_for: WaitFor | None, then: str) -> Claim:
@@ -151,7 +151,7 @@ def _unanswered(kind: str, waits_for: WaitFor | None, then: str) -> Claim:
     late = _waits(kind, waits_for)
 
     def claim(step: Told) -> bool:
-        if not late(step) or step["told"].get("decided_by") != "timeout":
+        if not late(step) or step["reported"].get("decided_by") != "timeout":
             return False
         rule: dict[str, Json] = step[kind].get("on_timeout") or {}
         return then == (rule.get("then") or "branch")
@@ -164,14 +164,14 @@ def _rule(rule: TriggerRule, *, runs: bool) -> Claim:
     not_by_rule = (SkipReason.CONDITION_FALSE, SkipReason.ABORTED)
 
     def claim(step: Told) -> bool:
-        is_meant = step["trigger_rule"] == rule and step["depends_on"] and step["told"].get("status") in statuses
-        return bool(is_meant) and step["told"].get("reason") not in not_by_rule
+        is_meant = step["trigger_rule"] == rule and step["depends_on"] and step["reported"].get("status") in statuses
+        return bool(is_meant) and step["reported"].get("reason") not in not_by_rule
 
     return _step(claim)
 
 
 def _error(words: str) -> Claim:
-    return _step(lambda step: words in ((step["told"].get("error") or {}).get("message") or ""))
+    return _step(lambda step: words in ((step["reported"].get("error") or {}).get("message") or ""))
 
 
 def _list(**fields: Json) -> Callable[[Told], bool]:
@@ -180,7 +180,7 @@ def _list(**fields: Json) -> Callable[[Told], bool]:
 
 
 def _items(claim: Callable[[Told], bool], at_all: Callable[[Told], bool] = _list()) -> Claim:  # noqa: B008 - a constant
-    return _step(lambda step: at_all(step) and step["told"].get("items") and claim(step))
+    return _step(lambda step: at_all(step) and step["reported"].get("items") and claim(step))
 
 
 def _with(setting: str, value: str, claim: Claim) -> Claim:
@@ -189,8 +189,8 @@ def _with(setting: str, value: str, claim: Claim) -> Claim:
 
 FAILED = _step(_is("failed"))
 IN_CHUNKS = f"child {CHUNK_TYPE}"
-UNDONE = _step(lambda step: step["told"].get("compensation") == "completed")
-STAYS = _step(lambda step: step["told"].get("compensation") == "failed")
+UNDONE = _step(lambda step: step["reported"].get("compensation") == "completed")
+STAYS = _step(lambda step: step["reported"].get("compensation") == "failed")
 
 KINDS: Mapping[str, Claim] = {
     **{f"{kind} completes": _does(kind) for kind in StepKind if kind is not StepKind.ABORT},
@@ -199,17 +199,17 @@ KINDS: Mapping[str, Claim] = {
     "wait for webhook is answered": _answered("wait", WaitFor.WEBHOOK),
     "wait for timer ends": _step(lambda step: _waits("wait", WaitFor.TIMER)(step) and _is("completed")(step)),
     "human is answered": _answered("human"),
-    "several people agree": _step(lambda step: ", " in (step["told"].get("answered_by") or "")),
+    "several people agree": _step(lambda step: ", " in (step["reported"].get("answered_by") or "")),
     "list of handlers": _items(lambda step: "handler" in step and _is("completed")(step)),
     "list of nested runs": _items(lambda step: "workflow" in step and _is("completed")(step)),
-    "empty list": _items(lambda step: step["told"]["items"]["total"] == 0),
+    "empty list": _items(lambda step: step["reported"]["items"]["total"] == 0),
     "long list in chunks": _happened(IN_CHUNKS, status="completed"),
     "places pass from chunk to chunk": _happened(f"signal {CHUNK_THINNED}"),
     "chunk": lambda history: history.is_chunk and history.status == "completed",
     "run inside another": lambda history: "~" in history.request["run_id"] and not history.is_chunk,
     "large outputs are stored": _happened(f"activity {STORE_VALUE}"),
     "large outputs are read": _happened(f"activity {LOAD_VALUES}"),
-    "cached output": _step(lambda step: step["told"].get("cached")),
+    "cached output": _step(lambda step: step["reported"].get("cached")),
     "layers": lambda history: history.definition.get("limits", {}).get("dispatch") == "layers",
 }
 """Every kind of step and of list, going well."""
@@ -234,13 +234,13 @@ FAILURES: Mapping[str, Claim] = {
     **{f"{mode} with a failed step": _with("on_failure", mode, FAILED) for mode in OnFailure},
     **{f"parked step gets {kind}": _happened(f"update {RESOLVE} {kind}") for kind in ResolutionKind},
     "error that is not retried": _step(_is("failed", attempts=1)),
-    "retries that end well": _step(lambda step: _is("completed")(step) and step["told"].get("attempts", 0) > 1),
-    "retries that end": _step(lambda step: _is("failed")(step) and step["told"].get("attempts", 0) > 1),
+    "retries that end well": _step(lambda step: _is("completed")(step) and step["reported"].get("attempts", 0) > 1),
+    "retries that end": _step(lambda step: _is("failed")(step) and step["reported"].get("attempts", 0) > 1),
     "start-to-close timeout": _error("one attempt took longer"),
     "schedule-to-close timeout": _error("all attempts together took longer"),
     "heartbeat timeout": _error("no heartbeat"),
     "template that cannot be resolved": _step(
-        lambda step: (step["told"].get("error") or {}).get("type") == "TemplateError"
+        lambda step: (step["reported"].get("error") or {}).get("type") == "TemplateError"
     ),
     "optional step fails": _both(_step(lambda s: s["optional"] and _is("failed")(s)), _happened(status="completed")),
     "outputs that cannot be resolved": _both(
@@ -249,10 +249,10 @@ FAILURES: Mapping[str, Claim] = {
     "nested run fails": _step(lambda step: "workflow" in step and _is("failed")(step)),
     "items fail, the rest runs": _items(_is("failed"), _list(on_item_error="collect")),
     "items fail, the rest is stopped": _items(_is("failed"), _list(on_item_error="fail_fast")),
-    "so many items may fail": _items(lambda step: _is("completed")(step) and step["told"]["items"]["failed"] > 0),
+    "so many items may fail": _items(lambda step: _is("completed")(step) and step["reported"]["items"]["failed"] > 0),
     "items of a long list fail": _happened(IN_CHUNKS, f"activity {RECORD_DEAD_LETTER}"),
     "failed items of a long list run again": _happened(IN_CHUNKS, f"update {RESOLVE} {ResolutionKind.RETRY}"),
-    "failure is told to the inbox": _happened(f"activity {RECORD_DEAD_LETTER}"),
+    "failure is recorded in the inbox": _happened(f"activity {RECORD_DEAD_LETTER}"),
     "undone after a failure": _both(UNDONE, _happened(status="failed")),
     "undone after an abort": _both(UNDONE, _happened(status="aborted")),
     "undoing fails": STAYS,

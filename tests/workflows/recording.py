@@ -62,7 +62,7 @@ RECORDED_BY: Mapping[str, str] = {
     "an_aborted_run_is_undone": "compensation_after_abort",
     "a_compensation_that_fails_keeps_no_other_from_being_tried": "compensation_fails",
     "a_run_whose_outputs_fail_is_undone": "outputs_fail",
-    "a_run_past_its_deadline_is_told_once_and_goes_on": "deadline",
+    "a_run_past_its_deadline_is_reported_once_and_goes_on": "deadline",
     "signals_do_the_same": "pause_resume_abort_by_signal",
     "a_paused_run_starts_nothing_until_resumed": "pause_and_resume",
     "an_abort_is_taken_while_paused_and_only_once": "abort_while_paused",

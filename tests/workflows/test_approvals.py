@@ -33,7 +33,7 @@ async def decide(handle: Handle, by: str, decision: Json) -> str | None:
     return None
 
 
-def told(bench: Bench) -> list[tuple[int, str]]:
+def reported(bench: Bench) -> list[tuple[int, str]]:
     calls = [call for kind, call in bench.gates.questions if kind == RECORD_DECISION]
     assert all(isinstance(call, DecisionCall) for call in calls)
     return sorted((call.number, call.by) for call in calls if isinstance(call, DecisionCall))
@@ -48,12 +48,12 @@ async def test_two_people_decide_alike(bench: Bench) -> None:
     assert await decide(handle, "bob", YES) is None
     report = await bench.finish(handle)
     assert (report.steps["pay"].output, report.steps["ask"].answered_by) == ({"how": "yes"}, "ann, bob")
-    assert told(bench) == [(1, "ann"), (2, "bob")]
+    assert reported(bench) == [(1, "ann"), (2, "bob")]
     end = next(call for _, call in bench.gates.questions if isinstance(call, ReviewEnd))
     assert (end.decision, end.decided_by) == (YES, "ann, bob")
 
 
-async def test_of_many_at_the_same_moment_so_many_count_and_the_others_are_told(bench: Bench) -> None:
+async def test_of_many_at_the_same_moment_so_many_count_and_the_others_are_reported(bench: Bench) -> None:
     handle = await bench.start([asked(3), step("slow", "gate", depends_on=["ask"])])
     await until_waiting(handle)
     outcomes = await asyncio.gather(*(decide(handle, f"person {number}", YES) for number in range(12)))
@@ -72,7 +72,7 @@ async def test_who_decides_otherwise_is_counted_for_that_and_may_come_round(benc
         assert await decide(handle, by, decision) is None
     report = await bench.finish(handle)
     assert (report.steps["ask"].output, report.steps["ask"].answered_by) == (YES, "ann, bob")
-    assert told(bench) == [(1, "ann"), (2, "bob"), (3, "bob")]
+    assert reported(bench) == [(1, "ann"), (2, "bob"), (3, "bob")]
 
 
 async def test_who_started_the_run_or_is_unknown_does_not_count_and_nobody_is_early(bench: Bench) -> None:
@@ -96,7 +96,7 @@ async def test_too_few_decide_nothing(bench: Bench, stop: bool) -> None:
         await handle.execute_update(ABORT, "enough")
     report = await bench.finish(handle)
     assert report.status is (RunStatus.ABORTED if stop else RunStatus.FAILED)
-    assert (report.steps["ask"].output, told(bench)) == (None, [(1, "ann")])
+    assert (report.steps["ask"].output, reported(bench)) == (None, [(1, "ann")])
 
 
 async def test_what_was_decided_stays_when_the_question_goes_to_other_people(bench: Bench) -> None:
@@ -125,4 +125,4 @@ async def test_a_step_that_asks_anew_counts_anew(bench: Bench) -> None:
     assert report.steps["ask"].approvals_missing == 1
     assert await decide(handle, "ann", YES) is None
     assert (await bench.finish(handle)).steps["ask"].answered_by == "bob, ann"
-    assert told(bench) == [(1, "ann"), (1, "bob"), (2, "ann")]
+    assert reported(bench) == [(1, "ann"), (1, "bob"), (2, "ann")]

@@ -14,7 +14,7 @@ async def test_more_at_once_than_one_message_may_hold_is_begun_in_turns(bench: B
     steps = [step(f"s{number}", "echo", config={"value": "{{ inputs.text }}"}) for number in range(20)]
     report = await bench.run(steps, inputs={"text": LARGE}, limits={"max_concurrency": 20})
     assert (report.status, report.completed) == ("completed", 20)
-    assert all(part_of(told.output) is not None for told in report.steps.values())
+    assert all(part_of(reported.output) is not None for reported in report.steps.values())
 
 
 async def test_an_error_of_any_length_ends_the_run(bench: Bench) -> None:

@@ -33,7 +33,7 @@ async def caching(
 
 
 def cached(report: RunReport) -> dict[str, bool]:
-    return {name: told.cached for name, told in report.steps.items()}
+    return {name: reported.cached for name, reported in report.steps.items()}
 
 
 async def test_a_second_run_takes_what_the_first_one_found(caching: Bench) -> None:
@@ -82,7 +82,7 @@ async def test_a_step_that_failed_does_its_work_again(caching: Bench) -> None:
         assert (report.status, report.steps["work"].cached) == (RunStatus.COMPLETED, is_cached)
 
 
-async def test_a_key_that_cannot_be_told_fails_its_step(caching: Bench) -> None:
+async def test_a_key_that_cannot_be_reported_fails_its_step(caching: Bench) -> None:
     report = await caching.run([step("ask", cache={**CACHE, "key": "{{ inputs.missing }}"})])
     assert report.status is RunStatus.FAILED
     assert report.steps["ask"].error

@@ -62,13 +62,13 @@ async def test_a_compensation_that_fails_keeps_no_other_from_being_tried(bench: 
             step("d", "bad", depends_on=["c"], config={"message": "no"}),
         ]
     )
-    told = {name: report.steps[name].compensation_error for name in "abc"}
+    reported = {name: report.steps[name].compensation_error for name in "abc"}
     assert report.status is RunStatus.FAILED
-    assert told["a"] is None
-    assert told["b"]
-    assert told["b"].message == "stuck"
-    assert told["c"]
-    assert told["c"].type == "TemplateError"
+    assert reported["a"] is None
+    assert reported["b"]
+    assert reported["b"].message == "stuck"
+    assert reported["c"]
+    assert reported["c"].type == "TemplateError"
     assert bench.gates.calls == ["a", "b", "c", "a.compensate"]
     letters = {letter.step_id: (letter.status, letter.error_message) for letter in bench.gates.letters}
     assert letters.pop("d") == (StepStatus.FAILED, "no")
@@ -83,7 +83,7 @@ async def test_a_run_whose_outputs_fail_is_undone(bench: Bench) -> None:
     assert report.reason.startswith("outputs: ")
 
 
-async def test_what_could_not_be_undone_in_an_aborted_run_is_told_as_failed(bench: Bench) -> None:
+async def test_what_could_not_be_undone_in_an_aborted_run_is_reported_as_failed(bench: Bench) -> None:
     slow = step("slow", "gate", depends_on=["a"], heartbeat_seconds=1)
     handle = await bench.start([undone("a", handler="bad", message="stuck"), slow])
     await bench.gates.began["slow"].wait()
@@ -120,11 +120,11 @@ async def test_undoing_alone_is_tried_again_and_the_run_ends_as_it_did(bench: Be
     plan = compile_plan(Definition.model_validate({"id": "test", "steps": steps}))
     for left in (["a.compensate"], []):
         bench.gates.failing[:] = left
-        told = len(bench.gates.letters)
+        reported = len(bench.gates.letters)
         resumed = save(plan, plan_undoing(plan, await handle.query(SAVED)).state)
         handle = await bench.start(steps, resumed=resumed)
         after = await bench.finish(handle)
-        assert len(bench.gates.letters) - told == len(left)
+        assert len(bench.gates.letters) - reported == len(left)
         assert (after.status, after.reason, after.stopped_by) == (before.status, before.reason, before.stopped_by)
         compensations = ["failed" if left else "completed", "completed", "completed"]
         assert [after.steps[name].compensation for name in "abc"] == compensations

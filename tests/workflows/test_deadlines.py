@@ -28,7 +28,7 @@ async def events_of(handle: Handle) -> Counter[str]:
 
 
 async def until_overdue(gates: Gates, runs: int = 1) -> None:
-    await eventually(lambda: len(gates.overdue) >= runs, "people are told that the run is overdue")
+    await eventually(lambda: len(gates.overdue) >= runs, "the run is reported overdue")
 
 
 async def report_of(handle: Handle) -> RunReport:
@@ -40,7 +40,7 @@ async def mark_of(handle: Handle) -> str | None:
     return (await handle.describe()).typed_search_attributes.get(OVERDUE)
 
 
-async def test_a_run_past_its_deadline_is_told_once_and_goes_on(bench: Bench) -> None:
+async def test_a_run_past_its_deadline_is_reported_once_and_goes_on(bench: Bench) -> None:
     handle = await bench.start([step("slow", "gate"), step("after", depends_on=["slow"])], deadline_seconds=SOON)
     await until_overdue(bench.gates)
     now = await report_of(handle)
@@ -49,11 +49,11 @@ async def test_a_run_past_its_deadline_is_told_once_and_goes_on(bench: Bench) ->
     bench.gates.opened["slow"].set()
     report = await bench.finish(handle)
     assert (report.status, report.overdue) == (RunStatus.COMPLETED, True)
-    [told] = bench.gates.overdue
-    assert (told.tenant_id, told.run_id, told.definition_id) == ("default", report.run_id, "test")
-    assert told.deadline_seconds == SOON
+    [reported] = bench.gates.overdue
+    assert (reported.tenant_id, reported.run_id, reported.definition_id) == ("default", report.run_id, "test")
+    assert reported.deadline_seconds == SOON
     description = await handle.describe()
-    assert told.started_at == description.start_time.timestamp()
+    assert reported.started_at == description.start_time.timestamp()
     assert await mark_of(handle) == "true"
 
 
@@ -92,11 +92,11 @@ async def test_a_nested_run_has_the_deadline_of_its_own_definition(bench: Bench)
     await until_overdue(bench.gates)
     bench.gates.opened["slow"].set()
     report = await bench.finish(handle)
-    assert [told.run_id for told in bench.gates.overdue] == [f"{report.run_id}~outer"]
+    assert [reported.run_id for reported in bench.gates.overdue] == [f"{report.run_id}~outer"]
     assert not report.overdue
 
 
-async def test_it_is_told_until_that_works(bench: Bench) -> None:
+async def test_it_is_reported_until_that_works(bench: Bench) -> None:
     """Though the run is over meanwhile: that it was overdue must not get lost."""
     bench.gates.failing.append("record_overdue")
     handle = await bench.start([step("slow", "gate")], deadline_seconds=SOON)
@@ -106,7 +106,7 @@ async def test_it_is_told_until_that_works(bench: Bench) -> None:
     assert (report.status, len(bench.gates.overdue)) == (RunStatus.COMPLETED, 1)
 
 
-async def test_a_deadline_that_passes_while_no_worker_is_there_is_told_by_the_next_one(
+async def test_a_deadline_that_passes_while_no_worker_is_there_is_reported_by_the_next_one(
     bench: Bench, tmp_path: Path
 ) -> None:
     tools = tools_in(tmp_path)

@@ -32,10 +32,10 @@ async def test_a_run_is_explained_while_it_waits_and_after_its_end(bench: Bench)
         return (await explain(handle)).status is RunStatus.WAITING
 
     await eventually(waits, "the run waits")
-    told = (await explain(handle, "large")).steps
-    assert list(told) == ["large"]
+    reported = (await explain(handle, "large")).steps
+    assert list(reported) == ["large"]
     rule = RULE_WORDS[TriggerRule.NONE_FAILED]
-    assert told["large"].words == (
+    assert reported["large"].words == (
         f"none_failed decides once every parent is settled: it {rule}; count is completed, reply is waiting",
         "its condition `count.total > 100` is evaluated only if none_failed lets it run",
         "it has not begun: 1 of its 2 parents are not settled yet (reply)",

@@ -38,7 +38,7 @@ def test_how_many_attempts_there_were(heartbeat: tuple[Json, ...], attempts: int
 
 
 @pytest.mark.parametrize("heartbeat", [(), (1,), ("page", 3), (1, "x"), (1, [7]), (1, [{"attempt": "x"}])])
-def test_what_no_attempt_of_ours_told_is_not_read_as_errors(heartbeat: tuple[Json, ...]) -> None:
+def test_what_no_attempt_of_ours_reported_is_not_read_as_errors(heartbeat: tuple[Json, ...]) -> None:
     assert earlier_of(silent(*heartbeat)) == ()
 
 

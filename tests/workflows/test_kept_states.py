@@ -46,9 +46,9 @@ async def test_a_run_that_cannot_get_its_state_waits_for_it_and_loses_nothing(be
     handle = await bench.start(STEPS, resumed=kept)
     report: RunReport = await handle.query(STATE, result_type=RunReport)
     assert (report.status, report.steps["a"].status) == (RunStatus.RUNNING, StepStatus.PENDING)
-    told: dict[str, Json] = await handle.query(SAVED)
-    assert (told, PIECES in told) == (kept, True)  # so a retry of what is stopped now has it all
-    assert await load_state(elsewhere, "default", told) == state
+    reported: dict[str, Json] = await handle.query(SAVED)
+    assert (reported, PIECES in reported) == (kept, True)  # so a retry of what is stopped now has it all
+    assert await load_state(elsewhere, "default", reported) == state
     await handle.signal(ABORT, "enough")
     await keep_state(values, "default", state)
     report = await bench.finish(handle)

@@ -153,10 +153,10 @@ async def test_failed_items_fail_the_step_and_keep_the_rest(bench: Bench) -> Non
     report = await bench.run(
         [step("page", "bad", for_each={"items": ["a", "b"], "key": "item"}, config={"message": "torn {{ item }}"})]
     )
-    told = report.steps["page"]
-    assert told.error
-    assert told.error.message == "2 of 2 items failed: a, b; a: torn a"
-    assert [item["error"]["message"] for item in told.output["items"]] == ["torn a", "torn b"]
+    reported = report.steps["page"]
+    assert reported.error
+    assert reported.error.message == "2 of 2 items failed: a, b; a: torn a"
+    assert [item["error"]["message"] for item in reported.output["items"]] == ["torn a", "torn b"]
 
 
 async def test_one_slow_item_does_not_hold_up_the_others(bench: Bench) -> None:

@@ -89,8 +89,8 @@ def listed(**for_each: Json) -> dict[str, Json]:
 async def test_too_many_failures_stop_the_rest_of_a_list(bench: Bench) -> None:
     bench.gates.failing.append("page[1]")
     report = await bench.run([listed(on_item_error="fail_fast")])
-    told = [item["status"] for item in report.steps["page"].output["items"]]
-    assert (report.status, told) == (RunStatus.FAILED, ["completed", "failed", "skipped", "skipped"])
+    reported = [item["status"] for item in report.steps["page"].output["items"]]
+    assert (report.status, reported) == (RunStatus.FAILED, ["completed", "failed", "skipped", "skipped"])
 
 
 async def test_items_that_run_are_cancelled_when_too_many_have_failed(bench: Bench) -> None:

@@ -118,14 +118,14 @@ async def test_items_of_a_parked_step_are_given_what_they_need(bench: Bench) -> 
     await resolve(handle, "load", "items", given)
     report = await bench.finish(handle)
     assert report.status is RunStatus.COMPLETED
-    told = [(item["status"], item.get("output")) for item in report.steps["load"].output["items"]]
-    assert told == [
+    reported = [(item["status"], item.get("output")) for item in report.steps["load"].output["items"]]
+    assert reported == [
         *(("completed", {"attempts": 1}), ("completed", {"attempts": 1}), ("completed", {"attempts": 5})),
         ("skipped", None),
     ]
 
 
-async def test_every_failure_is_told_to_the_inbox(bench: Bench) -> None:
+async def test_every_failure_is_reported_to_the_inbox(bench: Bench) -> None:
     report = await bench.run(
         [
             step("a", "bad", config={"message": "torn"}),
@@ -134,5 +134,5 @@ async def test_every_failure_is_told_to_the_inbox(bench: Bench) -> None:
         ]
     )
     assert report.status is RunStatus.FAILED
-    told = {letter.step_id: (letter.status, letter.error_message) for letter in bench.gates.letters}
-    assert told == {"a": ("failed", "torn"), "c": ("failed", "minor")}
+    reported = {letter.step_id: (letter.status, letter.error_message) for letter in bench.gates.letters}
+    assert reported == {"a": ("failed", "torn"), "c": ("failed", "minor")}

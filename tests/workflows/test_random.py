@@ -61,7 +61,7 @@ async def play(bench: Bench, drawn: Drawn) -> RunReport:
 
 
 def outcome(report: RunReport) -> Specified:
-    return Specified({name: Fate(told.status, told.reason) for name, told in report.steps.items()}, report.status)
+    return Specified({name: Fate(shown.status, shown.reason) for name, shown in report.steps.items()}, report.status)
 
 
 def check(drawn: Drawn, report: RunReport) -> None:
@@ -83,8 +83,8 @@ def check(drawn: Drawn, report: RunReport) -> None:
             assert fate in (*STOPPED, *may_fail, expected.steps[name], unmended.steps[name]), (name, fate)
     else:
         assert found == expected
-    for name, told in report.steps.items():
-        assert told.compensation is undone(drawn, report, name), name
+    for name, shown in report.steps.items():
+        assert shown.compensation is undone(drawn, report, name), name
 
 
 def undone(drawn: Drawn, report: RunReport, name: str) -> StepStatus | None:

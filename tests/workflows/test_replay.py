@@ -3,6 +3,7 @@
 Together they show every kind of step and every way to fail (tests/workflows/recorded.py).
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ async def test_the_replay_itself_notices_a_change() -> None:
 def test_each_history_is_of_a_feature() -> None:
     names = {path.stem.removesuffix("_inside").removesuffix("_first_chunk") for path in RECORDED}
     assert names == set(RECORDED_BY.values())
+
+
+def test_each_history_has_a_test_that_records_it() -> None:
+    """A parametrized test's name is followed by its parameters."""
+    sources = (path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    tests = tuple(re.findall(r"^async def test_(\w+)", "".join(sources), re.MULTILINE))
+    assert [name for name in RECORDED_BY if not name.startswith(tests)] == []
 
 
 @pytest.mark.parametrize("mode", SHOWN)

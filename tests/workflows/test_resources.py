@@ -76,12 +76,12 @@ class Drain:
     """Steps that end when every worker is stopping: a worker that waits for another one would hang them."""
 
     began: dict[str, asyncio.Event] = field(default_factory=dict)
-    told: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(2))
+    shown: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(2))
 
     async def drain(self, call: StepCall[Any], _: Tools) -> Values:
         self.began[call.step_id].set()
         await activity.wait_for_worker_shutdown()
-        await self.told.wait()
+        await self.shown.wait()
         return Values()
 
 
@@ -101,10 +101,13 @@ async def test_all_queues_of_a_worker_drain_at_once(bench: Bench) -> None:
     async with working([main, tag_worker(bench, [handler])]):
         handle = await bench.start([step("limited", "drain", resource_tag=TAG), step("plain", "drain")])
         await asyncio.gather(*(event.wait() for event in drain.began.values()))
-    assert not drain.told.broken
+    assert not drain.shown.broken
     async with working([assemble_worker(bench.client, bench.task_queue, [Run], [], sandboxed=True)]):
         report = await bench.finish(handle)
-    assert [(told.status, told.attempts) for told in report.steps.values()] == [("completed", 1), ("completed", 1)]
+    assert [(shown.status, shown.attempts) for shown in report.steps.values()] == [
+        ("completed", 1),
+        ("completed", 1),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.workflows.conftest import Bench, step
 
 
 def statuses(report: RunReport) -> dict[str, str]:
-    return {name: str(told.status) for name, told in report.steps.items()}
+    return {name: str(reported.status) for name, reported in report.steps.items()}
 
 
 async def test_linear_chain(bench: Bench) -> None:
@@ -80,10 +80,10 @@ async def test_a_retryable_error_is_retried_and_counted(bench: Bench) -> None:
 
 async def test_retries_end(bench: Bench) -> None:
     report = await bench.run([step("a", "flaky", config={"times": 9}, max_retries=2)])
-    told = report.steps["a"]
-    assert (told.status, told.attempts) == (StepStatus.FAILED, 3)
-    assert told.error
-    assert told.error.type == "ConnectionError"
+    reported = report.steps["a"]
+    assert (reported.status, reported.attempts) == (StepStatus.FAILED, 3)
+    assert reported.error
+    assert reported.error.type == "ConnectionError"
 
 
 async def test_a_bad_value_is_not_retried(bench: Bench) -> None:
@@ -100,11 +100,11 @@ async def test_an_error_class_named_non_retryable_is_not_retried(bench: Bench) -
 
 async def test_a_step_that_takes_too_long_times_out(bench: Bench) -> None:
     report = await bench.run([step("a", "gate", timeout_seconds=0.2, max_retries=1)])
-    told = report.steps["a"]
-    assert (told.status, told.attempts) == (StepStatus.FAILED, 2)
-    assert told.error
-    assert told.error.type == "Timeout"
-    assert "0.2 s (timeout_seconds)" in told.error.message
+    reported = report.steps["a"]
+    assert (reported.status, reported.attempts) == (StepStatus.FAILED, 2)
+    assert reported.error
+    assert reported.error.type == "Timeout"
+    assert "0.2 s (timeout_seconds)" in reported.error.message
 
 
 async def test_a_total_timeout_bounds_all_attempts(bench: Bench) -> None:

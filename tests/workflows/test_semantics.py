@@ -72,13 +72,13 @@ async def test_a_run_of_newer_code_waits_for_a_worker_that_knows_its_semantics(
     """It must not fail for good: in a rolling upgrade the next worker that takes it may be a newer one."""
     handle = await start(bench, SEMANTICS + 1)
 
-    async def told() -> bool:
+    async def reported() -> bool:
         kind = EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
         events = [event async for event in handle.fetch_history_events() if event.event_type == kind]
         failures = [event.workflow_task_failed_event_attributes.failure.message for event in events]
         return any(f"this build knows 1 to {SEMANTICS}" in message for message in failures)
 
-    await eventually(told, "the workflow task to say what is missing")
+    await eventually(reported, "the workflow task to say what is missing")
     monkeypatch.setattr(plan, "SEMANTICS", SEMANTICS + 1)  # the newer build takes over
     assert (await bench.finish(handle)).status is RunStatus.COMPLETED
 

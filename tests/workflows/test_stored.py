@@ -70,7 +70,7 @@ async def test_conditions_and_switches_read_a_large_output(bench: Bench) -> None
             step("after", depends_on=["way.one"]),
         ]
     )
-    statuses = {name: told.status for name, told in report.steps.items()}
+    statuses = {name: reported.status for name, reported in report.steps.items()}
     assert statuses["skipped"] is StepStatus.SKIPPED
     assert statuses["after"] is StepStatus.COMPLETED
 

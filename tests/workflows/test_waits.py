@@ -141,7 +141,7 @@ async def test_a_waiting_run_can_be_aborted(bench: Bench) -> None:
     await handle.execute_update(ABORT, "enough")
     report = await bench.finish(handle)
     assert report.status is RunStatus.ABORTED
-    assert [told.status for told in report.steps.values()] == [StepStatus.CANCELLED] * 2
+    assert [reported.status for reported in report.steps.values()] == [StepStatus.CANCELLED] * 2
     assert bench.gates.questions[-1][0] == CLOSE_REVIEW
 
 
