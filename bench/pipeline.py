@@ -20,7 +20,7 @@ from docrail.embedded.stack import Stack, StackOptions, run_stack
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 TEXT_PDFS = ("i2d_*.pdf", "smartap_*.pdf")
-SEEDS_TARGET = 5_000
+TARGET_PER_HOUR = 5_000
 """Target in documents per hour with two workers."""
 UPLOADS_AT_ONCE = 8
 POLL_SECONDS = 0.1
@@ -78,8 +78,8 @@ async def main() -> None:
         "upload_seconds": round(uploaded, 1),
         "seconds": round(seconds, 1),
         "documents_per_hour": round(per_hour),
-        "seeds_target_per_hour": SEEDS_TARGET,
-        "ratio": round(per_hour / SEEDS_TARGET, 1),
+        "target_per_hour": TARGET_PER_HOUR,
+        "ratio": round(per_hour / TARGET_PER_HOUR, 1),
         "cpu_ms_per_document": {role: round(1000 * spent / options.documents, 1) for role, spent in used.items()},
         "cpu_ms_per_document_in_all": round(1000 * sum(used.values()) / options.documents, 1),
     }

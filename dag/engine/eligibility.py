@@ -67,7 +67,7 @@ RULES: Mapping[TriggerRule, Callable[[Outcomes], SkipReason | None]] = {
 
 
 DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
-"""The error of a step that is skipped because something upstream failed, with the seed definitions' texts."""
+"""The error of a step that is skipped because something upstream failed, with a fixed text."""
 
 
 MAX_TURN_WORK = 200_000

@@ -1,4 +1,4 @@
-"""Report the state of a run, running or ended: the seeds' WorkflowResult."""
+"""Report the state of a run, running or ended."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import ID_PATTERN
 
 DEFAULT_LIMITS = "gemini_api=10/s, database=50/s"
-"""The resources that the seed definitions name, with their rates: the fleet's limits unless its settings differ."""
+"""The default resources with their rates: the fleet's limits unless its settings differ."""
 
 SHIPPED_TAG = "gemini_api"
 """The resource of the shipped definitions. A fleet always has it, or these definitions would be refused."""

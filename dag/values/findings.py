@@ -17,7 +17,7 @@ class Findings:
 
     `renames` maps a field to the author's spelling, an alias or a typo. `wrapped` is the path of the author's text in
     the document: `steps`, if it is a bare list of steps. `reported` has handlers of steps that became another kind,
-    whose problems are reported there. `commands` has the seeds' command names by step number, to name steps without
+    whose problems are reported there. `commands` has the names of commands by step number, to name steps without
     an id.
     """
 

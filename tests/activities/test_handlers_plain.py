@@ -123,7 +123,7 @@ def test_every_handler_and_each_of_its_fields_says_what_it_is(handler: Handler) 
         ("ParseDocument", "extract_invoice"),
     ],
 )
-def test_a_name_that_a_seed_registers_is_a_handlers(name: str, handler: str) -> None:
+def test_a_name_of_the_examples_is_a_handlers(name: str, handler: str) -> None:
     assert load_catalogue()[name].name == handler
 
 

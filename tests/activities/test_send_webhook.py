@@ -70,7 +70,7 @@ async def test_every_attempt_has_the_same_id_and_another_message_another(secrets
 
 async def test_without_a_secret_of_its_own_the_tenants_key_signs_if_there_is_one(secrets: Path) -> None:
     async with loopback() as receiver:
-        config = {"url": receiver.url, "payload": {"a": 1}}  # the seeds' word for the body
+        config = {"url": receiver.url, "payload": {"a": 1}}  # an alias of `body`
         unsigned = await run(send_webhook.HANDLER, config, tools_with(secrets))
         (secrets / "acme" / "webhooks").write_text("any words will do")
         signed = await run(send_webhook.HANDLER, config, tools_with(secrets))

@@ -1,4 +1,4 @@
-"""The seeds' example: ask the customer by webhook, wait, then abort, or parse and pay; large amounts ask a person."""
+"""Ask the customer by webhook, wait, then abort, or parse and pay; large amounts ask a person."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

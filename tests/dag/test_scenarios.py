@@ -1,4 +1,4 @@
-"""Runs that people know by name: the four scenarios of the seeds, the truth table row by row, rewinds, references."""
+"""Runs known by name: four scenarios, the truth table row by row, rewinds, references."""
 
 import json
 
@@ -61,7 +61,7 @@ def statuses(world: World) -> dict[str, str]:
     return {name: str(state.status) for name, state in world.states.items()}
 
 
-# -- the seeds' scenarios --
+# -- the four scenarios --
 
 
 def test_linear_chain_runs_one_step_after_the_other() -> None:

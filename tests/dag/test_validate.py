@@ -80,8 +80,8 @@ def test_defaults_reach_every_step_that_does_not_say_otherwise() -> None:
 
 def test_the_seeds_words_mean_the_same_definition() -> None:
     text = EXTRACT + SAVE
-    seeds = text.replace(" id: ", " node_id: ").replace("depends_on", "dependencies").replace("config", "params")
-    assert digest(accepted(seeds).model_dump(mode="json")) == digest(accepted(text).model_dump(mode="json"))
+    aliased = text.replace(" id: ", " node_id: ").replace("depends_on", "dependencies").replace("config", "params")
+    assert digest(accepted(aliased).model_dump(mode="json")) == digest(accepted(text).model_dump(mode="json"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Commands in order, the seeds' lists without edges: a chain of steps in which `previous` is the step before."""
+"""Lists of commands without edges: a chain of steps in which `previous` is the step before."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The demo's commands under the names that the seed registers them by: each is a step of ours."""
+"""Commands by their class names: each is a step."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The interpreter on a real server, each run replayed after its end; the seeds' scenarios carry their names."""
+"""The interpreter on a real server, each run replayed after its end; the four scenarios have their names."""
 
 import pytest
 from temporalio.api.enums.v1 import EventType

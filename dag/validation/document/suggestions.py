@@ -143,7 +143,7 @@ COMMANDS: Mapping[str, StepKind] = {
     **dict.fromkeys(("approval", "review"), StepKind.HUMAN),
     **{kind.value: kind for kind in StepKind},
 }
-"""Handler names, including the seeds' commands, that are a kind of step here."""
+"""Handler names, including names of commands, that are a kind of step here."""
 
 
 EXAMPLES: Mapping[StepKind, str] = {

@@ -1,4 +1,4 @@
-"""Read commands in order, the seeds' lists without edges, as the chain of steps they mean.
+"""Read a list of commands without edges as the chain of steps they mean.
 
 A document that is a bare list of steps is a chain. So is a `steps` list that reads `previous`, unless a step has
 `depends_on`. (Steps without edges that do not read each other start together.) In a chain:

@@ -1,4 +1,4 @@
-"""Read the commands of the seeds' demo under the names it registers them by: some are kinds of steps here.
+"""Read commands by their class names, such as `SendWebhookEvent`: some are kinds of steps here.
 
 `WaitForResponse` waits for an answer; `EvaluateIfThenElse` aborts the run or chooses a branch. Implicit parameters are
 filled in: `ParseHTTPRequest` takes the previous result, `ParseDocument` the run's document. In the `payload` of a

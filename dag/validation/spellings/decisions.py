@@ -1,4 +1,4 @@
-"""Read the `EvaluateIfThenElse` of the seeds' demo as an equivalent step, or report what is wrong with it and where.
+"""Read the command `EvaluateIfThenElse` as an equivalent step, or report what is wrong with it and where.
 
 A choice between `continue` and `abort` becomes an `abort` with a condition. This is done only in commands in order:
 elsewhere the steps that depend on it would be skipped with it. A choice between two branches becomes a `switch`.

@@ -96,7 +96,7 @@ def _usable_defaults(defaults: Json, findings: Findings) -> Iterator[tuple[str, 
 
 
 BEGINNING = "input"
-"""The handler that gives a run's inputs to the steps after it; the seeds write it without a config."""
+"""The handler that gives a run's inputs to the steps after it; it may be written without a config."""
 
 
 END = "output"

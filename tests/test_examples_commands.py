@@ -1,4 +1,4 @@
-"""The seeds' demo as it stands, commands in order: the customer is asked, then the run aborts, or reads and pays.
+"""The client's demo as written, commands in order: the customer is asked, then the run aborts, or reads and pays.
 
 The commands are written with the demo's own names and access paths; only the customer's address is filled in.
 """

@@ -1,4 +1,4 @@
-"""The seeds' examples as they stand, on real servers: JSON workflow, scenarios, submit + trigger, states, templates."""
+"""The client's examples as written, on real servers: JSON workflow, scenarios, submit + trigger, states, templates."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -24,7 +24,7 @@ from tests.stack import Servers, eventually
 async def served(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """An API and a worker that may call this machine, and a model that always writes the same."""
     async with migrated_database(embedded.dsn) as dsn, gemini(says="a summary") as model:
-        settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("seeds"))
+        settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("examples"))
         outside = {"allowed_hosts": ("127.0.0.1",), "gemini_base_url": model.url}
         settings = settings.model_copy(update={**outside, "gemini_api_key": SecretStr(KEY)})
         async with serve_with_worker(settings) as service:
@@ -49,7 +49,7 @@ async def scheduled(served: Service, run_id: str) -> list[tuple[str, int]]:
 
 
 def node(node_id: str, *dependencies: str, handler: str = "data_processor", **config: Json) -> dict[str, Json]:
-    """A node in the words of the seeds."""
+    """A node in the examples' words."""
     return {"node_id": node_id, "handler": handler, "config": config, "dependencies": list(dependencies)}
 
 
@@ -310,11 +310,11 @@ REGISTERED: dict[str, dict[str, Any]] = {
     "ParseDocument": {},
     "Elixir.Demo.Commands.SendWebhookEvent": {},
 }
-"""The names that the five seeds use for handlers, each with its required config."""
+"""The names that the examples use for handlers, each with its required config."""
 
 
 @pytest.mark.parametrize("name", REGISTERED)
-def test_a_name_that_a_seed_registers_resolves(name: str) -> None:
+def test_a_name_of_the_examples_resolves(name: str) -> None:
     steps = [{"handler": "transform", "config": {"decision": 1}}, {"handler": name, **REGISTERED[name]}]
     _, problems = validate(steps, None, load_catalogue())
     assert [problem for problem in problems if problem.code == "unknown-handler"] == []
