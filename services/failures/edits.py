@@ -54,7 +54,7 @@ def resolution_of(edit: Edit | None) -> Resolved:
 
 
 @contextmanager
-def refusing_misfits() -> Iterator[None]:
+def refusing_violations() -> Iterator[None]:
     """Translate edits that do not fit the ended run into a refusal. Raises: InvalidInput."""
     try:
         yield

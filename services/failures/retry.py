@@ -46,7 +46,7 @@ from docrail.services.definitions.service import load
 from docrail.services.engine import MAX_REQUEST_BYTES, WORKER_TIMEOUT, describe, status_of
 from docrail.services.errors import InvalidInput, NotFound, TooLarge, Unavailable, WrongState
 from docrail.services.failures import repository as dead_letters
-from docrail.services.failures.edits import check_edits, refusing_misfits, resolution_of
+from docrail.services.failures.edits import check_edits, refusing_violations, resolution_of
 from docrail.services.failures.models import StoredLetter
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.control import end_run
@@ -154,7 +154,7 @@ async def _preview_resolving(
     for step_id in order.edits:
         if states[step_id]["status"] != StepStatus.PARKED:
             raise WrongState("resolve", states[step_id]["status"], f"step {step_id!r}")
-    with refusing_misfits():
+    with refusing_violations():
         ahead = resolved(plan, saved, order.edits, principal.name, time.time())
     return RetriedRun(run_id, request.version, status_of(description), ahead.fates, ahead.end)
 
@@ -242,7 +242,7 @@ def _plan(
     check_edits(app, request, plan, order.edits)
     if problems := list(skip_problems(old, saved, order.edits)):
         raise InvalidInput(problems)
-    with refusing_misfits():
+    with refusing_violations():
         return plan_retry(old, plan, saved, order.edits, who)
 
 
@@ -269,7 +269,7 @@ async def _request_for(
 def _inputs(definition: Definition, before: Mapping[str, Json]) -> dict[str, Json]:
     """Return the run's inputs as required by another version. Raises: InvalidInput if a required one is missing."""
     given = {name: value for name, value in before.items() if name in definition.inputs and value is not None}
-    with refusing_misfits():
+    with refusing_violations():
         return complete_inputs(definition, given)
 
 

@@ -142,7 +142,7 @@ async def test_a_run_goes_on_with_a_newer_version(service: Service) -> None:
 async def test_the_key_still_finds_a_run_that_went_on_with_a_newer_version(service: Service) -> None:
     definition, key = failing(), uuid.uuid4().hex
     run_id = await failed(service, definition, key=key)
-    newer = definition | {"title": "mended", "steps": [definition["steps"][0]], "outputs": {}}
+    newer = definition | {"title": "fixed", "steps": [definition["steps"][0]], "outputs": {}}
     await service.http.post("/v1/definitions", json={"definition": newer})
     assert (await retry(service.http, run_id, version=2)).json()["steps"]["sum"]["fate"] == "dropped"
     assert (await service.closed(run_id))["status"] == "completed"

@@ -151,7 +151,7 @@ def _edge(parent: Step, bits: int) -> str:
 
 
 def is_timer(step: Step) -> bool:
-    """Tell whether a step waits for nothing but time."""
+    """Return whether a step waits for nothing but time."""
     return step.wait is not None and step.wait.for_ is WaitFor.TIMER
 
 

@@ -1,4 +1,4 @@
-"""The fates of a run as the language reference tells them: slow, obvious, and written without looking at the scheduler.
+"""The fates of a run as the language reference describes them: slow, obvious, and independent of the scheduler.
 
 For `on_failure: continue` without an abort from outside. Nothing here knows an order in which work ends, so a scheduler
 that agrees with it cannot depend on one.
@@ -84,11 +84,11 @@ NOT_TAKEN = Fate(StepStatus.SKIPPED, SkipReason.CONDITION_FALSE)
 
 
 def specify(
-    definition: Definition, failing: AbstractSet[str], overdue: AbstractSet[str] = frozenset(), *, mended: bool = False
+    definition: Definition, failing: AbstractSet[str], overdue: AbstractSet[str] = frozenset(), *, fixed: bool = False
 ) -> Specified:
     """Return how every step and the run end if exactly the work in `failing` fails and nobody answers `overdue`.
 
-    `mended`: a person gives the output of each step that fails, but for the optional ones.
+    `fixed`: a person gives the output of each step that fails, but for the optional ones.
     Of a run that is ABORTED by one of its steps, only that is meant: how the other steps end depends on the order.
     """
     steps = {step.id: step for step in definition.steps}
@@ -98,7 +98,7 @@ def specify(
         if step_id not in known:
             step = steps[step_id]
             shown = _tell(step, {parent: tell(parent) for parent in step.parents}, failing, overdue)
-            known[step_id] = Told(RAN) if mended and shown.fate == FELL and not step.optional else shown
+            known[step_id] = Told(RAN) if fixed and shown.fate == FELL and not step.optional else shown
         return known[step_id]
 
     fates = {step_id: tell(step_id).fate for step_id in steps}
@@ -136,7 +136,7 @@ def _seen(step: Step, parent: str, shown: Told) -> Fate:
 
 
 def _unreadable(step: Step, parents: Mapping[str, Fate]) -> bool:
-    """Tell whether what the step's kind takes cannot be resolved."""
+    """Return whether what the step's kind takes cannot be resolved."""
     if step.wait:
         return step.wait.for_ is WaitFor.TIMER and not DURATIONS[step.wait.seconds]
     config: Json = step.config

@@ -1,4 +1,4 @@
-"""What a retry tells of steps that will not run: no more than is sure, and nothing that turns out otherwise."""
+"""The preview of steps that will not run: only those that certainly do not."""
 
 from collections.abc import Mapping
 

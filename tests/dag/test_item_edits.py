@@ -61,9 +61,9 @@ def statuses(world: World) -> list[str]:
 
 def test_a_parked_list_goes_on_with_what_its_items_are_given() -> None:
     world = parked(1, 2, 3)
-    edit = items(x={"config": {"n": "mended"}}, y={"output": {"n": 7}}, z={"skip": True})
-    assert resolve(world, edit) == [(Item(1), {"n": "mended"})]
-    world.send(StepCompleted("a", {"n": "mended"}, 1, world.tick(), Item(1)))
+    edit = items(x={"config": {"n": "fixed"}}, y={"output": {"n": 7}}, z={"skip": True})
+    assert resolve(world, edit) == [(Item(1), {"n": "fixed"})]
+    world.send(StepCompleted("a", {"n": "fixed"}, 1, world.tick(), Item(1)))
     assert statuses(world) == ["completed", "completed", "completed", "skipped"]
     reported = world.states["a"].output
     assert (reported["total"], reported["completed"], reported["failed"]) == (4, 3, 0)
@@ -80,9 +80,9 @@ def test_a_parked_list_goes_on_with_what_its_items_are_given() -> None:
 
 
 def test_items_that_are_given_nothing_run_again_as_they_were() -> None:
-    assert resolve(parked(1, 3), items(z={"config": {"n": "mended"}})) == [
+    assert resolve(parked(1, 3), items(z={"config": {"n": "fixed"}})) == [
         (Item(1), {"n": "x"}),
-        (Item(3), {"n": "mended"}),
+        (Item(3), {"n": "fixed"}),
     ]
 
 
@@ -94,14 +94,14 @@ def test_a_list_whose_items_need_no_work_is_over_at_once() -> None:
 
 def test_an_item_keeps_its_config_however_often_it_is_tried_again() -> None:
     world = parked(1, 3)
-    resolve(world, items(x={"config": {"n": "mended"}}, z={"config": {}}))
+    resolve(world, items(x={"config": {"n": "fixed"}}, z={"config": {}}))
     for place in (1, 3):
         world.send(world.answer(f"a[{place}]"))
-    assert resolve(world, Edit(ResolutionKind.RETRY)) == [(Item(1), {"n": "mended"}), (Item(3), {})]
+    assert resolve(world, Edit(ResolutionKind.RETRY)) == [(Item(1), {"n": "fixed"}), (Item(3), {})]
     for place in (1, 3):
         world.send(world.answer(f"a[{place}]"))
     assert resolve(world, items(z={"config": {"n": "other"}})) == [
-        (Item(1), {"n": "mended"}),
+        (Item(1), {"n": "fixed"}),
         (Item(3), {"n": "other"}),
     ]
 
@@ -116,7 +116,7 @@ def test_an_item_that_was_skipped_stays_so_until_it_is_given_a_config() -> None:
 
 def test_a_run_that_ended_goes_on_with_what_items_are_given() -> None:
     world = ended(listed(), *failing(1, 3))
-    retry = retried(world, {"a": items(x={"config": {"n": "mended"}}, z={"skip": True})})
+    retry = retried(world, {"a": items(x={"config": {"n": "fixed"}}, z={"skip": True})})
     assert fates(retry) == {
         "a": "rerun: failed: ItemsFailed; 2 of its 4 items completed, and are kept; "
         "by hand, x takes a config, z is skipped",
@@ -126,7 +126,7 @@ def test_a_run_that_ended_goes_on_with_what_items_are_given() -> None:
     assert again.ledger.started == {"a[1]", "b"}
     assert again.states["a"].resolved_by == "ann"
     starts = [command for _, commands in again.trace for command in commands if isinstance(command, Start)]
-    assert starts[0].config == {"n": "mended"}
+    assert starts[0].config == {"n": "fixed"}
 
 
 def test_a_config_is_kept_for_the_next_retry_of_the_run() -> None:
@@ -217,10 +217,10 @@ def test_items_of_a_long_list_take_their_configs_into_its_chunks() -> None:
     broken = dict.fromkeys(range(300), FAILED)
     world = fleet(600, on_failure="park").go(broken)
     world.began.clear()
-    given: Json = {str(place): {"config": {"n": "mended"}} for place in range(0, 300, 2)} | {"1": {"skip": True}}
+    given: Json = {str(place): {"config": {"n": "fixed"}} for place in range(0, 300, 2)} | {"1": {"skip": True}}
     commands = world.send(Resolved("m", Resolution(ResolutionKind.ITEMS, given, "ann"), 20.0))
     [first, *_] = [command for command in commands if isinstance(command, StartChunk)]
-    assert [item.config["n"] for item in first.items[:4]] == ["mended", "mended", 3, "mended"]
+    assert [item.config["n"] for item in first.items[:4]] == ["fixed", "fixed", 3, "fixed"]
     assert [item.place for item in first.items[:4]] == [0, 2, 3, 4]
     assert world.go().finished is RunStatus.COMPLETED
     fan = world.state().fan

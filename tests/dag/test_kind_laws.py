@@ -163,4 +163,4 @@ def test_a_rewound_run_keeps_the_answers_it_did_not_use(
 @given(cases("park"), picks)
 def test_a_run_whose_parked_steps_are_given_outputs_ends_as_if_they_had_completed(case: Case, order: list[int]) -> None:
     world = world_of(case).go(Picker(order))
-    assert world.fates == specify(case.definition, case.lost, case.overdue, mended=True)
+    assert world.fates == specify(case.definition, case.lost, case.overdue, fixed=True)

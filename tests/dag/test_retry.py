@@ -377,7 +377,7 @@ def test_every_step_is_reused_rerun_or_new_and_nothing_that_completed_reruns_wit
 
 
 def _is_left(world: World, old: StepState) -> bool:
-    """Tell whether something of a step failed, or never was: in a completed run, also items."""
+    """Return whether something of a step failed, or never was: in a completed run, also items."""
     is_tolerated = world.run.outcome is RunStatus.COMPLETED and old.fan is not None and old.fan.failed > 0
     return old.status is not StepStatus.COMPLETED or is_tolerated
 

@@ -34,7 +34,7 @@ STOPPED = ItemEnd(StepStatus.CANCELLED, attempts=1)
 
 @dataclass
 class Shell:
-    """A run and its chunks as the shell drives them: what either tells the other is on its way for a while."""
+    """A run and its chunks as the shell drives them: messages between them take a while."""
 
     fleet: Fleet
     held: Collection[int] = ()
@@ -84,7 +84,7 @@ class Shell:
         self.begin()
 
     def tell(self, first: int) -> None:
-        """Let a chunk tell of its places, if there is something to tell."""
+        """Let a chunk report its places, if there is something to report."""
         if self.chunks[first].has_thinned:
             shown = self.chunks[first].report()
             self.letters.append(ChunkThinned("m", Chunk(first), shown.running, shown.completed, shown.failed, 9.0))

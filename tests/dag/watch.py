@@ -312,7 +312,7 @@ class Watch:
         return sum(part_of(work)[0] in self.handlers for work in ledger.running)
 
     def _is_overfull(self, step: str, state: StepState) -> bool:
-        """Tell whether so many of a step's items failed that the rest must stop."""
+        """Return whether so many of a step's items failed that the rest must stop."""
         for_each = self.fans.get(step)
         if for_each is None or state.fan is None or for_each.on_item_error == "collect":
             return False
@@ -439,7 +439,7 @@ def recount(plan: Plan, run: RunState) -> Json:
 
 
 def _may_start(plan: Plan, run: RunState, index: int) -> bool:
-    """Tell whether the step, or one more of its items, could begin if there were a slot."""
+    """Return whether the step, or one more of its items, could begin if there were a slot."""
     state, for_each = run.steps[index], plan.steps[index].definition.for_each
     if state.fan is None or for_each is None or state.status is not StepStatus.RUNNING:
         return state.status is StepStatus.QUEUED

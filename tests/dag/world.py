@@ -152,7 +152,7 @@ class World:
         return state.error, state.output, state.attempts
 
     def is_hasty(self, step: str) -> bool:
-        """Tell whether failures kept some of the step's items from running: which, depends on the order."""
+        """Return whether failures kept some of the step's items from running: which, depends on the order."""
         for_each, error = self.watch.fans.get(step), self.states[step].error
         return bool(for_each and for_each.on_item_error == "fail_fast" and error and error.type == "ItemsFailed")
 

@@ -26,7 +26,7 @@ def drawn(data: bytes, number: int = 1) -> Image.Image:
 
 
 def holds_all_ink(image: Image.Image, box: Box) -> bool:
-    """Tell whether there is ink in the box, and none right around it."""
+    """Return whether there is ink in the box, and none right around it."""
     left, top, right, bottom = (round(edge * side) for edge, side in zip(box, (*image.size, *image.size), strict=True))
     grey = image.convert("L")
     inside, around = (

@@ -1,4 +1,4 @@
-"""Documents are counted once, by their own tenant, and the totals tell how they ended."""
+"""Documents are counted once, by their own tenant, and the totals show how they ended."""
 
 import asyncio
 import secrets

@@ -185,7 +185,7 @@ async def test_nothing_is_merged_next_to_a_part_of_a_later_release(
 
 
 def is_named(read: Callable[[], object], path: str) -> bool:
-    """Tell whether the file is refused; if so, by its name, and as nothing else."""
+    """Return whether the file is refused; if so, by its name, and as nothing else."""
     try:
         read()
     except LakeFileDamaged as error:

@@ -249,13 +249,13 @@ class _Player:
         )
 
     async def _is_waiting(self, step_id: str) -> bool:
-        """Tell whether the step still waits, once the run has taken everything there is: until then it may say so."""
+        """Return whether the step still waits, once the run has taken everything there is: until then it may say so."""
         while self._is_busy((await self._handle.describe()).raw_description):  # noqa: ASYNC110 - as above
             await asyncio.sleep(POLL_SECONDS)
         return (await self._report()).steps[step_id].status is StepStatus.WAITING
 
     def _is_busy(self, run: DescribeWorkflowExecutionResponse) -> bool:
-        """Tell whether anything goes on beside what waits for its cue."""
+        """Return whether anything goes on beside what waits for its cue."""
         begun = len(run.pending_activities) + len(run.pending_children)
         return run.HasField("pending_workflow_task") or begun > self._stage.held()
 

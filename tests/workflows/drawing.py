@@ -103,7 +103,7 @@ _BITS = st.integers(0, 2**12 - 1)
 
 
 def is_valid(document: Json) -> bool:
-    """Tell whether an author could submit it. What a case is drawn without is a reachable way out of each step."""
+    """Return whether an author could submit it. What a case is drawn without is a reachable way out of each step."""
     return validate(document, None, CATALOGUE)[0] is not None
 
 

@@ -94,7 +94,7 @@ class Player:
         """Give a parked step its output, or have it tried in vain once more before that."""
         kind = "retry" if name in self.drawn.retried - self.retried else "output"
         self.retried.add(name)
-        await self._tell(self.handle, RESOLVE, name, kind, None if kind == "retry" else {"mended": True}, "op")
+        await self._tell(self.handle, RESOLVE, name, kind, None if kind == "retry" else {"fixed": True}, "op")
 
     async def _tell(self, handle: WorkflowHandle[Run, RunReport], update: str, *arguments: Json) -> None:
         """Send an update. What comes too late or too early is refused, or gets no answer."""

@@ -130,7 +130,7 @@ def _both(*claims: Claim) -> Claim:
 
 
 def _is(status: str, **fields: Json) -> Callable[[Told], bool]:
-    """Tell of a step how it ended."""
+    """Return how a step ended."""
     return lambda step: step["reported"].get("status") == status and fields.items() <= step["reported"].items()
 
 
@@ -175,7 +175,7 @@ def _error(words: str) -> Claim:
 
 
 def _list(**fields: Json) -> Callable[[Told], bool]:
-    """Tell of a step whether it runs over a list, as `fields` say."""
+    """Return whether a step runs over a list, as `fields` say."""
     return lambda step: bool(step.get("for_each")) and fields.items() <= step["for_each"].items()
 
 

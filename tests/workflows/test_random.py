@@ -68,7 +68,7 @@ def check(drawn: Drawn, report: RunReport) -> None:
     """Assert that a run ended as it had to."""
     case, found = drawn.case, outcome(report)
     mode = case.definition.on_failure
-    expected = specify(case.definition, case.lost, case.overdue, mended=mode is OnFailure.PARK)
+    expected = specify(case.definition, case.lost, case.overdue, fixed=mode is OnFailure.PARK)
     is_stopped = drawn.move == "abort" and report.reason == "enough"
     if is_stopped:
         assert found.run is RunStatus.ABORTED

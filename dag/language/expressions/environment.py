@@ -14,15 +14,15 @@ from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import missing
 
 from docrail.dag.language.expressions.expression_errors import (
-    BESIDE,
     NO_ELSE,
     NOTHING_IN_LIST,
+    SIDE_BY_SIDE,
     LackError,
+    failed_filter,
     incomparable,
-    misasked,
-    misused,
     no_value,
     show,
+    wrong_test_call,
 )
 from docrail.dag.values.cost import BYTES_PER_STEP, ExpressionError, Work, length_of
 from docrail.dag.values.json_parts import NOTHING, lookup
@@ -138,7 +138,7 @@ def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
         bounded(value)
         return
     require(value)
-    hint = BESIDE if what == "`+`" and isinstance(value, str) else ""
+    hint = SIDE_BY_SIDE if what == "`+`" and isinstance(value, str) else ""
     raise ExpressionError(f"{what} needs {needed}, got {show(value)}{hint}")
 
 
@@ -230,7 +230,7 @@ def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
         try:
             return filter_(*(first[passes.name] if passes else ()), value, *args, **kwargs)
         except (TypeError, ValueError, AttributeError, FilterArgumentError):
-            raise ExpressionError(misused(name, value)) from None
+            raise ExpressionError(failed_filter(name, value)) from None
 
     metered.__wrapped__ = filter_  # type: ignore[attr-defined]  # what it takes is asked of it (dag.language)
     return metered
@@ -253,7 +253,7 @@ def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
         except TypeError:
             is_alone = name in ALONE
             has_wrong_count = len(args) != (not is_alone)
-            message = misasked(name, is_alone=is_alone) if has_wrong_count else incomparable(name, value, *args)
+            message = wrong_test_call(name, is_alone=is_alone) if has_wrong_count else incomparable(name, value, *args)
             raise ExpressionError(message) from None
 
     return metered

@@ -132,7 +132,7 @@ def _same(one: str, other: str) -> int:
 NO_ELSE = "`if` without `else` gave nothing: add an `else`"
 
 
-BESIDE = "; texts go side by side, {{ a }}{{ b }}"
+SIDE_BY_SIDE = "; texts go side by side, {{ a }}{{ b }}"
 
 
 NOTHING_IN_LIST = "an empty list has no first, last, least or greatest element; `| default(...)` gives one"
@@ -175,17 +175,17 @@ def incomparable(name: str, left: Json, right: Json) -> str:
     return f"{message}: only texts with texts and numbers with numbers"
 
 
-def misused(name: str, value: Json) -> str:
+def failed_filter(name: str, value: Json) -> str:
     """Return why the filter `name` failed with `value` or its arguments."""
     if name not in _NO_LIST and not isinstance(value, str | list | tuple | dict):
         needed = "a list, an object or a text" if name == "length" else "a list"
         return f"`{name}` needs {needed}, got {show(value)}"
     if name in _ONE_KIND:
         return f"`{name}` compares texts with texts and numbers with numbers; objects by a part, {_usage(name)}"
-    return mistold(name)
+    return wrong_filter_call(name)
 
 
-def mistold(name: str) -> str:
+def wrong_filter_call(name: str) -> str:
     """Return the message that the filter `name` got too many or too few arguments, with an example."""
     return f"`{name}` cannot be called like this; write it as in {_usage(name)}"
 
@@ -194,7 +194,7 @@ def _usage(name: str) -> str:
     return f"`| {_USAGE.get(name, name)}`"
 
 
-def misasked(name: str, *, is_alone: bool) -> str:
+def wrong_test_call(name: str, *, is_alone: bool) -> str:
     """Return the message that the test `name` got too many or too few arguments."""
     return f"`is {name}` takes {'nothing' if is_alone else 'one value'}"
 

@@ -11,7 +11,7 @@ from jinja2.lexer import operators
 from jinja2.parser import Parser
 
 from docrail.dag.language.expressions.environment import ALONE, ENVIRONMENT, FILTERS, TESTS
-from docrail.dag.language.expressions.expression_errors import misasked, mistold
+from docrail.dag.language.expressions.expression_errors import wrong_filter_call, wrong_test_call
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import STORED
@@ -133,11 +133,11 @@ def _misuse_in(node: nodes.Filter | nodes.Test) -> str | None:
         name, args = constant_of(args[place]), args[place + 1 :]
     if kind == "test":
         is_alone = name in ALONE
-        return misasked(name, is_alone=is_alone) if keywords or len(args) != (not is_alone) else None
+        return wrong_test_call(name, is_alone=is_alone) if keywords or len(args) != (not is_alone) else None
     try:
         _takes(name).bind(*args, **dict.fromkeys(keywords))
     except TypeError:
-        return mistold(name)
+        return wrong_filter_call(name)
     return None
 
 

@@ -147,29 +147,29 @@ class Decision:
             self._refuse((end,), f"{rule} {advice} goes on depend on that step and on the one before it")
             return None
         refused = [
-            self._refuses_end(name, way, beside, in_order=in_order)
-            for name, way, beside in ((_THEN, then, other), (_ELSE, other, then))
+            self._refuses_end(name, way, opposite, in_order=in_order)
+            for name, way, opposite in ((_THEN, then, other), (_ELSE, other, then))
         ]
         return None if any(refused) else (then or _CONTINUE, other or _CONTINUE)
 
-    def _refuses_end(self, name: str, way: str, beside: str, *, in_order: bool) -> bool:
+    def _refuses_end(self, name: str, way: str, opposite: str, *, in_order: bool) -> bool:
         """Report a branch that does not go with the other one; return whether it was reported."""
-        if beside in _ENDS:
-            wanted = _OTHER[beside]
+        if opposite in _ENDS:
+            wanted = _OTHER[opposite]
             if way == wanted or (not way and wanted == _CONTINUE) or (way in _ENDS and name == _THEN):
                 return False
-            rule = f"'{name}' must be '{wanted}' where '{_OTHER[name]}' is '{beside}'"
+            rule = f"'{name}' must be '{wanted}' where '{_OTHER[name]}' is '{opposite}'"
             advice = "" if not way or way in _ENDS else "; a choice between branches is a `switch`"
             self._refuse((name,), f"{rule}{advice}", self.findings.suggestions.closest(way, (wanted,)) or wanted)
             return True
         if not way and name == _ELSE:
-            rule = "where 'then' names a branch" if beside else "and 'then', one of which is `abort`"
+            rule = "where 'then' names a branch" if opposite else "and 'then', one of which is `abort`"
             self._refuse((name,), f"an EvaluateIfThenElse needs 'else' {rule}")
             return True
-        if not way and beside:
+        if not way and opposite:
             self._refuse((name,), "an EvaluateIfThenElse needs 'then' where 'else' names a branch")
             return True
-        meant = self.findings.suggestions.closest(way, _ENDS) if in_order and beside and way not in _ENDS else None
+        meant = self.findings.suggestions.closest(way, _ENDS) if in_order and opposite and way not in _ENDS else None
         if meant:
             self._refuse((name,), f"'{name}' must be continue or abort, found '{quote(way)}'", meant)
         return meant is not None
