@@ -621,12 +621,12 @@ SERVICES = (
         "a document is approved that has changed since it was shown",
     ),
     Mutant(
-        "one-person-approves-twice",
-        "services/reviews/decisions.py",
-        "    if needs:\n        check_second(principal, review)\n",
+        "one-person-claims-twice",
+        "services/reviews/claims.py",
+        "        check_second(principal, review)\n",
         "",
-        ("tests/api/test_document_approval.py", "tests/api/test_approvals.py", "tests/api/test_assignees.py"),
-        "the first of two approvers may be the second as well",
+        ("tests/api/test_review_decisions.py",),
+        "the first of two approvers claims the item again, to give the second approval as well",
     ),
     Mutant(
         "new-orphans-are-deleted",
