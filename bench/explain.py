@@ -4,6 +4,8 @@ Prints one JSON line: the seconds of the command as seen from the shell, those o
 a query that only makes a worker replay the run. Each is the minimum and the median of some rounds, measured in turn, so
 that a busy machine slows all. `ratio` divides the command by the replay. `cpu_seconds` is the CPU time of the command
 by process: these work one after the other, so the sum is about its time on an idle machine. The target is two seconds.
+
+Last results (2 cores): the command 1.65 s, median 1.67; its requests 1.25 s; a replay 0.93 s; ratio 1.8.
 """
 
 import argparse

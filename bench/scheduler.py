@@ -6,8 +6,8 @@ exponent of that over the number of steps (0 is constant, 1 is a scheduler that 
 At most 500 steps run at once, as in any definition: a run that may need more events than Temporal allows is stopped,
 and a fan of 5,000 at once is such a run.
 
-Last results (2 cores, CPU time): 15 to 34 us per event, 20 to 35 with templates; growth exponents 0.00 to 0.09. The
-naive scheduler takes 24 times as long for a chain of 1,000 steps, and grows with an exponent of 0.6 to 1.0.
+Last results (2 cores, CPU time): 12 to 17 us per event, 15 to 27 with templates; growth exponents 0.00 to 0.06. The
+naive scheduler takes 30 times as long for a chain of 1,000 steps, and grows with an exponent of 0.6 to 1.0.
 """
 
 import json

@@ -5,10 +5,9 @@ for each graph: seconds to validate its definition, steps/s of a run that has th
 one's, and the rounds' ratios with their geometric mean. A round runs one right after the other, because a shared
 machine may be half again as fast in one minute as in another. The steps do nothing, and at most 500 run at once.
 
-Last results (2 cores on the slow half of a shared machine) as steps/s, ratio to the hand-written one, CPU ratio:
-layered, 16 rounds, 429, 0.93, 1.06; wide, 10 rounds, 342, 0.93, 1.06; a while later, 8 rounds each, 503, 0.95, 1.05 and
-433, 0.95, 1.04. With so few rounds the ratio varies from 0.87 to 1.0. The start and end of a run take 0.1 s; the rest
-is under 0.1 ms per step, with no dominant part.
+Last results (2 cores) as steps/s, ratio to the hand-written one, CPU ratio, in three rounds each: layered 589, 0.79,
+1.24; wide 561, 0.87, 1.15, and 572, 0.85, 1.16. With so few rounds the ratio varies by 0.1. The start and end of a run
+take 0.1 s; the rest is under 0.1 ms per step, with no dominant part.
 """
 
 import argparse

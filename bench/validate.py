@@ -4,9 +4,9 @@ Prints one JSON line each. The command's lines have the seconds of `docrail vali
 the shell, the minimum and the median of seven, and the ratio to a minimal Python that loads the same four libraries and
 reads the same file with libyaml. Both run in turn, so that a busy machine slows both.
 
-Last results (2 cores, 2,000 steps, load 4): valid 650 ms; with 2,000 different conditions 790 ms; every dependency
-misspelt 440 ms; picture 15 ms; reading 1.5 MB of JSON with places 630 ms. The command, minimum and median: in flow
-style 0.76 s and 0.94 (2.2 times the minimal Python), in block style, twice as many bytes, 0.84 s and 1.16 (1.9 times).
+Last results (2 cores, 2,000 steps): valid 300 ms; with 2,000 different conditions 400 ms; every dependency misspelt
+400 ms; picture 13 ms; reading 1.5 MB of JSON with places 460 ms. The command, minimum and median: in flow style 0.54 s
+and 0.57 (2.5 times the minimal Python), in block style, twice as many bytes, 0.73 s and 0.75 (2.3 times).
 """
 
 import json
