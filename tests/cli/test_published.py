@@ -167,7 +167,7 @@ async def test_an_alias_of_ones_own_is_set_and_removed(owner: Owner) -> None:
     [
         (("pilot",), 2, "expected a version, or --remove"),
         (("pilot", "1", "--remove"), 2, "expected a version, or --remove"),
-        (("pilot", "nobody"), 2, "'nobody' is neither a version nor an alias of"),
+        (("pilot", "missing"), 2, "'missing' is neither a version nor an alias of"),
         (("pilot", "7"), 1, "Not found"),
         (("canary", "1"), 1, "percent: is required"),
         (("stable", "--remove"), 1, "alias: cannot be removed"),

@@ -209,7 +209,7 @@ class _Player:
         place = place_of(cue, self._stage.run_id, is_nested=is_nested)
         if cue.kind is not CueKind.STOP:
             await self._stage.arrival(place)
-        if cue.in_chunk:  # nobody can ask a chunk how far it is; its own cue comes last
+        if cue.in_chunk:  # a chunk cannot be queried for its progress; its own cue comes last
             self._in_chunks[cue.step] = self._in_chunks.get(cue.step, 0) + (cue.kind is not CueKind.STOP)
             self._stage.tell(place, cue)
             return
@@ -255,7 +255,7 @@ class _Player:
         return (await self._report()).steps[step_id].status is StepStatus.WAITING
 
     def _is_busy(self, run: DescribeWorkflowExecutionResponse) -> bool:
-        """Return whether anything goes on beside what waits for its cue."""
+        """Return whether any work runs apart from that which waits for its cue."""
         begun = len(run.pending_activities) + len(run.pending_children)
         return run.HasField("pending_workflow_task") or begun > self._stage.held()
 
