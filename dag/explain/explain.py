@@ -135,7 +135,6 @@ def _explained(
 
 
 def _explain_step(scope: RunScope, step: Step) -> StepExplanation:
-    """Explain one step, whatever its status."""
     plan, run = scope.plan, scope.run
     state, definition = run.steps[step.index], step.definition
     rule = _rule_verdict(state)

@@ -182,13 +182,9 @@ def _allow_templates(schema: Schema) -> None:
         inner = holder[key]
         if isinstance(inner, dict):
             _allow_templates(inner)
-            if word in _OF_PARTS and _constrains(inner):
+            if word in _OF_PARTS and inner.keys() - {"default", "description", "examples"}:
                 described = {word: inner.pop(word) for word in ("default", "description", "examples") if word in inner}
                 holder[key] = {**described, "anyOf": [inner, {"$ref": "#/$defs/Template"}]}
-
-
-def _constrains(schema: Schema) -> bool:
-    return bool(schema.keys() - {"default", "description", "examples"})
 
 
 def _finish_step(step: Schema) -> None:

@@ -18,23 +18,18 @@ from docrail.dag.values.wording import describe, quote
 MOST_VIOLATIONS = 100
 """Violations reported per value."""
 
-
 MOST_WORK = 500_000
 """Units of work per check: about half a second, and a worker's workflow task may take two. A value of the largest size
 that is a list of numbers needs about 200,000."""
 
-
 MOST_CHOICES = 10
 """Choices of an `enum` that a message lists."""
-
 
 _WEIGHT_PER_STEP = 150
 """Characters times pattern positions that cost one unit (measured: a microsecond)."""
 
-
 _BYTES_PER_STEP = 32
 """Bytes of JSON text, produced to compare values, that cost one unit."""
-
 
 _WORDS = ("a text", "a whole number", "a number", "true or false", "an object", "a list", "null")
 
@@ -53,7 +48,6 @@ TYPES: Mapping[str, Callable[[Json], bool]] = {
     "null": lambda value: value is None,
 }
 """JSON Schema's types, in which 1.0 is an integer and true is not a number."""
-
 
 _NAMES = dict(zip(TYPES, _WORDS, strict=True))
 
@@ -140,7 +134,6 @@ def _is_multiple(value: float, of: float) -> bool:
 
 
 _Plain = tuple[str, Callable[[Json, Json], bool], Callable[[Json], str]]
-
 
 _PLAIN: Mapping[str, _Plain] = {
     "minimum": ("number", lambda value, limit: value >= limit, lambda limit: f"at least {limit}"),
@@ -293,7 +286,6 @@ def _if(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iter
 
 _Rule = Callable[[_Check, dict[str, Json], Json, Path], Iterator[Violation]]
 
-
 _RULES: Mapping[str, _Rule] = {
     "type": _type,
     "enum": _enum,
@@ -318,10 +310,6 @@ _RULES: Mapping[str, _Rule] = {
 """All other checked keywords; keywords that do not restrict a value (`title`) are in neither table."""
 
 
-def _is_count(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _is_texts(value: Json) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -330,43 +318,29 @@ def _is_type(value: Json) -> bool:
     return value in TYPES if isinstance(value, str) else _is_texts(value) and bool(value) and set(value) <= set(TYPES)
 
 
-def _is_format(value: Json) -> bool:
-    return isinstance(value, str) and value in FORMATS
-
-
 _SchemaRule = tuple[Callable[[Json], bool], str]
-
 
 _ANYTHING: _SchemaRule = (lambda _: True, "anything")
 
-
 _TEXT: _SchemaRule = (lambda value: isinstance(value, str), "a text")
-
 
 _TRUTH: _SchemaRule = (lambda value: isinstance(value, bool), "true or false")
 
-
 _NUMBER: _SchemaRule = (_is_number, "a number")
 
-
-_COUNT: _SchemaRule = (_is_count, "a whole number from 0")
-
+_COUNT: _SchemaRule = (lambda value: type(value) is int and value >= 0, "a whole number from 0")
 
 _LIST: _SchemaRule = (lambda value: isinstance(value, list), "a list")
 
-
 SCHEMA: _SchemaRule = (lambda value: isinstance(value, dict | bool), "a schema (an object)")
-
 
 SCHEMAS: _SchemaRule = (lambda value: isinstance(value, list) and bool(value), "a list of schemas")
 
-
 NAMED: _SchemaRule = (lambda value: isinstance(value, dict), "an object with a schema for each name")
-
 
 KEYWORDS: Mapping[str, _SchemaRule] = {
     "type": (_is_type, f"one of {', '.join(TYPES)}, or a list of them"),
-    "format": (_is_format, f"one of {', '.join(FORMATS)}"),
+    "format": (lambda value: isinstance(value, str) and value in FORMATS, f"one of {', '.join(FORMATS)}"),
     "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
     "required": (_is_texts, "a list of field names"),
     **dict.fromkeys(("const", "default"), _ANYTHING),

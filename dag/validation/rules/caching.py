@@ -1,7 +1,5 @@
 """Check `cache`: the key must distinguish different work, and other fields must not make a cached output wrong."""
 
-from collections.abc import Iterator
-
 from docrail.dag.language.expressions.templates import compile_template
 from docrail.dag.validation.document.outline import StepOutline, templates_in
 from docrail.dag.values.cost import ExpressionError
@@ -42,11 +40,7 @@ def _check_key(step: StepOutline, key: Json, findings: Findings) -> None:
 def _roots(value: Json) -> set[str] | None:
     """Return the root names that the templates in `value` read; None if one is invalid."""
     try:
-        return set(_each_root(value))
+        templates = [compile_template(template) for _, template in templates_in((), value)]
     except ExpressionError:
         return None
-
-
-def _each_root(value: Json) -> Iterator[str]:
-    for _, template in templates_in((), value):
-        yield from (path[0] for path in compile_template(template).references)
+    return {path[0] for template in templates for path in template.references}

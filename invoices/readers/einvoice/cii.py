@@ -52,6 +52,8 @@ def read_cii(root: Element) -> InvoiceData:
     total = as_amount(text(sums, "GrandTotalAmount"))
     adjustment = (_amount(sums, "ChargeTotalAmount") or ZERO) - (_amount(sums, "AllowanceTotalAmount") or ZERO)
     tax_parts = tuple(part for row in find_all(settlement, "ApplicableTradeTax") if (part := _tax_part(row)))
+    net, lines = _amount(sums, "TaxBasisTotalAmount"), _amount(sums, "LineTotalAmount")
+    stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
     return InvoiceData(
         document_type=as_document_type(text(header, "TypeCode"), total),
         invoice_number=as_field(text(header, "ID")),
@@ -65,8 +67,8 @@ def read_cii(root: Element) -> InvoiceData:
         buyer_name=as_field(text(agreement, "BuyerTradeParty/Name")),
         iban=as_iban_field(map(words_of, find_all(settlement, ACCOUNTS)), direct_debit=bool(text(settlement, PAYER))),
         currency=as_field(currency),
-        net=as_field(_net(sums, adjustment)),
-        tax=as_field(_tax(sums, currency, tax_parts)),
+        net=as_field(net if net is not None or lines is None else lines + adjustment),
+        tax=as_field(sum_of(part.tax for part in tax_parts) if stated is None else as_amount(words_of(stated))),
         total=as_field(total),
         net_adjustment=adjustment,
         payment_reference=text(settlement, "PaymentReference"),
@@ -84,17 +86,6 @@ def _currency(settlement: Element | None, sums: Element | None) -> str | None:
     """Return the currency code; some senders leave it empty and give the currency only at the amounts."""
     total = find(sums, "GrandTotalAmount")
     return text(settlement, "InvoiceCurrencyCode") or (None if total is None else total.get("currencyID"))
-
-
-def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
-    """Return the amount before tax. ZUGFeRD 1.0 BASIC may omit it; it is then added up as EN 16931 defines."""
-    net, lines = _amount(sums, "TaxBasisTotalAmount"), _amount(sums, "LineTotalAmount")
-    return net if net is not None or lines is None else lines + adjustment
-
-
-def _tax(sums: Element | None, currency: str | None, parts: tuple[TaxPart, ...]) -> Decimal | None:
-    stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
-    return sum_of(part.tax for part in parts) if stated is None else as_amount(words_of(stated))
 
 
 def _vat_id(party: Element | None) -> str | None:

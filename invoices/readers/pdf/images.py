@@ -72,7 +72,11 @@ def _is_preview(picture: Image.Image) -> bool:
 
 def _page(picture: Image.Image, number: int, max_pages: int) -> Image.Image:
     if number > max_pages:
-        raise _too_many(max_pages)
+        raise UnreadableDocument(
+            Unreadable.TOO_MANY_PAGES,
+            f"The picture has more than {max_pages} pages; at most {max_pages} are read. "
+            "Send the invoice alone, without its attachments.",
+        )
     width, height = picture.size
     if width * height > MAX_PIXELS:
         raise _too_large(f"{width * height / 1e6:.0f} megapixels")
@@ -127,12 +131,4 @@ def _too_large(found: str) -> UnreadableDocument:
         Unreadable.TOO_LARGE,
         f"The picture has {found}; at most {MAX_PIXELS // 1_000_000} megapixels are read. "
         "Scan the invoice with 300 dots per inch.",
-    )
-
-
-def _too_many(max_pages: int) -> UnreadableDocument:
-    return UnreadableDocument(
-        Unreadable.TOO_MANY_PAGES,
-        f"The picture has more than {max_pages} pages; at most {max_pages} are read. "
-        "Send the invoice alone, without its attachments.",
     )
