@@ -15,9 +15,8 @@ from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.scope import RunScope
 from docrail.dag.engine.state import Answer, RunState, StepError
 from docrail.dag.language.definition import Dispatch
-from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
 from docrail.dag.language.statuses import StepStatus
-from docrail.dag.language.step_kinds import SHORTEST_SECONDS, StepKind
+from docrail.dag.language.step_kinds import LONGEST_WAIT_SECONDS, SHORTEST_SECONDS, StepKind
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, digest, size_of
 

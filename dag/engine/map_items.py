@@ -31,9 +31,8 @@ from docrail.dag.engine.state import (
     stopped_by,
 )
 from docrail.dag.language.expressions.expression_errors import show
-from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.language.statuses import StepStatus
-from docrail.dag.language.step_kinds import ForEach, StepKind
+from docrail.dag.language.step_kinds import CHUNK_ITEMS, MAX_ITEMS, ForEach, StepKind
 from docrail.dag.values.cost import ExpressionError, Work
 from docrail.dag.values.json_values import Json, canonical, fitted, shortened, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES
@@ -365,22 +364,14 @@ def use_of_slots(plan: Plan, run: RunState, step: Step, fan: FanState) -> Widen 
         free = min(free, plan.max_concurrency - run.counters.slots_used)
     first = may_widen(fan)
     if first is None or (free >= fewest(fan) and fan.next < len(fan.items)):
-        width = _width_of_next(fan, free)
-        return NextChunk(_length_of_next(fan, width), width)
+        # The next chunk gets all free slots if the rest would be too few for another one.
+        lane = _lane(fan)
+        width = free if free < lane + fewest(fan) else min(lane, free)
+        # It gets a full chunk of items while enough are left, then its share of half of them.
+        left = len(fan.items) - fan.next
+        return NextChunk(max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window))), width)
     chunk = fan.chunks[first]
     return Widen(first, chunk.width + min(free, len(chunk.places) - chunk.width))
-
-
-def _width_of_next(fan: FanState, free: int) -> int:
-    """Return how many free slots the next chunk gets: all, if the rest would be too few for another chunk."""
-    lane = _lane(fan)
-    return free if free < lane + fewest(fan) else min(lane, free)
-
-
-def _length_of_next(fan: FanState, width: int) -> int:
-    """Return how many items the next chunk gets: a full chunk while enough are left, then its share of half of them."""
-    left = len(fan.items) - fan.next
-    return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))
 
 
 def most_chunk_bytes(run: RunState) -> int:

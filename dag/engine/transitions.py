@@ -64,21 +64,11 @@ from docrail.dag.engine.state import (
 from docrail.dag.engine.value_transfer import MOST_LOADS, found_of, wanted, wanted_for_outputs
 from docrail.dag.language.definition import OnFailure
 from docrail.dag.language.expressions.expression_errors import show
-from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
-from docrail.dag.language.step_kinds import SHORTEST_SECONDS, ForEach, StepKind, Then
+from docrail.dag.language.step_kinds import LONGEST_WAIT_SECONDS, SHORTEST_SECONDS, ForEach, StepKind, Then
+from docrail.dag.values import stored
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, shortened, size_of
-from docrail.dag.values.stored import (
-    MAX_INLINE_BYTES,
-    ForOutputs,
-    ForStep,
-    ForUndo,
-    Loading,
-    Reader,
-    Want,
-    has_parts,
-)
 
 
 @dataclass(slots=True)
@@ -277,7 +267,9 @@ def finish(now: Moment) -> Commands:
 def compute_outputs(now: Moment) -> bool:
     """Compute the run's outputs; a run whose outputs cannot be computed fails. False: values must be loaded first."""
     plan, run = now.plan, now.run
-    if ForOutputs() in run.transfers.loading or note_wants(run, ForOutputs(), wanted_for_outputs(plan, run)):
+    if stored.ForOutputs() in run.transfers.loading or note_wants(
+        run, stored.ForOutputs(), wanted_for_outputs(plan, run)
+    ):
         return False
     try:
         run.outputs = eligibility.resolve(plan.outputs, RunScope(plan, run, now.meter, keeps_large=True))
@@ -352,7 +344,7 @@ def judged(now: Moment, step: Step) -> StepStatus | None:
         case eligibility.Defer():
             now.run.turn.deferred.append(step.index)
         case eligibility.NeedsValues(wants=wants):
-            note_wants(now.run, ForStep(step.id), wants)
+            note_wants(now.run, stored.ForStep(step.id), wants)
         case _:
             assert_never(fate)
     return None
@@ -395,7 +387,7 @@ def leave(now: Moment, step: Step, ending: Ending) -> None:
 
 def set_output(run: RunState, state: StepState, output: Json) -> None:
     """Set a step's output, and note whether parts of it are in the value store."""
-    state.output, state.is_stored = output, has_parts(output)
+    state.output, state.is_stored = output, stored.has_parts(output)
     run.counters.has_stored |= state.is_stored
 
 
@@ -792,7 +784,7 @@ def conclude(now: Moment, step: Step) -> None:
     if fan.running or fan.is_storing or not (now.run.stopping or map_items.is_over(fan)):
         return
     ending = map_items.ending_of(now.run, step, fan)
-    if size_of(ending.output) <= MAX_INLINE_BYTES:
+    if size_of(ending.output) <= stored.MAX_INLINE_BYTES:
         leave(now, step, ending)
     else:
         fan.is_storing = True  # its result is fixed from now on
@@ -809,7 +801,7 @@ def begin_undo(now: Moment) -> Commands:
         return ()
     while (step := next_undo(plan, run)) is not None and not run.paused:
         assert step.compensation is not None, "only such steps are in `compensated`"
-        reader = ForUndo(step.id)
+        reader = stored.ForUndo(step.id)
         wants = wanted(plan.index, run, step.compensation.computed)
         if reader in run.transfers.loading or note_wants(run, reader, wants):
             return ()
@@ -834,7 +826,7 @@ def close_undo(now: Moment, step: Step, status: StepStatus, error: StepError | N
 # Stored values
 
 
-def note_wants(run: RunState, reader: Reader, wants: Iterable[Want]) -> bool:
+def note_wants(run: RunState, reader: stored.Reader, wants: Iterable[stored.Want]) -> bool:
     """Note what must be loaded for a reader; return whether there is anything. Equal wants are loaded once."""
     wants = tuple(wants)
     if not wants:
@@ -842,7 +834,7 @@ def note_wants(run: RunState, reader: Reader, wants: Iterable[Want]) -> bool:
     transfers = run.transfers
     first = next((other for other, loading in transfers.loading.items() if loading.wants == wants), None)
     if first is None:
-        transfers.loading[reader] = Loading(wants)
+        transfers.loading[reader] = stored.Loading(wants)
         transfers.unread.append(reader)
     else:
         transfers.loading[first].followers.append(reader)
@@ -874,10 +866,10 @@ def end_loading(now: Moment, event: events.Loaded | events.NotLoaded) -> Command
     return ()
 
 
-def continue_reader(now: Moment, reader: Reader, error: StepError | None) -> None:
+def continue_reader(now: Moment, reader: stored.Reader, error: StepError | None) -> None:
     """Judge or fail the step that needed values, or fail its compensation or the run's outputs."""
     match reader:
-        case ForStep(step_id):
+        case stored.ForStep(step_id):
             step = now.plan.step(step_id)
             state = now.run.steps[step.index]
             if state.status is not PENDING:
@@ -887,10 +879,10 @@ def continue_reader(now: Moment, reader: Reader, error: StepError | None) -> Non
             else:
                 state.error = error
                 settle(now, step, FAILED)
-        case ForUndo(step_id):
+        case stored.ForUndo(step_id):
             if error is not None:
                 close_undo(now, now.plan.step(step_id), FAILED, error)
-        case ForOutputs():
+        case stored.ForOutputs():
             if error is not None:
                 fail_outputs(now.run, error.message)
         case _:

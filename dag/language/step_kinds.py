@@ -16,10 +16,19 @@ MOST_APPROVALS = 20
 
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=64)]
 
+LONGEST_WAIT_SECONDS = 31_536_000
+"""One year. A longer timer is a mistake in a template."""
+
+MAX_ITEMS = 10_000
+"""Items per step. All of them are in the run's state, and their outputs share one payload of 2 MiB."""
+
+CHUNK_ITEMS = 250
+"""Items per chunk, and in a list that runs without chunks: each costs six events, and Temporal is slow above 10,000."""
+
 SHORTEST_SECONDS = 0.001
 """Shortest duration in seconds. One that rounds to zero nanoseconds would mean no limit to Temporal."""
 
-Seconds = Annotated[float, Field(ge=SHORTEST_SECONDS, le=31_536_000, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=SHORTEST_SECONDS, le=LONGEST_WAIT_SECONDS, allow_inf_nan=False)]
 
 
 class Model(BaseModel):

@@ -90,6 +90,37 @@ class _Check:
                     yield Violation(path, f"is {describe(value)}, expected {expected(argument)}")
             elif keyword in _RULES:
                 yield from _RULES[keyword](self, schema, value, path)
+            else:
+                for inner, part, keys in self._inner(keyword, schema, value):
+                    yield from self.violations(inner, part, (*path, *keys))
+
+    def _inner(self, keyword: str, schema: dict[str, Json], value: Json) -> Iterator[tuple[Json, Json, Path]]:
+        """Yield the schemas that `keyword` applies to the value or to its parts, each with the part and its keys."""
+        match keyword, schema[keyword], value:
+            case "allOf", parts, _:
+                yield from ((part, value, ()) for part in parts)
+            case "if", condition, _:
+                yield schema.get("then" if self.fits(condition, value) else "else", True), value, ()
+            case "items", rest, list():
+                first = len(schema.get("prefixItems", ()))
+                yield from ((rest, value[index], (index,)) for index in range(first, len(value)))
+            case "prefixItems", parts, list():
+                pairs = zip(parts, value, strict=False)
+                yield from ((part, item, (index,)) for index, (part, item) in enumerate(pairs))
+            case "properties", named, dict():
+                self.spend(len(named))
+                yield from ((part, value[name], (name,)) for name, part in named.items() if name in value)
+            case "patternProperties", patterns, dict():
+                for name, item in value.items():
+                    yield from ((part, item, (name,)) for text, part in patterns.items() if self.matches(text, name))
+            case "additionalProperties", other, dict():
+                named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+                left = (name for name in value if name not in named)
+                unmatched = (name for name in left if not any(self.matches(text, name) for text in patterns))
+                yield from ((other, value[name], (name,)) for name in unmatched)
+            case "dependentSchemas", named, dict():
+                self.spend(len(named))
+                yield from ((part, value, ()) for name, part in named.items() if name in value)
 
     def fits(self, schema: Json, value: Json) -> bool:
         return next(self.violations(schema, value, ()), None) is None
@@ -185,18 +216,6 @@ def _unique(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> 
             yield Violation((*path, index), f"is equal to item {first}, expected different ones")
 
 
-def _items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, list):
-        for index in range(len(schema.get("prefixItems", ())), len(value)):
-            yield from check.violations(schema["items"], value[index], (*path, index))
-
-
-def _prefix_items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, list):
-        for index, (part, item) in enumerate(zip(schema["prefixItems"], value, strict=False)):
-            yield from check.violations(part, item, (*path, index))
-
-
 def _contains(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if not isinstance(value, list):
         return
@@ -215,49 +234,11 @@ def _required(check: _Check, schema: dict[str, Json], value: Json, path: Path) -
                 yield Violation((*path, name), "is required")
 
 
-def _properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        check.spend(len(schema["properties"]))
-        for name, part in schema["properties"].items():
-            if name in value:
-                yield from check.violations(part, value[name], (*path, name))
-
-
-def _pattern_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        for name, item in value.items():
-            for pattern, part in schema["patternProperties"].items():
-                if check.matches(pattern, name):
-                    yield from check.violations(part, item, (*path, name))
-
-
-def _additional_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if not isinstance(value, dict):
-        return
-    named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    for name, item in value.items():
-        if name not in named and not any(check.matches(pattern, name) for pattern in patterns):
-            yield from check.violations(schema["additionalProperties"], item, (*path, name))
-
-
 def _property_names(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, dict):
         for name in value:
             for violation in check.violations(schema["propertyNames"], name, path):
                 yield Violation(path, f"has a field whose name {violation.message}")
-
-
-def _dependent_schemas(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        check.spend(len(schema["dependentSchemas"]))
-        for name, part in schema["dependentSchemas"].items():
-            if name in value:
-                yield from check.violations(part, value, path)
-
-
-def _all_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    for part in schema["allOf"]:
-        yield from check.violations(part, value, path)
 
 
 def _any_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
@@ -279,11 +260,6 @@ def _not(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Ite
         yield Violation(path, f"is {describe(value)}, which the schema under `not` forbids")
 
 
-def _if(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    branch = "then" if check.fits(schema["if"], value) else "else"
-    yield from check.violations(schema.get(branch, True), value, path)
-
-
 _Rule = Callable[[_Check, dict[str, Json], Json, Path], Iterator[Violation]]
 
 _RULES: Mapping[str, _Rule] = {
@@ -292,22 +268,14 @@ _RULES: Mapping[str, _Rule] = {
     "const": _const,
     "pattern": _pattern,
     "uniqueItems": _unique,
-    "items": _items,
-    "prefixItems": _prefix_items,
     "contains": _contains,
     "required": _required,
-    "properties": _properties,
     "propertyNames": _property_names,
-    "patternProperties": _pattern_properties,
-    "additionalProperties": _additional_properties,
-    "dependentSchemas": _dependent_schemas,
-    "allOf": _all_of,
     "anyOf": _any_of,
     "oneOf": _one_of,
     "not": _not,
-    "if": _if,
 }
-"""All other checked keywords; keywords that do not restrict a value (`title`) are in neither table."""
+"""The other keywords that check the value itself. Those that apply a schema to it or to its parts are in `_inner`."""
 
 
 def _is_texts(value: Json) -> bool:

@@ -136,7 +136,7 @@ VALIDATION = (
     ),
     Mutant(
         "one-key-for-all-items",
-        "dag/validation/rules/caching.py",
+        "dag/validation/rules/keys.py",
         "if in_config & _OF_ITEMS and not in_key & _OF_ITEMS:",
         "if in_config & _OF_ITEMS and not in_key:",
         ("tests/dag/test_broken_definitions.py",),
@@ -215,8 +215,8 @@ VALUES = (
     Mutant(
         "items-include-the-prefix",
         "dag/values/json_schema.py",
-        'range(len(schema.get("prefixItems", ())), len(value))',
-        "range(len(value))",
+        'first = len(schema.get("prefixItems", ()))',
+        "first = 0",
         ("tests/dag/test_json_schema.py",),
         "`items` applies to the elements that `prefixItems` describes",
     ),

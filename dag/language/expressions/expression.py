@@ -113,7 +113,12 @@ def compile_expression(text: str) -> Expression:
     """Compile `text`. Raises ExpressionError with the reason."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression has {len(text)} characters, more than {MAX_LENGTH}")
-    _check_brackets(text)
+    # Jinja's parser recurses into brackets, and the limit must not depend on the caller's stack.
+    depth = 0
+    for token in _TOKENS.finditer(text):
+        depth += (token[0] in "([{") - (token[0] in ")]}")
+        if depth > MAX_BRACKETS:
+            raise ExpressionError(f"brackets are nested deeper than {MAX_BRACKETS} levels")
     try:
         return Expression(text, parse(text))
     except FAULTS as error:
@@ -152,15 +157,6 @@ def _end_of_expression(text: str, start: int) -> int:
             return token.start()
         depth += (token[0] in "([{") - (token[0] in ")]}")
     raise ExpressionError("`{{` is not closed by `}}`")
-
-
-def _check_brackets(text: str) -> None:
-    """Refuse deep nesting before Jinja's parser recurses into it: the limit must not depend on the caller's stack."""
-    depth = 0
-    for token in _TOKENS.finditer(text):
-        depth += (token[0] in "([{") - (token[0] in ")]}")
-        if depth > MAX_BRACKETS:
-            raise ExpressionError(f"brackets are nested deeper than {MAX_BRACKETS} levels")
 
 
 def plain(value: Json) -> Json:

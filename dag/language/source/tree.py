@@ -1,5 +1,6 @@
 """Build a JSON value from a reader's events, with the position of every part, and report what is not valid JSON."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from docrail.dag.values.findings import MAX_PROBLEMS
@@ -23,15 +24,13 @@ class SourceError(Exception):
         self.problem = Problem(code, message, "$", line, column)
 
 
+@dataclass(slots=True)
 class _Open:
     """An object or a list that is being read. `key` is the field whose value comes next."""
 
-    __slots__ = ("container", "key", "path")
-
-    def __init__(self, container: dict[str, Json] | list[Json], path: Path) -> None:
-        self.container: Any = container
-        self.path = path
-        self.key: str | None = None
+    container: Any
+    path: Path
+    key: str | None = None
 
 
 class TreeBuilder:

@@ -7,8 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from docrail.dag.language.definition import Definition, to_json
-from docrail.dag.language.limits import CHUNK_ITEMS
-from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.language.step_kinds import CHUNK_ITEMS, StepKind
 from docrail.dag.validation.document.outline import Outline, StepOutline
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_parts import walk

@@ -9,8 +9,7 @@ from docrail.dag.language.definition import HANDLER_FIELDS
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.validation.document.outline import Outline, StepOutline
 from docrail.dag.validation.document.suggestions import EXAMPLES
-from docrail.dag.validation.rules.caching import check_cache
-from docrail.dag.validation.rules.items import check_for_each
+from docrail.dag.validation.rules.keys import check_cache, check_for_each
 from docrail.dag.validation.rules.waits import check_human, check_wait
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_values import Json

@@ -70,7 +70,11 @@ class _Reader:
 
 def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, findings: Findings) -> None:
     """Report expressions that cannot be compiled, and references that can never be resolved."""
-    count = _count(outline)
+    parts = [part for step in outline.steps for part in parts_of(step.fields)]
+    values = [part.value for part in parts if not part.is_expression] + [outline.outputs]
+    templates = (template for value in values for _, template in templates_in((), value))
+    expressions = sum(part.is_expression for part in parts)
+    count = expressions + sum(template.count("{{") if isinstance(template, str) else 1 for template in templates)
     if count > MAX_EXPRESSIONS:
         message = f"the definition has {count} expressions, more than {MAX_EXPRESSIONS}"
         findings.error("too-many-expressions", (), message)
@@ -87,14 +91,6 @@ def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, f
 
 def _waits_for_webhook(step: StepOutline) -> bool:
     return step.kind is StepKind.WAIT and step.part("wait").get("for") == WaitFor.WEBHOOK
-
-
-def _count(outline: Outline) -> int:
-    parts = [part for step in outline.steps for part in parts_of(step.fields)]
-    values = [part.value for part in parts if not part.is_expression] + [outline.outputs]
-    templates = (template for value in values for _, template in templates_in((), value))
-    expressions = sum(part.is_expression for part in parts)
-    return expressions + sum(template.count("{{") if isinstance(template, str) else 1 for template in templates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ Also checks durations that contradict each other: a longest delay below the firs
 
 from docrail.dag.language.definition import RetryConfig
 from docrail.dag.language.expressions.templates import has_template, is_one_expression
-from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
-from docrail.dag.language.step_kinds import DOCUMENT_QUEUE, StepKind, WaitFor
+from docrail.dag.language.step_kinds import DOCUMENT_QUEUE, LONGEST_WAIT_SECONDS, StepKind, WaitFor
 from docrail.dag.validation.document.outline import Outline, StepOutline
 from docrail.dag.validation.document.schemas import check_answer_schema
 from docrail.dag.validation.document.suggestions import seconds_in

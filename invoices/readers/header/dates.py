@@ -9,16 +9,7 @@ from enum import Enum
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
-from docrail.invoices.readers.header.number import (
-    SENTENCE_WORDS,
-    document_type,
-    heads_lines,
-    is_charged,
-    is_in_a_sentence,
-    names_an_invoice,
-    names_another,
-    text_before,
-)
+from docrail.invoices.readers.header import number
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout
@@ -189,13 +180,13 @@ def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandida
 
 
 def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
-    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
+    credit_note = number.document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for labelled in finder.at(label, again=True):
         text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
         date = next(find_dates(text, month_first=month_first), None)
         if date is None or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
             continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
-        next_ones = vocabulary.NEXT_ONES.search(SENTENCE_END.split(text_before(labelled, date.start))[-1])
+        next_ones = vocabulary.NEXT_ONES.search(SENTENCE_END.split(number.text_before(labelled, date.start))[-1])
         if next_ones or _of_next_ones(finder.layout, labelled):
             continue
         if not _says_when(labelled.label, fold(text[: date.start])):
@@ -210,9 +201,9 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             place=labelled.place,
             leads=labelled.leads,
             start=date.start,
-            in_a_sentence=is_in_a_sentence(labelled),
-            of_another=names_another(labelled, date.start),
-            corrected=credit_note and names_an_invoice(labelled.label_cell),
+            in_a_sentence=number.is_in_a_sentence(labelled),
+            of_another=number.names_another(labelled, date.start),
+            corrected=credit_note and number.names_an_invoice(labelled.label_cell),
             discounted=bool(DISCOUNTED.match(fold(text[date.end :]))),
         )
 
@@ -232,7 +223,7 @@ def _next_to_an_order(layout: Layout, cell: Cell) -> bool:
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", including line breaks before or after "vom"."""
-    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
+    credit_note = number.document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for cell in finder.layout.cells:
         title = vocabulary.INVOICE_TITLE.search(cell.folded)
         if not title or len(cell.words) > TITLE_LINE_WORDS:
@@ -248,16 +239,16 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCa
                         ABOUT.search(between)
                         or vocabulary.ORDER.search(between)
                         or vocabulary.OTHER_DOCUMENT.search(fold(text)[: date.start])
-                        or (credit_note and names_an_invoice(cell))
+                        or (credit_note and number.names_an_invoice(cell))
                     )
                     yield DateCandidate(date, other, DateAt.NUMBER, of_another=bool(another))
         following = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]
         yield from _dates_next_to_number(cell.folded[title.end() :], following, month_first=month_first)
 
 
-def _dates_next_to_number(number: str, following: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
+def _dates_next_to_number(title: str, following: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell with nothing else."""
-    for cell in following if re.search(r"\d", number) else ():
+    for cell in following if re.search(r"\d", title) else ():
         date = next(find_dates(cell.text, month_first=month_first), None)
         if date and OF_A_DAY.fullmatch(cell.folded[: date.start]) and date.end == len(cell.text):
             yield DateCandidate(date, cell, DateAt.NEXT_TO_NUMBER)
@@ -269,7 +260,7 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
             height = layout.pages[cell.page - 1].height
             if cell.page > 1 or cell.top > HEAD * height:
                 return
-            charged = is_charged(row, cell)
+            charged = number.is_charged(row, cell)
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]
                 left = row.cells[index - 1].folded if index and not before.strip() else before
@@ -312,7 +303,7 @@ def _heads_dates(finder: Finder, cell: Cell) -> bool:
     """Return whether the cell heads a column in which each line has a date."""
     under = finder.below(cell)[:2]
     days = [next(find_dates(other.text), None) for other in under]
-    return heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
+    return number.heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
 
 
 def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
@@ -336,7 +327,7 @@ def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -
 def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield due dates in running text where the label ends one line and the date is on the next."""
     rows = finder.layout.rows
-    for cell in (cell for row in rows[:-1] for cell in row.cells if len(cell.words) > SENTENCE_WORDS):
+    for cell in (cell for row in rows[:-1] for cell in row.cells if len(cell.words) > number.SENTENCE_WORDS):
         for under in (other for other in rows[cell.row + 1].cells if _goes_on_in(cell, other)):
             text = f"{cell.text} {under.text}"
             folded = fold(text)

@@ -92,18 +92,14 @@ def _page(picture: Image.Image, number: int, max_pages: int) -> Image.Image:
 def _on_white(page: Image.Image) -> Image.Image:
     """Return the page in RGB; transparent areas become white."""
     if page.mode.startswith("I"):
-        page = _eight_bits(page)
+        # scale the grey levels to the darkest and brightest; convert() would clip them
+        low, high = (float(level) for level in page.getextrema())  # type: ignore[arg-type]  # one band: two numbers
+        scale = 255 / max(1.0, high - low)
+        page = page.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
     if not page.has_transparency_data:
         return page.convert("RGB")
     layer = page.convert("RGBA")
     return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
-
-
-def _eight_bits(page: Image.Image) -> Image.Image:
-    """Scale a grey image with more levels to its darkest and brightest; convert() would clip it."""
-    low, high = (float(level) for level in page.getextrema())  # type: ignore[arg-type]  # one band: two numbers
-    scale = 255 / max(1.0, high - low)
-    return page.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
 
 
 @contextmanager
