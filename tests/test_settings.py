@@ -140,7 +140,7 @@ def test_a_store_that_is_none_is_refused_without_repeating_what_may_be_a_key(
     assert "secret" not in refused.value.errors()[0]["msg"]
 
 
-def test_what_is_kept_for_ever_has_no_days() -> None:
+def test_unlimited_retention_has_no_days() -> None:
     assert Settings().keeping == Keeping(dt.timedelta(hours=24), 90, None)
     assert Settings(keep_values_days=0, keep_originals_days=3650).keeping == Keeping(dt.timedelta(hours=24), None, 3650)
 

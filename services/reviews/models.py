@@ -90,7 +90,7 @@ class CountedDecision:
 class Review(BaseModel):
     """A review item: of a document, or of a human step of a run.
 
-    For a document, `parts` are the components of the priority, and `reasons` the doubts.
+    For a document, `parts` are the components of the priority, and `reasons` why it needs a person.
     """
 
     model_config = {**SHOWN, "frozen": True}

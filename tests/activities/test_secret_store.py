@@ -125,7 +125,7 @@ async def test_a_forbidden_secret_looks_like_a_missing_one(folder: Path) -> None
             await SecretStore(folder).reveal("acme", {"X": f"secret://{name}"}, "erp.internal", named=())
 
 
-def test_what_comes_back_is_reported_without_the_secret() -> None:
+def test_an_echoed_secret_is_not_reported() -> None:
     revealed = Revealed({}, ('hush"hush', "abc"))
     assert revealed.redact('you sent hush"hush and {"key": "hush\\"hush"}, abc') == (
         'you sent [secret] and {"key": "[secret]"}, abc'

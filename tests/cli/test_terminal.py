@@ -39,7 +39,7 @@ def test_a_long_text_is_folded_and_an_empty_column_left_out_before_an_id_is_brok
 
 
 @pytest.mark.usefixtures("eighty")
-def test_what_is_too_wide_all_the_same_is_a_block_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_that_stays_too_wide_is_a_block_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
     print_table({**HEADINGS, "document": ID}, [[RUN, "failed", "", MESSAGE, "1", RUN]] * 2)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80

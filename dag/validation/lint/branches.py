@@ -49,7 +49,7 @@ class _Comparison:
         return _HOLDS[self.operator](value, self.literal)
 
 
-def check_doubts(outline: Outline, findings: Findings) -> None:
+def check_dead_branches(outline: Outline, findings: Findings) -> None:
     """Warn about switches without an `else` and branches that lead nowhere."""
     followed = {edge.text for step in outline.steps for edge in step.depends_on}
     for step in outline.steps:
@@ -67,7 +67,7 @@ def _check_end(step: StepOutline, outline: Outline, findings: Findings) -> None:
     conditions = [case["when"].strip() for case in cases if isinstance(case.get("when"), str)]
     if len(conditions) == len(cases) > 0 and _leaves_something(conditions, outline):
         message = f"{step.name} fails if no case is true: end with {{else: NAME}} for everything else"
-        findings.doubt("no-else", (*step.path, "switch"), message)
+        findings.lint("no-else", (*step.path, "switch"), message)
 
 
 def _check_branches(step: StepOutline, followed: set[str], outline: Outline, findings: Findings) -> None:
@@ -81,7 +81,7 @@ def _check_branches(step: StepOutline, followed: set[str], outline: Outline, fin
             f"no step depends on '{name}': the name of a branch does not start a step, so '{other.id}' begins "
             f"whichever case is true; if it belongs to the branch, give it depends_on: [{name}]"
         )
-        findings.doubt("leads-nowhere", (*step.path, "switch", number, field), message)
+        findings.lint("leads-nowhere", (*step.path, "switch", number, field), message)
 
 
 def _leaves_something(conditions: Sequence[str], outline: Outline) -> bool:
@@ -170,4 +170,4 @@ def _check_timeout(step: StepOutline, kind: StepKind, followed: set[str], outlin
     if kind is StepKind.HUMAN and step.id in followed:
         return  # reported by lint/unanswered.py
     message = f"no step depends on '{step.id}.{branch}' or reads '{step.id}': a missing answer changes nothing"
-    findings.doubt("leads-nowhere", (*step.path, kind, "on_timeout", "branch"), message)
+    findings.lint("leads-nowhere", (*step.path, kind, "on_timeout", "branch"), message)

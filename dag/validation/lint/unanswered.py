@@ -12,7 +12,7 @@ _NOT_READ = frozenset({"id", "title", "depends_on"})
 """Fields of a step that contain no expressions."""
 
 
-def check_silence(outline: Outline, findings: Findings) -> None:
+def check_unanswered(outline: Outline, findings: Findings) -> None:
     """Warn about each step that begins with or without a decision, and does not read the decision."""
     asked = {step.id: step for step in outline.steps if step.id is not None and _may_end_unanswered(step)}
     for step in outline.steps:
@@ -22,7 +22,7 @@ def check_silence(outline: Outline, findings: Findings) -> None:
                     f"{step.name} also begins if no one decides '{edge.step}' in time, and does not check it: read "
                     f"the decision or `{edge.step}.timed_out` in its condition, or let 'on_timeout' fail or abort"
                 )
-                findings.warning("silence-goes-on", edge.path, message)
+                findings.warning("unanswered-continues", edge.path, message)
 
 
 def _may_end_unanswered(step: StepOutline) -> bool:
