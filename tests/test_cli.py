@@ -38,7 +38,7 @@ def test_a_misspelt_variable_is_reported_and_the_command_goes_on() -> None:
     shown = docrail("validate", "definitions/invoice.yaml", DOCRAIL_API_PROT="8001")
     assert shown.code == 0
     assert shown.err == (
-        "docrail: the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?\n"
+        "docrail: the variable DOCRAIL_API_PROT is not a setting and has no effect: did you mean DOCRAIL_API_PORT?\n"
     )
 
 

@@ -179,8 +179,8 @@ def test_a_budget_may_be_none_or_nothing(monkeypatch: pytest.MonkeyPatch, writte
 def test_an_unread_variable_is_reported_with_the_one_that_is_meant() -> None:
     names = ["DOCRAIL_API_PROT", "docrail_api_port", "DOCRAIL_AS", "DOCRAIL_COLOUR", "DOCRAILS", "HOME"]
     assert list(unread_variables(names)) == [
-        "the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?",
-        "the variable DOCRAIL_COLOUR is no setting and changes nothing: docs/reference/settings.md has all",
+        "the variable DOCRAIL_API_PROT is not a setting and has no effect: did you mean DOCRAIL_API_PORT?",
+        "the variable DOCRAIL_COLOUR is not a setting and has no effect: docs/reference/settings.md has all",
     ]
 
 
