@@ -58,7 +58,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval)"""
 # A session ends with its key.
 LOAD_SESSION = """
 SELECT session_id, s.tenant_id, s.name, s.scopes, s.key_id,
-       rotated_at < now() - interval '1 hour' AND s.secret_sha256 = $1 AS is_rotation_due,
+       s.rotated_at < now() - interval '1 hour' AND s.secret_sha256 = $1 AS is_rotation_due,
        last_seen_at < now() - interval '1 minute' AS is_use_due
   FROM sessions s LEFT JOIN api_keys k ON k.key_id = s.key_id
  WHERE (s.secret_sha256 = $1 OR (s.previous_sha256 = $1 AND s.rotated_at > now() - interval '1 minute'))
