@@ -4,8 +4,9 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
@@ -75,6 +76,22 @@ def _check_header(key: SecretStr | None) -> SecretStr | None:
         # the value is not repeated: it is a secret
         raise ValueError("expected ASCII characters without spaces: it is sent in a header")
     return key
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a server at this host can be reached from its own machine only."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refused_host(host: str) -> str:
+    """Return why local mode does not serve on a host."""
+    return (
+        f"without keys the API serves on loopback addresses only, as 127.0.0.1, found {host!r}: to serve others, give "
+        "`docrail up` the option --require-keys, or set DOCRAIL_ACCESS=keys"
+    )
 
 
 class Settings(BaseSettings):
@@ -155,6 +172,12 @@ class Settings(BaseSettings):
         pattern=r"^(\S+ ){4}\S+$|^$",
         description="when to compact the lake and delete old files: a cron expression in UTC; empty: never",
     )
+    access: Literal["keys", "local"] = Field(
+        "keys",
+        description="who may call the API: with `keys` every request needs an API key, a token or a session; with "
+        "`local`, as `docrail up` has it, requests without one are those of the person at this machine, and the API "
+        "listens on loopback addresses only",
+    )
     api_host: str = Field("127.0.0.1", description="address the HTTP API listens on")
     api_port: int = Field(8000, ge=0, le=65535, description="port the HTTP API listens on")
     worker_metrics_port: int = Field(
@@ -170,11 +193,6 @@ class Settings(BaseSettings):
         None,
         description="key that signs callback URLs, at least 32 characters, the same for the API and all workers. Of "
         "several, separated by commas, the first signs and all are accepted. `docrail up` creates one if unset",
-    )
-    trust_names: bool = Field(
-        default=False,
-        description="take callers by the name that they give in the header X-Docrail-As, so that one person at one "
-        "machine can play several: anybody can give any name. `docrail up` does so if only its own machine reaches it",
     )
     four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
         None,
@@ -237,6 +255,13 @@ class Settings(BaseSettings):
     gemini_prices: Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_prices)] = Field(
         None, description="JSON file of model prices that replaces invoices/llm/prices.json"
     )
+
+    @field_validator("api_host")
+    @classmethod
+    def _must_be_local(cls, host: str, others: ValidationInfo) -> str:
+        if others.data.get("access") == "local" and not is_loopback(host):
+            raise ValueError(refused_host(host))
+        return host
 
     @field_validator("worker_resource_tags")
     @classmethod
@@ -302,7 +327,7 @@ def missing_settings(settings: Settings) -> Iterator[str]:
 PREFIX = "DOCRAIL_"
 """The prefix of every variable's name."""
 
-OF_COMMANDS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_AS"})
+OF_COMMANDS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_API_KEY"})
 """Variables that only commands read, as defaults of their options."""
 
 
