@@ -12,6 +12,7 @@ from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
 from docrail.activities.registry import load_catalogue
+from docrail.adapters.oidc.issuer import Issuer
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
@@ -27,19 +28,24 @@ from docrail.api import (
     executions,
     failures,
     fleet,
+    keys,
     limits,
     metrics,
     reviews,
     routing,
     runs,
+    sessions,
+    single_sign_on,
     usage,
 )
+from docrail.api.auth import Access, CookieRotation
 from docrail.api.body_limit import BodyLimit
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
 from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import only_known
+from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
@@ -66,8 +72,10 @@ ROUTERS = (
     routing.router,
     definitions.handlers_router,
     limits.router,
+    keys.router,
+    sessions.router,
 )
-FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
+FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router, single_sign_on.router)
 """Called by external systems, which may add parameters of their own."""
 
 
@@ -97,7 +105,8 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=operator.attrgetter("name"),  # operation ids are independent of the path
     )
     api.state.registry = CollectorRegistry()
-    api.state.trust_names = settings.trust_names
+    api.state.access = Access.of_mode(settings.access, _identity_provider(settings))
+    api.state.public_url = settings.public_url
     register(api)
     for router in ROUTERS:
         api.include_router(router, dependencies=[Depends(only_known)])
@@ -105,9 +114,15 @@ def create_app(settings: Settings) -> FastAPI:
         api.include_router(router)
     add_docs(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
+    api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
+
+
+def _identity_provider(settings: Settings) -> IdentityProvider | None:
+    issuer = settings.issuer
+    return None if issuer is None else IdentityProvider(Issuer(issuer), settings.claim_mapping)
 
 
 def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:

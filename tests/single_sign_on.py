@@ -1,6 +1,6 @@
 """An API whose people are those of an issuer on loopback."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ from docrail.services.access.models import Scope
 from docrail.settings import Settings
 from tests.api.service import Service, settings_for
 from tests.oidc_issuer import AUDIENCE, CLIENT, SECRET, LoopbackIssuer, loopback_issuer
+from tests.postgres import migrated_database
 from tests.security.callers import serve_guarded
 from tests.stack import Servers
 
@@ -20,20 +21,26 @@ SCOPES = {"clerks": frozenset({Scope.READ, Scope.REVIEW}), "admins": frozenset(S
 
 
 @pytest.fixture(scope="module")
-async def sso_settings(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    return settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("sso"))
+async def trusting(
+    embedded: Servers, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[LoopbackIssuer, Service]]:
+    """Yield an issuer and an API that trusts it, for the tests of a file."""
+    async with migrated_database(embedded.dsn) as dsn, loopback_issuer() as served:
+        settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("sso"))
+        async with serve_sso(settings, served) as service:
+            yield served, service
 
 
 @pytest.fixture
-async def issuer() -> AsyncIterator[LoopbackIssuer]:
-    async with loopback_issuer() as served:
-        yield served
+def issuer(trusting: tuple[LoopbackIssuer, Service]) -> Iterator[LoopbackIssuer]:
+    served, _ = trusting
+    yield served
+    served.reset()
 
 
 @pytest.fixture
-async def api(sso_settings: Settings, issuer: LoopbackIssuer) -> AsyncIterator[Service]:
-    async with serve_sso(sso_settings, issuer) as served:
-        yield served
+def api(trusting: tuple[LoopbackIssuer, Service]) -> Service:
+    return trusting[1]
 
 
 @asynccontextmanager
@@ -83,5 +90,3 @@ async def sign_in(client: httpx.AsyncClient, service: Service, page: str | None 
 def cookies_of(response: httpx.Response) -> dict[str, str]:
     """Return the attributes of each cookie that a response sets, by the cookie's name."""
     return {each.partition("=")[0]: each for each in response.headers.get_list("set-cookie")}
-
-

@@ -1,12 +1,11 @@
 """Turn a token's claims into a person: tenant, name and scopes, by the operator's mapping. Pure."""
 
-import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from docrail.dag.values.json_values import Json
-from docrail.services.access.models import DEFAULT_TENANT, NAME_PATTERN, TENANT_PATTERN, Scope, free_name
+from docrail.services.access.models import DEFAULT_TENANT, NAME_PATTERN, RESERVED, TENANT_PATTERN, Scope, person
 
 SUBJECT = "sub"
 _SUBJECT = re.compile(r"[!-~]{1,255}")
@@ -49,7 +48,7 @@ def person_of(claims: Mapping[str, Json], mapping: ClaimMapping) -> Person:
         tenant = _claim(claims, mapping.tenant_claim)
         if not isinstance(tenant, str) or not re.fullmatch(TENANT_PATTERN, tenant):
             raise ValueError(f"{mapping.tenant_claim} is not the name of one tenant")
-    name = next(_names(claims, mapping.name_claim), None)
+    name = next((name for name in _names(claims, mapping.name_claim) if name not in RESERVED), None)
     if name is None:
         raise ValueError(f"neither {mapping.name_claim} nor {SUBJECT} is a valid name")
     return Person(claims["iss"], subject, tenant, name, scopes)
@@ -61,8 +60,7 @@ def _names(claims: Mapping[str, Json], name_claim: str) -> Iterator[str]:
         value = _claim(claims, claim)
         is_only_entered = claim == "email" and claims.get("email_verified") not in (True, "true")
         if isinstance(value, str) and re.fullmatch(NAME_PATTERN, value) and not is_only_entered:
-            with contextlib.suppress(ValueError):  # a reserved name
-                yield free_name(value)
+            yield person(value)
 
 
 def _claim(claims: Mapping[str, Json], path: str) -> Json:

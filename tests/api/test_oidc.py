@@ -3,10 +3,8 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
-
-from docrail.settings import Settings
+from tests.api.service import Service
 from tests.oidc_issuer import CLIENT, LoopbackIssuer
-from tests.security.callers import dsn
 from tests.single_sign_on import (
     api,
     browser,
@@ -16,12 +14,11 @@ from tests.single_sign_on import (
     me,
     serve_sso,
     sign_in,
-    sso_settings,
+    trusting,
     url_of,
 )
-from tests.api.service import Service
 
-__all__ = ["api", "dsn", "issuer", "sso_settings"]
+__all__ = ["api", "issuer", "trusting"]
 
 
 async def test_a_token_says_who_calls_and_what_they_may_do(api: Service, issuer: LoopbackIssuer) -> None:
@@ -42,11 +39,11 @@ async def test_a_token_permits_what_its_roles_do(api: Service, issuer: LoopbackI
 
 
 async def test_the_tenant_and_the_name_come_from_the_claims_that_the_operator_names(
-    sso_settings: Settings, issuer: LoopbackIssuer
+    api: Service, issuer: LoopbackIssuer
 ) -> None:
     changes = {"oidc_tenant_claim": "org.id", "oidc_name_claim": "upn", "oidc_scope_claim": "scope"}
     issuer.person = {"sub": "1", "upn": "Bob@Example.org", "org": {"id": "globex"}, "scope": "openid clerks"}
-    async with serve_sso(sso_settings, issuer, **changes) as service:
+    async with serve_sso(api.settings, issuer, **changes) as service:
         shown = (await me(service, issuer.token())).json()
     assert (shown["name"], shown["tenant"], shown["scopes"]) == ("bob@example.org", "globex", ["read", "review"])
 
@@ -77,11 +74,11 @@ async def test_the_issuer_learns_no_more_than_it_needs(api: Service, issuer: Loo
 async def test_signing_out_ends_the_session(api: Service, issuer: LoopbackIssuer) -> None:
     async with browser() as client:
         await sign_in(client, api)
-        kept = dict(client.cookies)
+        kept = {"Cookie": f"docrail_session={client.cookies['docrail_session']}"}
         same_origin = {"Sec-Fetch-Site": "same-origin"}
         assert (await client.delete(f"{url_of(api)}/v1/session", headers=same_origin)).status_code == 204
         assert (await client.get(f"{url_of(api)}/v1/me")).status_code == 401
-        assert (await client.get(f"{url_of(api)}/v1/me", cookies=kept)).status_code == 401
+        assert (await client.get(f"{url_of(api)}/v1/me", headers=kept)).status_code == 401
 
 
 async def test_the_sessions_cookie_is_strict_and_a_page_leads_on(api: Service, issuer: LoopbackIssuer) -> None:
@@ -97,36 +94,30 @@ async def test_the_sessions_cookie_is_strict_and_a_page_leads_on(api: Service, i
     assert signed_in.headers["referrer-policy"] == "no-referrer"
 
 
-async def test_the_docs_are_where_a_person_goes_who_asked_for_no_page(
-    sso_settings: Settings, issuer: LoopbackIssuer
-) -> None:
-    async with serve_sso(sso_settings, issuer) as service, browser() as client:
-        assert "url=/docs" in (await sign_in(client, service)).text
+async def test_the_docs_are_where_a_person_goes_who_asked_for_no_page(api: Service, issuer: LoopbackIssuer) -> None:
+    async with browser() as client:
+        assert "url=/docs" in (await sign_in(client, api)).text
 
 
-async def test_a_public_url_is_where_the_provider_sends_people_back(
-    sso_settings: Settings, issuer: LoopbackIssuer
-) -> None:
+async def test_a_public_url_is_where_the_provider_sends_people_back(api: Service, issuer: LoopbackIssuer) -> None:
     public = {"public_url": "https://docs.example/docrail"}
-    async with serve_sso(sso_settings, issuer, **public) as service, browser() as client:
+    async with serve_sso(api.settings, issuer, **public) as service, browser() as client:
         begun = await client.get(f"{url_of(service)}/v1/session/oidc")
         asked = parse_qs(urlsplit(begun.headers["location"]).query)
     assert asked["redirect_uri"] == ["https://docs.example/docrail/v1/session/oidc/callback"]
 
 
-async def test_without_a_client_there_is_no_sign_in(sso_settings: Settings, issuer: LoopbackIssuer) -> None:
-    async with serve_sso(sso_settings, issuer, oidc_client_id=None) as service:
+async def test_without_a_client_there_is_no_sign_in(api: Service, issuer: LoopbackIssuer) -> None:
+    async with serve_sso(api.settings, issuer, oidc_client_id=None) as service:
         for path in ("", "/callback"):
             refused = await service.http.get(f"/v1/session/oidc{path}")
             assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
         assert (await me(service, issuer.token())).status_code == 200
 
 
-async def test_an_unreachable_issuer_is_503_without_its_address(
-    sso_settings: Settings, issuer: LoopbackIssuer
-) -> None:
+async def test_an_unreachable_issuer_is_503_without_its_address(api: Service, issuer: LoopbackIssuer) -> None:
     issuer.status = 500
-    async with serve_sso(sso_settings, issuer) as service, browser() as client:
+    async with serve_sso(api.settings, issuer) as service, browser() as client:
         begun = await client.get(f"{url_of(service)}/v1/session/oidc")
         for refused in (begun, await me(service, issuer.token())):
             assert (refused.status_code, refused.json()["type"]) == (503, "/problems/unavailable")
