@@ -1,9 +1,13 @@
-"""Define all settings in one class, read from DOCRAIL_* variables by the entry points and passed on as values."""
+"""Define all settings in one class, read from DOCRAIL_* variables by the entry points and passed on as values.
+
+In one file because operators read it as one list.
+"""
 
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -107,6 +111,22 @@ def _check_header(key: SecretStr | None) -> SecretStr | None:
     return key
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether a server at this host can be reached from its own machine only."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refused_host(host: str) -> str:
+    """Return why local mode does not serve on a host."""
+    return (
+        f"without keys the API serves on loopback addresses only, as 127.0.0.1, found {host!r}: to serve others, give "
+        "`docrail up` the option --require-keys, or set DOCRAIL_ACCESS=keys"
+    )
+
+
 class Settings(BaseSettings):
     """The operator's settings. Each field is read from the environment variable of its name, prefixed with DOCRAIL_."""
 
@@ -187,6 +207,12 @@ class Settings(BaseSettings):
         pattern=r"^(\S+ ){4}\S+$|^$",
         description="when the lake is compacted and old files are deleted, as cron has it, in UTC; empty for never",
     )
+    access: Literal["keys", "local"] = Field(
+        "keys",
+        description="who may call the API: with `keys` every request needs an API key, a token or a session; with "
+        "`local`, as `docrail up` has it, requests without one are those of the person at this machine, and the API "
+        "listens on loopback addresses only",
+    )
     api_host: str = Field("127.0.0.1", description="address the HTTP API listens on")
     api_port: int = Field(8000, ge=0, le=65535, description="port the HTTP API listens on")
     worker_metrics_port: int = Field(
@@ -202,12 +228,6 @@ class Settings(BaseSettings):
         None,
         description="key that signs callback URLs, at least 32 characters, the same for the API and the workers; "
         "several with commas: the first signs, all are accepted. `docrail up` makes one if none is set",
-    )
-    access: Literal["keys", "local"] = Field(
-        "keys",
-        description="who may call the API: with `keys` every request needs an API key, a token or a session; with "
-        "`local`, as `docrail up` has it, requests without one are those of the person at this machine, and the API "
-        "listens on loopback addresses only",
     )
     four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
         None,
@@ -303,6 +323,13 @@ class Settings(BaseSettings):
         None, description="JSON file of prices in the shape of invoices/llm/prices.json, which it replaces"
     )
 
+    @field_validator("api_host")
+    @classmethod
+    def _must_be_local(cls, host: str, others: ValidationInfo) -> str:
+        if others.data.get("access") == "local" and not is_loopback(host):
+            raise ValueError(refused_host(host))
+        return host
+
     @field_validator("worker_resource_tags")
     @classmethod
     def _must_be_limited(cls, tags: tuple[str, ...] | None, others: ValidationInfo) -> tuple[str, ...] | None:
@@ -358,15 +385,11 @@ class Settings(BaseSettings):
     @property
     def issuer(self) -> IssuerAccess | None:
         """Return how the OpenID Connect issuer is used; None without one."""
-        secret = self.oidc_client_secret
-        return self.oidc_issuer and IssuerAccess(
-            self.oidc_issuer,
-            self.oidc_audience,
-            self.oidc_jwks_url,
-            self.oidc_client_id,
-            secret and secret.get_secret_value(),
-            self.allowed_hosts,
-        )
+        if self.oidc_issuer is None:
+            return None
+        secret = None if self.oidc_client_secret is None else self.oidc_client_secret.get_secret_value()
+        names = (self.oidc_issuer, self.oidc_audience, self.oidc_jwks_url, self.oidc_client_id)
+        return IssuerAccess(*names, secret, self.allowed_hosts)
 
     @property
     def claim_mapping(self) -> ClaimMapping:

@@ -80,8 +80,8 @@ class BodyTooLargeError(HTTPException):
         self.limit_bytes = limit_bytes
 
 
-EVERYWHERE = (Unauthenticated, Forbidden, NotAdmitted, CrossSite, InvalidInput, Unavailable)
-OF_CALLERS = (Unauthenticated, Forbidden, NotAdmitted, CrossSite)
+EVERYWHERE = (Unauthenticated, Forbidden, InvalidInput, Unavailable)
+OF_CALLERS = (Unauthenticated, Forbidden)
 """Refusals of routes that require a caller."""
 
 

@@ -23,6 +23,8 @@ from prometheus_client.registry import Collector
 from prometheus_client.utils import INF, floatToGoString
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from docrail.api.auth import MayReadTotals
+from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.app import in_time
 from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
@@ -82,8 +84,8 @@ class RequestMetrics:
             self._seconds.labels(*labels).observe(time.perf_counter() - began)
 
 
-@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(request: Request, app: AppDep) -> Response:
+@router.get("/metrics", response_class=Response, responses={**problems(), 200: {"content": {"text/plain": {}}}})
+async def metrics(request: Request, _: MayReadTotals, app: AppDep) -> Response:
     """Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews."""
     # In parallel: each may wait for a database that hangs.
     documents, models, reviews = await asyncio.gather(

@@ -2,10 +2,17 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Annotated
 
 import asyncpg
+import typer
 
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, open_pool
+
+Url = Annotated[
+    str, typer.Option(help="The database's URL.", envvar="DOCRAIL_DATABASE_URL", show_envvar=False, metavar="URL")
+]
+LOCAL = "postgresql://docrail@127.0.0.1:5432/docrail"
 
 
 @asynccontextmanager

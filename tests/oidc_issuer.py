@@ -16,7 +16,7 @@ from urllib.parse import unquote_plus, urlencode
 
 import uvicorn
 from joserfc import jws
-from joserfc.jwk import ECKey, Key, KeySet, RSAKey
+from joserfc.jwk import ECKey, Key, KeyParameters, KeySet, RSAKey
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -32,7 +32,7 @@ SIGNING = {"RSA": "RS256", "EC": "ES256"}
 
 
 def new_key(kid: str, kind: str = "EC") -> Key:
-    parameters = {"kid": kid, "use": "sig", "alg": SIGNING[kind]}
+    parameters: KeyParameters = {"kid": kid, "use": "sig", "alg": SIGNING[kind]}
     return RSAKey.generate_key(2048, parameters) if kind == "RSA" else ECKey.generate_key("P-256", parameters)
 
 

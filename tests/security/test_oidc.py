@@ -42,9 +42,11 @@ LATER = HOUR_SECONDS
 
 def with_hs256(issuer: LoopbackIssuer) -> str:
     """Return a token whose secret is the issuer's public key, which everyone can read."""
+    key = issuer.keys[0]
+    assert not isinstance(key, OctKey)
     header = {"alg": "HS256", "typ": "at+jwt", "kid": "first"}
     signed = f"{encoded(json.dumps(header).encode())}.{encoded(json.dumps(issuer.claims()).encode())}"
-    return f"{signed}.{encoded(hmac.digest(issuer.keys[0].as_bytes(private=False), signed.encode(), 'sha256'))}"
+    return f"{signed}.{encoded(hmac.digest(key.as_bytes(private=False), signed.encode(), 'sha256'))}"
 
 
 def without_algorithm(issuer: LoopbackIssuer, spelled: str = "none") -> str:
