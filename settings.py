@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -20,7 +20,6 @@ from pydantic import (
     SecretStr,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -341,20 +340,22 @@ class Settings(BaseSettings):
             )
         return tags
 
-    @model_validator(mode="after")
-    def _oidc_is_complete(self) -> Self:
-        if self.oidc_issuer is None:
-            if self.oidc_audience or self.oidc_client_id:
+    @field_validator("oidc_scopes")
+    @classmethod
+    def _must_be_of_use(
+        cls, scopes: dict[str, frozenset[Scope]], others: ValidationInfo
+    ) -> dict[str, frozenset[Scope]]:
+        used = others.data.get("oidc_audience") or others.data.get("oidc_client_id")
+        if others.data.get("oidc_issuer") is None:
+            if used and "oidc_issuer" in others.data:
                 raise ValueError("DOCRAIL_OIDC_AUDIENCE and DOCRAIL_OIDC_CLIENT_ID need DOCRAIL_OIDC_ISSUER")
-        elif not (self.oidc_audience or self.oidc_client_id):
+        elif not used:
             raise ValueError(
-                "DOCRAIL_OIDC_ISSUER needs DOCRAIL_OIDC_AUDIENCE for bearer tokens, or a client to sign in"
+                "expected DOCRAIL_OIDC_AUDIENCE, for bearer tokens, or DOCRAIL_OIDC_CLIENT_ID, for sign-in"
             )
-        elif not self.oidc_scopes:
-            raise ValueError(
-                "DOCRAIL_OIDC_ISSUER needs DOCRAIL_OIDC_SCOPES: without it the provider's people may nothing"
-            )
-        return self
+        elif not scopes:
+            raise ValueError("expected what the provider's people may do: docrail-clerks=read+review")
+        return scopes
 
     @property
     def served_tags(self) -> tuple[str, ...]:

@@ -112,16 +112,20 @@ def create_app(settings: Settings) -> FastAPI:
     api.state.access = Access.of_mode(settings.access, _identity_provider(settings))
     api.state.public_url = settings.public_url
     register(api)
-    for router in ROUTERS:
-        api.include_router(router, dependencies=[Depends(only_known)])
-    for router in FOR_STRANGERS:
-        api.include_router(router)
-    add_docs(api)
+    _add_routes(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
+
+
+def _add_routes(api: FastAPI) -> None:
+    for router in ROUTERS:
+        api.include_router(router, dependencies=[Depends(only_known)])
+    for router in FOR_STRANGERS:
+        api.include_router(router)
+    add_docs(api)
 
 
 def _identity_provider(settings: Settings) -> IdentityProvider | None:
