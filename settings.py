@@ -75,6 +75,9 @@ def _check_issuer(url: str | None) -> str | None:
     return url and checked_issuer_url(url)
 
 
+_Scopes = dict[str, frozenset[Scope]]
+
+
 def _scopes_of_values(value: Any) -> Any:
     """Parse `clerks=read+review, admins=admin`."""
     if not isinstance(value, str):
@@ -251,7 +254,7 @@ class Settings(BaseSettings):
     oidc_client_secret: Annotated[SecretStr | None, BeforeValidator(_none_if_empty)] = Field(
         None, description="secret of the client, if it has one"
     )
-    oidc_scopes: Annotated[dict[str, frozenset[Scope]], NoDecode, BeforeValidator(_scopes_of_values)] = Field(
+    oidc_scopes: Annotated[_Scopes, NoDecode, BeforeValidator(_scopes_of_values)] = Field(
         {},
         description="what the values of the claim DOCRAIL_OIDC_SCOPE_CLAIM permit: "
         "`docrail-clerks=read+review, docrail-admins=submit+read+review+operate+admin`. Others permit nothing",
