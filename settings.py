@@ -1,23 +1,37 @@
-"""Define all settings in one class, read from DOCRAIL_* variables by the entry points and passed on as values."""
+"""Define all settings in one class, read from DOCRAIL_* variables by the entry points and passed on as values.
+
+In one file because operators read it as one list.
+"""
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.oidc.access import IssuerAccess, checked_issuer_url
 from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.open_store import checked_location, open_store
 from docrail.dag.language.rates import DEFAULT_LIMITS, fleet_limits
 from docrail.dag.values.suggestions import closest
 from docrail.invoices.llm.prices import PriceTable, read_prices, shipped_prices
+from docrail.services.access.models import Scope
+from docrail.services.access.oidc import ClaimMapping
 from docrail.services.app import Keeping
 from docrail.services.callback_urls import CallbackKeys, parse_keys
 
@@ -51,6 +65,27 @@ def _check_database_url(url: str) -> str:
 
 def _none_if_empty(value: Any) -> Any:
     return None if value == "" else value  # an empty variable counts as unset
+
+
+def _default_if_empty(default: str) -> Callable[[Any], Any]:
+    return lambda value: value or default  # an empty variable counts as unset
+
+
+def _check_issuer(url: str | None) -> str | None:
+    return url and checked_issuer_url(url)
+
+
+_Scopes = dict[str, frozenset[Scope]]
+
+
+def _scopes_of_values(value: Any) -> Any:
+    """Parse `clerks=read+review, admins=admin`."""
+    if not isinstance(value, str):
+        return value
+    pairs = [entry.rpartition("=") for entry in _split(value)]
+    if not all(name and scopes for name, _, scopes in pairs):
+        raise ValueError("expected entries like docrail-clerks=read+review, with commas between them")
+    return {name.strip(): [scope.strip() for scope in scopes.split("+")] for name, _, scopes in pairs}
 
 
 def _check_store(location: str | None) -> str | None:
@@ -200,6 +235,38 @@ class Settings(BaseSettings):
         description="largest total that one person may approve, in the document's currency; above it, and whenever "
         "an IBAN has changed, two people must. Unset: any total",
     )
+    oidc_issuer: Annotated[str | None, BeforeValidator(_none_if_empty), AfterValidator(_check_issuer)] = Field(
+        None,
+        description="OpenID Connect identity provider whose people may use the API: the `issuer` of its discovery "
+        "document, `https://sso.example/realms/office`",
+    )
+    oidc_audience: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+        None, description="`aud` of access tokens for this API; unset, it accepts no bearer tokens of the provider"
+    )
+    oidc_jwks_url: Annotated[str | None, BeforeValidator(_none_if_empty), AfterValidator(_check_issuer)] = Field(
+        None, description="where the provider's keys are, if not where its discovery document says"
+    )
+    oidc_client_id: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+        None, description="this API's client at the provider; unset, no one signs in there with a browser"
+    )
+    oidc_client_secret: Annotated[SecretStr | None, BeforeValidator(_none_if_empty)] = Field(
+        None, description="secret of the client, if it has one"
+    )
+    oidc_scopes: Annotated[_Scopes, NoDecode, BeforeValidator(_scopes_of_values)] = Field(
+        {},
+        description="what the values of the claim DOCRAIL_OIDC_SCOPE_CLAIM permit: "
+        "`docrail-clerks=read+review, docrail-admins=submit+read+review+operate+admin`. Others permit nothing",
+    )
+    oidc_scope_claim: Annotated[str, BeforeValidator(_default_if_empty("roles"))] = Field(
+        "roles", description="claim with a person's roles or groups; one in another is written `realm_access.roles`"
+    )
+    oidc_tenant_claim: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+        None, description="claim that names a person's tenant; unset, everyone belongs to the tenant `default`"
+    )
+    oidc_name_claim: Annotated[str, BeforeValidator(_default_if_empty("preferred_username"))] = Field(
+        "preferred_username",
+        description="claim with a person's name. The first name seen with a person's `sub` is kept",
+    )
     max_upload_bytes: int = Field(25 * 2**20, gt=0, description="largest document that may be uploaded, in bytes")
     sandboxed: bool = Field(
         default=False,
@@ -274,6 +341,23 @@ class Settings(BaseSettings):
             )
         return tags
 
+    @field_validator("oidc_scopes")
+    @classmethod
+    def _must_be_of_use(
+        cls, scopes: dict[str, frozenset[Scope]], others: ValidationInfo
+    ) -> dict[str, frozenset[Scope]]:
+        used = others.data.get("oidc_audience") or others.data.get("oidc_client_id")
+        if others.data.get("oidc_issuer") is None:
+            if used and "oidc_issuer" in others.data:
+                raise ValueError("DOCRAIL_OIDC_AUDIENCE and DOCRAIL_OIDC_CLIENT_ID need DOCRAIL_OIDC_ISSUER")
+        elif not used:
+            raise ValueError(
+                "expected DOCRAIL_OIDC_AUDIENCE, for bearer tokens, or DOCRAIL_OIDC_CLIENT_ID, for sign-in"
+            )
+        elif not scopes:
+            raise ValueError("expected what the provider's people may do: docrail-clerks=read+review")
+        return scopes
+
     @property
     def served_tags(self) -> tuple[str, ...]:
         """Return the resource tags whose steps a worker runs."""
@@ -299,6 +383,20 @@ class Settings(BaseSettings):
         return Keeping(
             dt.timedelta(hours=self.lake_grace_hours), self.keep_values_days or None, self.keep_originals_days or None
         )
+
+    @property
+    def issuer(self) -> IssuerAccess | None:
+        """Return how the OpenID Connect issuer is used; None without one."""
+        if self.oidc_issuer is None:
+            return None
+        secret = None if self.oidc_client_secret is None else self.oidc_client_secret.get_secret_value()
+        names = (self.oidc_issuer, self.oidc_audience, self.oidc_jwks_url, self.oidc_client_id)
+        return IssuerAccess(*names, secret, self.allowed_hosts)
+
+    @property
+    def claim_mapping(self) -> ClaimMapping:
+        """Return what the issuer's claims mean."""
+        return ClaimMapping(self.oidc_scopes, self.oidc_scope_claim, self.oidc_tenant_claim, self.oidc_name_claim)
 
     @property
     def callback_keys(self) -> CallbackKeys:

@@ -12,6 +12,7 @@ from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
 from docrail.activities.registry import load_catalogue
+from docrail.adapters.oidc.issuer import Issuer
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
@@ -34,6 +35,7 @@ from docrail.api import (
     routing,
     runs,
     sessions,
+    single_sign_on,
     usage,
 )
 from docrail.api.auth import Access, CookieRotation
@@ -44,6 +46,7 @@ from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
 from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import only_known
+from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
@@ -73,7 +76,7 @@ ROUTERS = (
     keys.router,
     sessions.router,
 )
-FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
+FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router, single_sign_on.router)
 """Called by external systems, which may add parameters of their own."""
 
 
@@ -106,18 +109,28 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=operator.attrgetter("name"),  # operation ids are independent of the path
     )
     api.state.registry = CollectorRegistry()
-    api.state.access = Access.of_mode(settings.access)
+    api.state.access = Access.of_mode(settings.access, _identity_provider(settings))
+    api.state.public_url = settings.public_url
     register(api)
-    for router in ROUTERS:
-        api.include_router(router, dependencies=[Depends(only_known)])
-    for router in FOR_STRANGERS:
-        api.include_router(router)
-    add_docs(api)
+    _add_routes(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
+
+
+def _add_routes(api: FastAPI) -> None:
+    for router in ROUTERS:
+        api.include_router(router, dependencies=[Depends(only_known)])
+    for router in FOR_STRANGERS:
+        api.include_router(router)
+    add_docs(api)
+
+
+def _identity_provider(settings: Settings) -> IdentityProvider | None:
+    issuer = settings.issuer
+    return None if issuer is None else IdentityProvider(Issuer(issuer), settings.claim_mapping)
 
 
 def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from docrail.services.errors import (
     InvalidRouting,
     KeyConflict,
     MayNotDecide,
+    NotAdmitted,
     NotFound,
     NothingToTakeBack,
     NothingToUndo,
@@ -331,6 +332,12 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Body too large",
         "larger than the limit of 26214400 bytes",
         ("limit_bytes",),
+    ),
+    NotAdmitted: Kind(
+        HTTPStatus.FORBIDDEN,
+        "not-admitted",
+        "Signed in, but without access",
+        "you are signed in at the identity provider, but may not use Docrail: ask its operator",
     ),
     CrossSite: Kind(
         HTTPStatus.FORBIDDEN,

@@ -62,6 +62,13 @@ class Unauthenticated(OperationError):
     """The request has no valid credentials. What is wrong with a key is shown to its holder only."""
 
 
+class NotAdmitted(OperationError):
+    """The identity provider knows the person, but its claims give no access here. The reason is in the log."""
+
+    def __init__(self) -> None:
+        super().__init__("you are signed in at the identity provider, but may not use Docrail: ask its operator")
+
+
 class Forbidden(OperationError):
     """The principal lacks a scope, or has it in a tenant to which this does not belong."""
 

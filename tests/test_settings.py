@@ -11,6 +11,8 @@ from docrail.adapters.store.folders import LocalFolder
 from docrail.cli.credentials import KEY_VARIABLE
 from docrail.cli.main import leaves
 from docrail.invoices.llm.prices import shipped_prices
+from docrail.services.access.models import Scope
+from docrail.services.access.oidc import ClaimMapping
 from docrail.services.app import Keeping
 from docrail.services.fleet.health import LOST_HEARTBEATS
 from docrail.settings import Settings, missing_settings, unread_variables
@@ -203,3 +205,50 @@ def test_every_variable_that_a_command_or_setting_reads_is_known() -> None:
     names = [KEY_VARIABLE, *options, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)]
     assert options
     assert list(unread_variables(names)) == []
+
+
+ISSUER = "https://sso.example/realms/office"
+
+
+def with_issuer(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Settings:
+    given = {"ISSUER": ISSUER, "AUDIENCE": "docrail", "SCOPES": "clerks=read+review, a=b=admin"} | variables
+    for name, value in given.items():
+        monkeypatch.setenv(f"DOCRAIL_OIDC_{name}", value)
+    return Settings()
+
+
+def test_what_roles_permit_is_read_as_people_write_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = with_issuer(monkeypatch)
+    assert settings.oidc_scopes == {"clerks": {Scope.READ, Scope.REVIEW}, "a=b": {Scope.ADMIN}}
+
+
+def test_empty_variables_of_single_sign_on_count_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [name.removeprefix("oidc_").upper() for name in Settings.model_fields if name.startswith("oidc_")]
+    settings = with_issuer(monkeypatch, **dict.fromkeys(names, ""))
+    assert (settings.issuer, settings.claim_mapping) == (None, ClaimMapping())
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem"),
+    [
+        ({"ISSUER": "http://sso.example"}, "oidc_issuer.*expected https://, or http:// on this machine"),
+        ({"ISSUER": "https://user:word@sso.example"}, "expected https://, a host and a path"),
+        ({"JWKS_URL": "http://10.0.0.1/keys"}, "oidc_jwks_url.*expected https://"),
+        ({"ISSUER": ""}, "oidc_scopes.*need DOCRAIL_OIDC_ISSUER"),
+        ({"AUDIENCE": ""}, "oidc_scopes.*expected DOCRAIL_OIDC_AUDIENCE"),
+        ({"SCOPES": ""}, "oidc_scopes.*expected what the provider"),
+        ({"SCOPES": "clerks"}, "oidc_scopes.*expected entries like docrail-clerks=read"),
+        ({"SCOPES": "clerks=root"}, "oidc_scopes.clerks"),
+    ],
+)
+def test_settings_of_single_sign_on_that_do_not_fit_are_refused(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], problem: str
+) -> None:
+    with pytest.raises(ValidationError, match=f"(?s){problem}"):
+        with_issuer(monkeypatch, **variables)
+
+
+def test_a_secret_is_not_shown_by_the_error_of_another_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValidationError) as error:
+        with_issuer(monkeypatch, SCOPES="", CLIENT_SECRET="word-4711")
+    assert "word-4711" not in str(error.value)

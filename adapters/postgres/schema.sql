@@ -304,6 +304,14 @@ CREATE TABLE public.overdue_runs (
     notified_at timestamp with time zone
 );
 
+CREATE TABLE public.people (
+    tenant_id text NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    first_seen timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.processed_documents (
     tenant_id text NOT NULL,
     sha256 text NOT NULL,
@@ -515,6 +523,12 @@ ALTER TABLE ONLY public.operator_actions
 
 ALTER TABLE ONLY public.overdue_runs
     ADD CONSTRAINT overdue_runs_pkey PRIMARY KEY (tenant_id, run_id, started_at);
+
+ALTER TABLE ONLY public.people
+    ADD CONSTRAINT people_pkey PRIMARY KEY (tenant_id, issuer, subject);
+
+ALTER TABLE ONLY public.people
+    ADD CONSTRAINT people_tenant_id_name_key UNIQUE (tenant_id, name);
 
 ALTER TABLE ONLY public.processed_documents
     ADD CONSTRAINT processed_documents_pkey PRIMARY KEY (tenant_id, sha256, reader_version);
