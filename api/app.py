@@ -40,6 +40,7 @@ from docrail.api.docs import add_docs
 from docrail.api.errors import register
 from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import only_known
+from docrail.api.tenant_scope import TenantScope
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
@@ -107,6 +108,7 @@ def create_app(settings: Settings) -> FastAPI:
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
+    api.add_middleware(TenantScope)
     return api
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from docrail.adapters.postgres.tenants import enter_tenant
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import ANONYMOUS, NAME_PATTERN, WATCH, Principal, Scope, person, system_principal
 from docrail.services.errors import Forbidden, InvalidInput
@@ -39,7 +40,7 @@ async def current_principal(request: Request) -> Principal:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A dependency that admits principals with `scope`."""
+    """A dependency that admits principals with `scope` to their tenant: the rest of the request sees its rows only."""
 
     scope: Scope
 
@@ -47,6 +48,7 @@ class Requirement:
         """Return the caller. Raises: Forbidden."""
         if self.scope not in who.scopes:
             raise Forbidden(self.scope)
+        enter_tenant(who.tenant_id)
         return who
 
 

@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager
 import asyncpg
 
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, open_pool
+from docrail.adapters.postgres.tenants import rows_of
 
 
 @asynccontextmanager
-async def small_pool(url: str) -> AsyncIterator[asyncpg.Pool]:
-    """Return a pool of one connection, closed at the end. Raises: SystemExit if the database cannot be reached."""
+async def small_pool(url: str, tenant_id: str) -> AsyncIterator[asyncpg.Pool]:
+    """Yield a pool of one connection, for one tenant. Raises: SystemExit if the database cannot be reached."""
     try:
-        pool = await open_pool(url, min_size=1, max_size=1)
+        pool = await open_pool(url, min_size=1, max_size=1, rows=rows_of(tenant_id))
     except (OSError, *DATABASE_ERRORS) as error:
         raise SystemExit(unreachable(error)) from None
     try:
