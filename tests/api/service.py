@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, cast
 
+import asyncpg
 import httpx
 import uvicorn
 from fastapi import FastAPI, Header
@@ -49,8 +50,13 @@ class Service:
     http: httpx.AsyncClient
     api: FastAPI
     settings: Settings
-    app: App
-    """The API's, on a pool of its own that sees the rows of all tenants: for tests that look at or prepare them."""
+    pool: asyncpg.Pool
+    """Sees the rows of all tenants, unlike the API's."""
+
+    @property
+    def app(self) -> App:
+        """Return the API's resources for a test that prepares or checks the rows of any tenant."""
+        return dataclasses.replace(cast(App, self.api.state.app), db=self.pool)
 
     async def ended(self, run_id: str) -> Json:
         """Wait for a run's end and return it."""
@@ -102,7 +108,7 @@ async def serve(settings: Settings) -> AsyncIterator[Service]:
         await eventually(lambda: server.started or serving.done(), "the API to listen")
         port = server.servers[0].sockets[0].getsockname()[1]
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as http:
-            yield Service(http, api, settings, dataclasses.replace(cast(App, api.state.app), db=pool))
+            yield Service(http, api, settings, pool)
     finally:
         server.should_exit = True
         await serving
