@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
@@ -173,10 +173,11 @@ class Settings(BaseSettings):
         description="key that signs callback URLs, at least 32 characters, the same for the API and the workers; "
         "several with commas: the first signs, all are accepted. `docrail up` makes one if none is set",
     )
-    trust_names: bool = Field(
-        default=False,
-        description="take callers by the name that they give in the header X-Docrail-As, so that one person at one "
-        "machine can play several: anybody can give any name. `docrail up` does so if only its own machine reaches it",
+    access: Literal["keys", "local"] = Field(
+        "keys",
+        description="who may call the API: with `keys` every request needs an API key, a token or a session; with "
+        "`local`, as `docrail up` has it, requests without one are those of the person at this machine, and the API "
+        "listens on loopback addresses only",
     )
     four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
         None,
@@ -304,7 +305,7 @@ def missing_settings(settings: Settings) -> Iterator[str]:
 PREFIX = "DOCRAIL_"
 """The prefix of every variable's name."""
 
-OF_COMMANDS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_AS"})
+OF_COMMANDS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_API_KEY"})
 """Variables that only commands read, as defaults of their options."""
 
 

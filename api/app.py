@@ -27,13 +27,16 @@ from docrail.api import (
     executions,
     failures,
     fleet,
+    keys,
     limits,
     metrics,
     reviews,
     routing,
     runs,
+    sessions,
     usage,
 )
+from docrail.api.auth import Access, CookieRotation
 from docrail.api.body_limit import BodyLimit
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
@@ -67,6 +70,8 @@ ROUTERS = (
     routing.router,
     definitions.handlers_router,
     limits.router,
+    keys.router,
+    sessions.router,
 )
 FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
 """Called by external systems, which may add parameters of their own."""
@@ -98,7 +103,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=operator.attrgetter("name"),  # operation ids are independent of the path
     )
     api.state.registry = CollectorRegistry()
-    api.state.trust_names = settings.trust_names
+    api.state.access = Access.of_mode(settings.access)
     register(api)
     for router in ROUTERS:
         api.include_router(router, dependencies=[Depends(only_known)])
@@ -106,6 +111,7 @@ def create_app(settings: Settings) -> FastAPI:
         api.include_router(router)
     add_docs(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
+    api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     api.add_middleware(TenantScope)

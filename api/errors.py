@@ -30,6 +30,7 @@ from docrail.services.errors import (
     CallbackOver,
     ClaimedByOther,
     ClaimLost,
+    CrossSite,
     Damaged,
     DecisionOutdated,
     FailedTests,
@@ -45,6 +46,7 @@ from docrail.services.errors import (
     OperationError,
     Outdated,
     TooLarge,
+    Unauthenticated,
     Unavailable,
     WrongState,
 )
@@ -52,8 +54,11 @@ from docrail.services.errors import (
 MEDIA_TYPE = "application/problem+json"
 
 
-RETRY_AFTER_SECONDS = "2"
-"""Sent to callers while a service is unavailable: clients here reconnect within about a second of its return."""
+HEADERS: Mapping[HTTPStatus, Mapping[str, str]] = {
+    # clients here reconnect within about a second of a service's return
+    HTTPStatus.SERVICE_UNAVAILABLE: {"Retry-After": "2"},
+    HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": 'Bearer realm="docrail"'},
+}
 
 
 log = logging.getLogger(__name__)
@@ -74,7 +79,9 @@ class BodyTooLargeError(HTTPException):
         self.limit_bytes = limit_bytes
 
 
-EVERYWHERE = (Forbidden, InvalidInput, Unavailable)
+EVERYWHERE = (Unauthenticated, Forbidden, CrossSite, InvalidInput, Unavailable)
+OF_CALLERS = (Unauthenticated, Forbidden, CrossSite)
+"""Refusals of routes that require a caller."""
 
 
 class ProblemOut(BaseModel):
@@ -123,7 +130,7 @@ def problems(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]]:
 
 def problems_without_key(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]]:
     """Return the OpenAPI `responses` of a route that requires no scope."""
-    return _responses(*errors, *(error for error in EVERYWHERE if error is not Forbidden))
+    return _responses(*errors, *(error for error in EVERYWHERE if error not in OF_CALLERS))
 
 
 def _responses(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]]:
@@ -157,8 +164,7 @@ def refusal(error: OperationError) -> JSONResponse:
     """Return the response for `error`."""
     kind = KINDS[type(error)]
     more = {name: _plain(getattr(error, name)) for name in kind.fields}
-    headers = {"Retry-After": RETRY_AFTER_SECONDS} if kind.status is HTTPStatus.SERVICE_UNAVAILABLE else {}
-    return _answer(_body(kind.name, kind.title, kind.status, str(error), **more), headers)
+    return _answer(_body(kind.name, kind.title, kind.status, str(error), **more), HEADERS.get(kind.status))
 
 
 def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
@@ -238,6 +244,9 @@ class Kind:
 
 KINDS: Mapping[type[OperationError], Kind] = {
     NotFound: Kind(HTTPStatus.NOT_FOUND, "not-found", "Not found", "there is no run 'invoice.4711'"),
+    Unauthenticated: Kind(
+        HTTPStatus.UNAUTHORIZED, "unauthenticated", "Not authenticated", "the API key is not valid: create one with ..."
+    ),
     Forbidden: Kind(HTTPStatus.FORBIDDEN, "forbidden", "Not allowed", "this needs the scope 'operate'", ("scope",)),
     KeyConflict: Kind(
         HTTPStatus.CONFLICT,
@@ -322,6 +331,12 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Body too large",
         "larger than the limit of 26214400 bytes",
         ("limit_bytes",),
+    ),
+    CrossSite: Kind(
+        HTTPStatus.FORBIDDEN,
+        "cross-site",
+        "Sent by a page of another site",
+        "pages of other sites may not change anything here, found 'Origin: http://evil.example': ...",
     ),
     Unavailable: Kind(
         HTTPStatus.SERVICE_UNAVAILABLE,

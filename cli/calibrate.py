@@ -11,7 +11,6 @@ import typer
 from pydantic import ValidationError
 
 from docrail.adapters.sandbox.reader import DocumentReader
-from docrail.cli.client import NAME_VARIABLE
 from docrail.cli.database import small_pool
 from docrail.cli.listing import ID, NUMBER, TEXT, Listing
 from docrail.cli.printout import Printout
@@ -64,7 +63,7 @@ class FitSummary:
 Url = Annotated[
     str, typer.Option(help="The database's URL.", envvar="DOCRAIL_DATABASE_URL", show_envvar=False, metavar="URL")
 ]
-As = Annotated[str | None, typer.Option("--as", help="Your name, for the audit.", envvar=NAME_VARIABLE, metavar="NAME")]
+As = Annotated[str | None, typer.Option("--as", help="Your name, for the audit.", metavar="NAME")]
 Tenant = Annotated[str, typer.Option(help="The calibration of this tenant.", metavar="TENANT")]
 LOCAL = "postgresql://docrail@127.0.0.1:5432/docrail"
 

@@ -171,7 +171,7 @@ below. Write it out for a file or a definition with the name of a command: `docr
 Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
 """
 
-OF_OPTIONS = ("DOCRAIL_API_URL", "DOCRAIL_AS")
+OF_OPTIONS = ("DOCRAIL_API_URL", "DOCRAIL_API_KEY")
 """Variables that only options read."""
 
 EPILOG = "Every command reads the DOCRAIL_* environment variables; the options name the variables that they replace."

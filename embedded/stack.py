@@ -167,7 +167,7 @@ def _environment(options: StackOptions, database_url: str, temporal: TemporalSer
         "DOCRAIL_DATA_DIR": str(options.data_dir),
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),
-        "DOCRAIL_TRUST_NAMES": str(options.api_host in LOOPBACK).lower(),
+        "DOCRAIL_ACCESS": "local",
         "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
         "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
         # One folder of code is one build: there is no other one for older runs to stay on.

@@ -58,11 +58,15 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_KNOWN]) + more
 
 
-class Forbidden(OperationError):
-    """The principal lacks a scope."""
+class Unauthenticated(OperationError):
+    """The request has no valid credentials. What is wrong with a key is shown to its holder only."""
 
-    def __init__(self, scope: str) -> None:
-        super().__init__(f"this needs the scope {scope!r}")
+
+class Forbidden(OperationError):
+    """The principal lacks a scope, or has it in a tenant to which this does not belong."""
+
+    def __init__(self, scope: str, *, tenant: str = "") -> None:
+        super().__init__(f"this needs the scope {scope!r}" + (f" of the tenant {tenant!r}" if tenant else ""))
         self.scope = scope
 
 
@@ -191,6 +195,16 @@ class TooLarge(OperationError):
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"larger than the limit of {limit_bytes} bytes")
         self.limit_bytes = limit_bytes
+
+
+class CrossSite(OperationError):
+    """A web page of another site sent a request that changes something."""
+
+    def __init__(self, header: str) -> None:
+        super().__init__(
+            f"pages of other sites may not change anything here, found {shortened(header, LONGEST_ID)!r}: if a proxy "
+            "changes the host, set DOCRAIL_PUBLIC_URL"
+        )
 
 
 class Unavailable(OperationError):

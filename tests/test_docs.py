@@ -177,7 +177,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 
 def test_settings_that_pages_name_exist() -> None:
-    known = {f"DOCRAIL_{name.upper()}" for name in Settings.model_fields} | {"DOCRAIL_API_URL", "DOCRAIL_AS"}
+    known = {f"DOCRAIL_{name.upper()}" for name in Settings.model_fields} | {"DOCRAIL_API_URL", "DOCRAIL_API_KEY"}
     for page in PAGES:
         assert set(re.findall(r"DOCRAIL_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= known, page
 

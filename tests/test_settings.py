@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from docrail.adapters.store.folders import LocalFolder
-from docrail.cli.client import NAME_VARIABLE
+from docrail.cli.credentials import KEY_VARIABLE
 from docrail.cli.main import leaves
 from docrail.invoices.llm.prices import shipped_prices
 from docrail.services.app import Keeping
@@ -177,7 +177,7 @@ def test_a_budget_may_be_none_or_nothing(monkeypatch: pytest.MonkeyPatch, writte
 
 
 def test_an_unread_variable_is_reported_with_the_one_that_is_meant() -> None:
-    names = ["DOCRAIL_API_PROT", "docrail_api_port", "DOCRAIL_AS", "DOCRAIL_COLOUR", "DOCRAILS", "HOME"]
+    names = ["DOCRAIL_API_PROT", "docrail_api_port", "DOCRAIL_API_KEY", "DOCRAIL_COLOUR", "DOCRAILS", "HOME"]
     assert list(unread_variables(names)) == [
         "the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?",
         "the variable DOCRAIL_COLOUR is no setting and changes nothing: docs/reference/settings.md has all",
@@ -200,6 +200,6 @@ def test_a_worker_warns_of_each_setting_that_steps_need_and_it_lacks(
 
 def test_every_variable_that_a_command_or_setting_reads_is_known() -> None:
     options = [option.envvar for _, command in leaves() for option in command.params if isinstance(option.envvar, str)]
-    names = [NAME_VARIABLE, *options, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)]
+    names = [KEY_VARIABLE, *options, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)]
     assert options
     assert list(unread_variables(names)) == []

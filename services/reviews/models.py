@@ -270,10 +270,6 @@ class Wish:
     group: Name | None = None
 
 
-PASSED_BY = "straight-through"
-"""Recorded as the decider of a document that no person reviewed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A decision about a document. `digest`: the document as shown to the decider; None: nothing was shown."""

@@ -16,6 +16,7 @@ from docrail.adapters.store.values import ValueStore
 from docrail.dag.values.json_values import Json
 from docrail.handlers import StepCall
 from docrail.invoices.model import InvoiceData
+from docrail.services.access.models import PASSED_BY
 from docrail.services.audit.repository import list_events
 from docrail.services.documents.models import CURRENT_READER, Change, CorrectionAct
 from docrail.services.documents.repository.corrections import insert_change
@@ -23,7 +24,7 @@ from docrail.services.documents.repository.readings import save_extraction
 from docrail.services.documents.repository.vendors import remember
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
-from docrail.services.reviews.models import PASSED_BY, Decision, Review
+from docrail.services.reviews.models import Decision, Review
 from docrail.services.reviews.repository.decisions import record_decision
 from docrail.services.reviews.repository.items import load_review, load_review_counts
 from docrail.services.tools import Tools

@@ -26,7 +26,7 @@ def api_routes() -> Iterator[tuple[str, str, APIRoute]]:
 
 def scopes_of(route: APIRoute) -> list[Scope]:
     calls = [dependency.call for dependency in route.dependant.dependencies]
-    return [call.scope for call in calls if isinstance(call, Requirement)]
+    return [call.scope for call in calls if isinstance(call, Requirement) and call.scope]
 
 
 ROUTES = [pytest.param(*found, id=f"{found[0]} {found[1]}") for found in api_routes()]

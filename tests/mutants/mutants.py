@@ -791,10 +791,10 @@ ACTIVITIES = (
 API = (
     Mutant(
         "docrail-in-capitals",
-        "api/auth.py",
-        "if (known := person(name)) in OWN_NAMES:",
-        "known = person(name)\n    if name in OWN_NAMES:",
-        ("tests/api/test_names.py",),
+        "services/access/service.py",
+        "wanted = Principal(who.tenant_id, person(name), frozenset(scopes))",
+        "wanted = Principal(who.tenant_id, name, frozenset(scopes))",
+        ("tests/security/test_keys.py",),
         "`Docrail` passes for Docrail in the audit",
     ),
     Mutant(

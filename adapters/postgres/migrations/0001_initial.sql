@@ -423,6 +423,45 @@ CREATE TABLE review_counts (
     PRIMARY KEY (tenant_id, name, label)
 );
 
+-- Access -------------------------------------------------------------------------------------------------------------
+
+-- API keys. The secrets are random, so one fast hash keeps them: there is no list of likely ones to try. Rows stay.
+CREATE TABLE api_keys (
+    key_id          text PRIMARY KEY CHECK (key_id ~ '^[0-9a-f]{16}$'),
+    tenant_id       text NOT NULL,
+    name            text NOT NULL, -- the person or system, as the audit log names them
+    scopes          text[] NOT NULL CHECK (scopes <> '{}'),
+    secret_sha256   bytea NOT NULL,
+    previous_sha256 bytea,         -- the secret before the last rotation
+    previous_until  timestamptz,
+    created_by      text NOT NULL,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    rotated_at      timestamptz,
+    expires_at      timestamptz,
+    revoked_at      timestamptz,
+    revoked_by      text,
+    last_used_at    timestamptz    -- to the minute
+);
+CREATE INDEX api_keys_of_tenant ON api_keys (tenant_id, created_at DESC, key_id DESC);
+
+-- Browser sessions. The hash is that of the cookie's random value, which changes every hour of use.
+CREATE TABLE sessions (
+    session_id      text PRIMARY KEY CHECK (session_id ~ '^ses_[0-9a-f]{16}$'),
+    tenant_id       text NOT NULL,
+    name            text NOT NULL,
+    scopes          text[] NOT NULL,
+    key_id          text REFERENCES api_keys (key_id), -- the session ends with its key
+    issuer          text,
+    secret_sha256   bytea NOT NULL UNIQUE,
+    previous_sha256 bytea UNIQUE,  -- accepted for a moment: several requests may be under way
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    rotated_at      timestamptz NOT NULL DEFAULT now(),
+    last_seen_at    timestamptz NOT NULL DEFAULT now(), -- to the minute
+    expires_at      timestamptz NOT NULL,
+    revoked_at      timestamptz
+);
+CREATE INDEX sessions_of_tenant ON sessions (tenant_id, created_at DESC, session_id DESC);
+
 -- Audit ----------------------------------------------------------------------------------------------------------------
 
 -- The hash of each event covers the event before it. The head has the length of the chain, and is locked to append.
