@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -75,6 +76,22 @@ def _check_header(key: SecretStr | None) -> SecretStr | None:
         # the value is not repeated: it is a secret
         raise ValueError("expected ASCII characters without spaces: it is sent in a header")
     return key
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a server at this host can be reached from its own machine only."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refused_host(host: str) -> str:
+    """Return why local mode does not serve on a host."""
+    return (
+        f"without keys the API serves on loopback addresses only, as 127.0.0.1, found {host!r}: to serve others, give "
+        "`docrail up` the option --require-keys, or set DOCRAIL_ACCESS=keys"
+    )
 
 
 class Settings(BaseSettings):
@@ -157,6 +174,12 @@ class Settings(BaseSettings):
         pattern=r"^(\S+ ){4}\S+$|^$",
         description="when the lake is compacted and old files are deleted, as cron has it, in UTC; empty for never",
     )
+    access: Literal["keys", "local"] = Field(
+        "keys",
+        description="who may call the API: with `keys` every request needs an API key, a token or a session; with "
+        "`local`, as `docrail up` has it, requests without one are those of the person at this machine, and the API "
+        "listens on loopback addresses only",
+    )
     api_host: str = Field("127.0.0.1", description="address the HTTP API listens on")
     api_port: int = Field(8000, ge=0, le=65535, description="port the HTTP API listens on")
     worker_metrics_port: int = Field(
@@ -172,12 +195,6 @@ class Settings(BaseSettings):
         None,
         description="key that signs callback URLs, at least 32 characters, the same for the API and the workers; "
         "several with commas: the first signs, all are accepted. `docrail up` makes one if none is set",
-    )
-    access: Literal["keys", "local"] = Field(
-        "keys",
-        description="who may call the API: with `keys` every request needs an API key, a token or a session; with "
-        "`local`, as `docrail up` has it, requests without one are those of the person at this machine, and the API "
-        "listens on loopback addresses only",
     )
     four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
         None,
@@ -240,6 +257,13 @@ class Settings(BaseSettings):
     gemini_prices: Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_prices)] = Field(
         None, description="JSON file of prices in the shape of invoices/llm/prices.json, which it replaces"
     )
+
+    @field_validator("api_host")
+    @classmethod
+    def _must_be_local(cls, host: str, others: ValidationInfo) -> str:
+        if others.data.get("access") == "local" and not is_loopback(host):
+            raise ValueError(refused_host(host))
+        return host
 
     @field_validator("worker_resource_tags")
     @classmethod

@@ -41,6 +41,7 @@ from docrail.api.body_limit import BodyLimit
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
+from docrail.api.first_key import print_first_key
 from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import only_known
 from docrail.api.tenant_scope import TenantScope
@@ -90,7 +91,10 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         async with open_app(settings, connection) as app:
             api.state.app, api.state.drawings = app, Drawings()
+            first = asyncio.create_task(print_first_key(app.db)) if settings.access == "keys" else None
             yield
+            if first:
+                first.cancel()
 
     api = FastAPI(
         title="Docrail",

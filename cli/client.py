@@ -25,6 +25,7 @@ PATIENCE_SECONDS = 60.0
 """How long the API may be unavailable while a run is followed: enough to restart any of the servers."""
 ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 
+GIVE_A_KEY = f"give a key with --key or {KEY_VARIABLE}"
 IS_IT_RUNNING = "is it running? `docrail up` starts it, --api sets its address"
 
 
@@ -121,6 +122,8 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
         )
     if response.is_success:
         return body
+    if response.status_code == HTTPStatus.UNAUTHORIZED:
+        raise ApiError(f"{body['title']}: {body['detail']}; {GIVE_A_KEY}", "unauthenticated")
     unavailable = response.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     kind = str(body.get("type", "")).rpartition("/")[2]
     raise (NoAnswerError if unavailable else ApiError)("\n".join(_lines(response, body)), kind)

@@ -56,11 +56,18 @@ def up(
     temporal_port: Annotated[int, _port("Temporal's port; 0 takes a free one.")] = 7233,
     ui_port: Annotated[int, _port("Temporal's web UI's port; 0 takes a free one.")] = 8233,
     workers: Annotated[int, typer.Option(min=1, help="How many worker processes to run.", metavar="N")] = 1,
+    require_keys: Annotated[
+        bool,
+        typer.Option("--require-keys", help="Refuse requests without an API key, also from this machine."),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the addresses as JSON when ready; progress goes to stderr.")
     ] = False,
 ) -> None:
     """Start Temporal, PostgreSQL, the API and a worker.
+
+    Only this machine reaches the API, and all of its users may do everything. On a machine that others use too, give
+    --require-keys: commands of your own find the key in the data folder.
 
     They run until Ctrl-C, which lets running activities finish; a second Ctrl-C does not. The data is kept: the next
     start in the same folder finds it.
@@ -69,7 +76,11 @@ def up(
 
     Example: docrail up --data /srv/docrail --port 8080 --workers 2
     """
+    from docrail.settings import is_loopback, refused_host
+
     settings = context.obj()
+    if not (require_keys or is_loopback(settings.api_host)):
+        raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
     options = StackOptions(
         data_dir=data or settings.data_dir,
         api_host=settings.api_host,
@@ -80,6 +91,7 @@ def up(
         graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
         public_url=settings.public_url,
         callback_key=settings.callback_key.get_secret_value() if settings.callback_key else None,
+        require_keys=require_keys,
         worker_metrics_port=settings.worker_metrics_port,
         worker_metrics_host=settings.worker_metrics_host,
         makes_webhook_secret=settings.secrets_dir is None,  # a folder of the operator's own is left alone

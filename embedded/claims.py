@@ -3,12 +3,14 @@
 import base64
 import errno
 import fcntl
+import json
 import os
 import random
 import secrets
 import socket
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from docrail.embedded.processes import ProcessError, open_private
@@ -16,6 +18,8 @@ from docrail.embedded.processes import ProcessError, open_private
 HOST = "127.0.0.1"
 WEBHOOK_SECRET = Path("secrets", "default", "webhooks")
 """In the data folder: where a worker looks for it without another folder of secrets configured."""
+LOCAL_KEY = "api-key.json"
+"""In the data folder: the key with which this machine's user calls the API."""
 FORMAT_FILE, FORMAT = "format", "2\n"
 """In the data folder: the format of its servers' data. Any other format is refused."""
 FREE_PORTS = range(20000, 32000)
@@ -85,6 +89,32 @@ def keep_key(data_dir: Path) -> str:
     if not path.exists():
         write_whole(path, secrets.token_hex(32))
     return path.read_text("utf-8").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalKey:
+    """The API key of `docrail up --require-keys`, and the address of the API that it is for."""
+
+    api_url: str
+    key: str = field(repr=False)
+
+    @property
+    def key_id(self) -> str | None:
+        """Return the public part of the key; None if there is none."""
+        return self.key.split("_")[1] if self.key.count("_") > 1 else None
+
+
+def read_local_key(data_dir: Path) -> LocalKey:
+    """Return the data folder's key; an empty one if there is none, or if its file is not readable."""
+    try:
+        return LocalKey(**json.loads((data_dir / LOCAL_KEY).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return LocalKey("", "")
+
+
+def write_local_key(data_dir: Path, key: LocalKey) -> None:
+    """Write the data folder's key, for its user only."""
+    write_whole(data_dir / LOCAL_KEY, json.dumps(asdict(key)))
 
 
 def make_webhook_secret(data_dir: Path) -> Path | None:

@@ -11,7 +11,16 @@ from pathlib import Path
 import httpx
 
 from docrail.adapters.postgres.migrate import migrate
-from docrail.embedded.claims import HOST, claim_ports, hold, keep_key, make_webhook_secret
+from docrail.embedded.claims import (
+    HOST,
+    LocalKey,
+    claim_ports,
+    hold,
+    keep_key,
+    make_webhook_secret,
+    read_local_key,
+    write_local_key,
+)
 from docrail.embedded.postgres import PostgresServer, admit_services, start_postgres
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised, wait_until
 from docrail.embedded.temporal import NAMESPACE, TemporalServer, start_temporal
@@ -21,7 +30,6 @@ READY_SECONDS = 60.0
 GRACE_MARGIN_SECONDS = 10.0
 """A worker drains for its grace period; after this additional time it is considered hung, and killed."""
 API_STOP_SECONDS = 15.0
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LOCAL = {"0.0.0.0": HOST, "::": "[::1]"}  # noqa: S104 - compared, not bound
 """Addresses for connecting to a server that listens on all addresses."""
 
@@ -43,6 +51,8 @@ class StackOptions:
     """Signs callback URLs; default: a key stored in the data folder."""
     makes_webhook_secret: bool = False
     """Whether to create the secret that signs webhooks if the data folder has none."""
+    require_keys: bool = False
+    """Whether requests need a key, also from this machine; the data folder then has one for the CLI."""
     worker_metrics_port: int = 0
     """Port of the first worker's /metrics page; the others use the following ports."""
     worker_metrics_host: str = HOST
@@ -97,6 +107,8 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
             report(f"made the secret that signs webhooks: {made}")
         postgres, database_url, temporal = await _start_servers(options, report, cleanup)
         api_url = f"http://{LOCAL.get(options.api_host, options.api_host)}:{options.api_port}"
+        if options.require_keys:
+            await _keep_local_key(options.data_dir, database_url, api_url)
         environment = _environment(options, database_url, temporal, api_url)
         report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
         http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # local: no proxy
@@ -157,6 +169,22 @@ async def _publish(dsn: str) -> None:
     await publish_release(dsn, load_catalogue(settings.handlers), settings.resource_limits)
 
 
+async def _keep_local_key(data_dir: Path, dsn: str, api_url: str) -> None:
+    """Write an admin key for this machine's user, with the address that it is for. The one before ends."""
+    from docrail.adapters.postgres.pool import open_pool  # noqa: PLC0415
+    from docrail.adapters.postgres.tenants import rows_of  # noqa: PLC0415
+    from docrail.services.access.models import local_principal  # noqa: PLC0415
+    from docrail.services.access.service import renew_key  # noqa: PLC0415
+
+    who = local_principal()
+    pool = await open_pool(dsn, min_size=1, max_size=1, rows=rows_of(who.tenant_id))
+    try:
+        made = await renew_key(pool, who, read_local_key(data_dir).key_id)
+    finally:
+        await pool.close()
+    write_local_key(data_dir, LocalKey(api_url, made.key))
+
+
 def _environment(options: StackOptions, database_url: str, temporal: TemporalServer, api_url: str) -> dict[str, str]:
     return {
         "DOCRAIL_TEMPORAL_ADDRESS": temporal.address,
@@ -167,7 +195,7 @@ def _environment(options: StackOptions, database_url: str, temporal: TemporalSer
         "DOCRAIL_DATA_DIR": str(options.data_dir),
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),
-        "DOCRAIL_ACCESS": "local",
+        "DOCRAIL_ACCESS": "keys" if options.require_keys else "local",
         "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
         "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
         # One folder of code is one build: there is no other one for older runs to stay on.

@@ -13,7 +13,9 @@ INSERT INTO api_keys (key_id, tenant_id, name, scopes, secret_sha256, created_by
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 RETURNING *"""
 
-LOCK_KEYS = "LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE"
+LOCK_FIRST = "SELECT pg_advisory_xact_lock(7234302, 1)"
+
+TENANTS = "SELECT DISTINCT tenant_id FROM api_keys ORDER BY tenant_id"
 
 HAS_KEYS = "SELECT EXISTS (SELECT FROM api_keys)"
 
@@ -120,9 +122,14 @@ async def insert_key(
     return _key(await db.fetchrow(INSERT_KEY, *values))
 
 
-async def lock_keys(db: Database) -> None:
-    """Let no one else create a key until the transaction of `db` ends."""
-    await db.execute(LOCK_KEYS)
+async def lock_first(db: Database) -> None:
+    """Let one process at a time create the first key, until the transaction of `db` ends."""
+    await db.execute(LOCK_FIRST)
+
+
+async def list_tenants(db: Database) -> list[str]:
+    """Return the tenants that ever had a key, by name."""
+    return [row["tenant_id"] for row in await db.fetch(TENANTS)]
 
 
 async def has_keys(db: Database) -> bool:

@@ -74,10 +74,16 @@ async def create_first_key(db: asyncpg.Pool) -> NewKey | None:
     wanted = replace(system_principal(DEFAULT_TENANT), name=FIRST_NAME)
     with all_tenants():
         async with transaction(db) as tx:
-            await repository.lock_keys(tx)
+            await repository.lock_first(tx)
             if await repository.has_keys(tx):
                 return None
             return await _insert(tx, wanted, created_by=system_principal("").name, expires_at=None)
+
+
+async def list_tenants(db: asyncpg.Pool) -> list[str]:
+    """Return the tenants that ever had a key, by name."""
+    with all_tenants():
+        return await repository.list_tenants(db)
 
 
 async def list_keys(
@@ -100,6 +106,14 @@ async def rotate_key(db: asyncpg.Pool, who: Principal, key_id: str, overlap: dt.
             raise WrongState("rotate", state, "key", advice="create another key")
         text, secret = _new_key(key_id)
         return NewKey(text, await repository.rotate_key(tx, key_id, secret, overlap))
+
+
+async def renew_key(db: asyncpg.Pool, who: Principal, key_id: str | None) -> NewKey:
+    """Return the principal's own key with a new secret, which ends the one before; or a new key if there is none."""
+    try:
+        return await rotate_key(db, who, key_id or "", dt.timedelta(0))
+    except (NotFound, WrongState):
+        return await create_key(db, who, who.name, who.scopes)
 
 
 async def revoke_key(db: asyncpg.Pool, who: Principal, key_id: str) -> Key:

@@ -40,6 +40,7 @@ FOR_ALL_TENANTS = {
     ("services/access/service.py", "_load_secrets"),
     ("services/access/service.py", "create_first_key"),
     ("services/access/service.py", "end_session"),
+    ("services/access/service.py", "list_tenants"),
     ("services/access/service.py", "verify_session"),
     ("services/intake/service.py", "_unstarted"),
     ("services/reviews/run_answers.py", "answer_waiting_runs"),
