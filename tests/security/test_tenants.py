@@ -114,10 +114,9 @@ async def house(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFa
     settings = settings.model_copy(update={"access": "keys"})
     async with serve_guarded(settings) as service, work(settings):
         guarded = Guarded(service)
-        callers = [
-            Caller(guarded, await guarded.key(*Scope, tenant=name)) for name in (VICTIM, HOSTILE, THIEF, STRANGER)
-        ]
-        furnished = House(*callers, ids=await furnish(callers[0]))
+        names = (VICTIM, HOSTILE, THIEF, STRANGER)
+        victim, *others = [Caller(guarded, await guarded.key(*Scope, tenant=name)) for name in names]
+        furnished = House(await furnish(victim), victim, *others)
         await check_unchanged(furnished)
         yield furnished
         await check_unchanged(furnished)
