@@ -79,8 +79,8 @@ class BodyTooLargeError(HTTPException):
         self.limit_bytes = limit_bytes
 
 
-EVERYWHERE = (Unauthenticated, Forbidden, CrossSite, InvalidInput, Unavailable)
-OF_CALLERS = (Unauthenticated, Forbidden, CrossSite)
+EVERYWHERE = (Unauthenticated, Forbidden, InvalidInput, Unavailable)
+OF_CALLERS = (Unauthenticated, Forbidden)
 """Refusals of routes that require a caller."""
 
 

@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from docrail.api.auth import MayAdminister
@@ -17,6 +17,9 @@ from docrail.services.model_config import body
 LONGEST_OVERLAP_HOURS = 30 * 24
 
 router = APIRouter(prefix="/v1/keys", tags=["access"])
+
+
+KeyId = Annotated[str, Path(max_length=64, description="Id of the key, its middle part.")]
 
 
 class KeyIn(BaseModel):
@@ -42,9 +45,9 @@ class RotationIn(BaseModel):
 
 
 class KeyListOut(BaseModel):
-    """A page of keys, newest first."""
+    """A page of keys."""
 
-    keys: list[Key]
+    keys: list[Key] = Field(description="the keys, newest first")
     after: str | None
 
 
@@ -62,13 +65,13 @@ async def create_key(wanted: KeyIn, who: MayAdminister, app: AppDep) -> NewKey:
 
 
 @router.post("/{key_id}/rotate", responses=problems(NotFound, WrongState))
-async def rotate_key(key_id: str, who: MayAdminister, app: AppDep, wanted: RotationIn | None = None) -> NewKey:
+async def rotate_key(key_id: KeyId, who: MayAdminister, app: AppDep, wanted: RotationIn | None = None) -> NewKey:
     """Give a key a new secret. The present secret stays valid for a while, so that no client fails meanwhile."""
     overlap = dt.timedelta(hours=(wanted or RotationIn()).overlap_hours)
     return await service.rotate_key(app.db, who, key_id, overlap)
 
 
 @router.delete("/{key_id}", responses=problems(NotFound))
-async def revoke_key(key_id: str, who: MayAdminister, app: AppDep) -> Key:
+async def revoke_key(key_id: KeyId, who: MayAdminister, app: AppDep) -> Key:
     """Revoke a key, and end the sessions that it opened. It is refused at once, by every process."""
     return await service.revoke_key(app.db, who, key_id)

@@ -24,6 +24,8 @@ from prometheus_client.utils import INF, floatToGoString
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docrail.adapters.postgres.tenants import all_tenants
+from docrail.api.auth import MayReadTotals
+from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.app import in_time
 from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
@@ -83,8 +85,8 @@ class RequestMetrics:
             self._seconds.labels(*labels).observe(time.perf_counter() - began)
 
 
-@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(request: Request, app: AppDep) -> Response:
+@router.get("/metrics", response_class=Response, responses={**problems(), 200: {"content": {"text/plain": {}}}})
+async def metrics(request: Request, _: MayReadTotals, app: AppDep) -> Response:
     """Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews."""
     # In parallel: each may wait for a database that hangs.
     with all_tenants():  # the totals name none of them

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field
 
 from docrail.api.auth import COOKIE, MayAdminister, SignedIn, check_same_origin, set_cookie
@@ -16,6 +16,9 @@ from docrail.services.model_config import body
 router = APIRouter(prefix="/v1", tags=["access"])
 
 
+SessionId = Annotated[str, Path(max_length=64, description="Id of the session.")]
+
+
 class SignIn(BaseModel):
     """An API key to sign in with."""
 
@@ -26,9 +29,9 @@ class SignIn(BaseModel):
 
 
 class SessionListOut(BaseModel):
-    """A page of open sessions, newest first."""
+    """A page of open sessions."""
 
-    sessions: list[Session]
+    sessions: list[Session] = Field(description="the sessions, newest first")
     after: str | None
 
 
@@ -66,6 +69,6 @@ async def list_sessions(who: MayAdminister, app: AppDep, limit: Limit = 100, aft
 
 
 @router.delete("/sessions/{session_id}", responses=problems(NotFound))
-async def revoke_session(session_id: str, who: MayAdminister, app: AppDep) -> Session:
+async def revoke_session(session_id: SessionId, who: MayAdminister, app: AppDep) -> Session:
     """End a browser session. Its cookie is refused at once, by every process."""
     return await service.revoke_session(app.db, who, session_id)

@@ -42,8 +42,10 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
     """Yield a stack, and the output of its start."""
     started: list[str] = []
     options = StackOptions(tmp_path_factory.mktemp("docs"), api_port=0, temporal_port=0, ui_port=0)
-    async with run_stack(options, started.append) as stack:
-        yield stack, list(started)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOGNAME", "ann")  # the person at the machine of the pages
+        async with run_stack(options, started.append) as stack:
+            yield stack, list(started)
 
 
 @pytest.fixture

@@ -104,7 +104,9 @@ class Me:
     """The caller, as Docrail sees them."""
 
     name: str
+    """The name that the audit log records."""
     tenant: str
+    """Whose documents and runs the caller works with."""
     scopes: list[Scope]
     """What the caller may do."""
     authenticated_by: Method
@@ -125,12 +127,15 @@ class Key:
     key_id: str
     """Public id, the middle part of the key."""
     tenant: str
+    """The tenant whose documents and runs its holder works with."""
     name: str
     """The person or system that uses the key, as recorded in the audit log."""
     scopes: list[Scope]
     """What its holder may do."""
     created_by: str
+    """Who created it."""
     created_at: dt.datetime
+    """When it was created."""
     expires_at: dt.datetime | None
     """When it stops working; null if never."""
     rotated_at: dt.datetime | None
@@ -140,6 +145,7 @@ class Key:
     revoked_at: dt.datetime | None
     """When it was revoked; null if it was not."""
     revoked_by: str | None
+    """Who revoked it; null if no one did."""
     last_used_at: dt.datetime | None
     """Last use, to the minute; null if never."""
 
@@ -151,6 +157,7 @@ class NewKey:
     key: str
     """The key itself: keep it, it is not shown again."""
     details: Key
+    """What is stored about it."""
 
 
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
@@ -160,6 +167,7 @@ class Session:
     session_id: str
     """Public id of the session."""
     tenant: str
+    """The tenant of the person."""
     name: str
     """The person who signed in."""
     scopes: list[Scope]
@@ -169,6 +177,7 @@ class Session:
     issuer: str | None
     """The identity provider that authenticated the person; null for an API key."""
     created_at: dt.datetime
+    """When the person signed in."""
     last_seen_at: dt.datetime
     """Last request, to the minute."""
     expires_at: dt.datetime

@@ -11,8 +11,10 @@ from docrail.services.access.models import Scope
 from docrail.settings import Settings
 from tests.api.service import Service
 
-OPEN_TO_ALL = {"/healthz", "/readyz", "/metrics", "/v1/callbacks/{token}"}
-"""Probes, scrapers and customers have no keys; a customer's URL is signed."""
+OPEN_TO_ALL = {"/healthz", "/readyz", "/v1/callbacks/{token}", "/v1/session"}
+"""Probes and customers have no keys; a customer's URL is signed. Who signs in gives the key in the body."""
+OF_ANYONE = {"/v1/me"}
+"""Of every caller, whatever their scopes."""
 
 API = create_app(Settings())
 
@@ -31,7 +33,7 @@ def scopes_of(route: APIRoute) -> list[Scope]:
 
 ROUTES = [pytest.param(*found, id=f"{found[0]} {found[1]}") for found in api_routes()]
 TAKES_BODY = [parameter for parameter in ROUTES if parameter.values[2].body_field is not None]  # type: ignore[union-attr]
-GUARDED = [parameter for parameter in ROUTES if parameter.values[1] not in OPEN_TO_ALL]
+GUARDED = [parameter for parameter in ROUTES if parameter.values[1] not in OPEN_TO_ALL | OF_ANYONE]
 
 
 def test_the_routes_are_found() -> None:
