@@ -28,6 +28,7 @@ from docrail.activities.internal.reviews import review_activities
 from docrail.activities.internal.sla import sla_activity
 from docrail.activities.internal.values import value_activities
 from docrail.activities.registry import load_catalogue
+from docrail.activities.tenant_scope import TenantScope
 from docrail.activities.wrapper import activity_for, missing_handler_activity
 from docrail.adapters.gemini.access import GeminiAccess
 from docrail.adapters.http.addresses import AllowedHosts
@@ -197,7 +198,7 @@ def assemble_worker(
         workflows=workflows,
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
-        interceptors=[QueueOnly()],
+        interceptors=[QueueOnly(), TenantScope()],
         max_concurrent_workflow_tasks=100,
         max_concurrent_activities=ACTIVITY_SLOTS,
         # Safe on this queue because it has no rate limit: eager activities bypass a queue's limit.
@@ -223,6 +224,7 @@ def assemble_tag_worker(
         client,
         task_queue=task_queue,
         activities=activities,
+        interceptors=[TenantScope()],
         max_concurrent_activities=ACTIVITY_SLOTS,
         # Applies only while the queue has no limit of its own, which `docrail server migrate` and `up` set (ADR 8).
         max_task_queue_activities_per_second=per_second,
@@ -320,6 +322,7 @@ def main() -> None:
     settings = Settings()
     for line in missing_settings(settings):
         sys.stderr.write(f"docrail: {line}\n")
+    os.umask(0o077)  # documents are no one else's to read
     asyncio.run(serve(settings))
     sys.stdout.flush()
     # Temporal's core may abort the interpreter's own exit (sdk-python issue 300); everything is closed by now.

@@ -47,6 +47,7 @@ from docrail.api.first_key import print_first_key
 from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import only_known
 from docrail.services.access.identity_provider import IdentityProvider
+from docrail.api.tenant_scope import TenantScope
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
@@ -117,6 +118,7 @@ def create_app(settings: Settings) -> FastAPI:
     api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
+    api.add_middleware(TenantScope)
     return api
 
 

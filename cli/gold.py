@@ -53,7 +53,7 @@ def export(
 
 
 async def _load(database_url: str, tenant: str) -> list[GoldDocument]:
-    async with small_pool(database_url) as pool:
+    async with small_pool(database_url, tenant) as pool:
         return [document async for document in gold_documents(pool, system_principal(tenant))]
 
 

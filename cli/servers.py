@@ -1,6 +1,7 @@
 """`docrail up`, `docrail worker` and `docrail server`: start every server on this machine, or parts of a fleet."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,6 +134,7 @@ def start_api(context: typer.Context, as_json: Started = False) -> None:
         claim_port(settings.api_port, "DOCRAIL_API_PORT", settings.api_host)
     if as_json:
         print_json({"api_url": f"http://{settings.api_host}:{settings.api_port}"})
+    os.umask(0o077)  # documents are no one else's to read
     uvicorn.run(
         create_app(settings),
         host=settings.api_host,
@@ -179,7 +181,7 @@ def addresses(stack: Stack, data_dir: Path) -> list[str]:
         f"  API          {stack.api_url}  (what it offers: {stack.api_url}/docs)",
         f"  Temporal UI  {stack.temporal.ui_url}",
         f"  Temporal     {stack.temporal.address}",
-        f"  PostgreSQL   {stack.postgres.dsn}",
+        f"  PostgreSQL   {stack.environment['DOCRAIL_DATABASE_URL']}",
         *(f"  Metrics      {url}" for url in stack.metrics_urls),
         f"  Data, logs   {data_dir.absolute()}",
         "Ctrl-C stops it.",
@@ -194,18 +196,19 @@ async def _up(options: StackOptions, settings: Any, *, as_json: bool) -> None:
         for line in prepared.lines:
             report(line)
         if as_json:
-            print_json(_addresses(stack, options.data_dir))
+            print_json(addresses_as_json(stack, options.data_dir))
         else:
             say("\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
         await asyncio.get_running_loop().create_future()  # until the task is cancelled
 
 
-def _addresses(stack: Stack, data_dir: Path) -> dict[str, str]:
+def addresses_as_json(stack: Stack, data_dir: Path) -> dict[str, str]:
+    """Return where everything is, for programs."""
     return {
         "api_url": stack.api_url,
         "temporal_ui_url": stack.temporal.ui_url,
         "temporal_address": stack.temporal.address,
-        "database_url": stack.postgres.dsn,
+        "database_url": stack.environment["DOCRAIL_DATABASE_URL"],
         "data_dir": str(data_dir.absolute()),
     }
 

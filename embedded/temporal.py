@@ -86,7 +86,7 @@ async def _make_database(on: Callable[[Path], Supervised], database: Path) -> No
     """
     unfinished = database.with_name("temporal-unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
+    unfinished.mkdir(mode=0o700, parents=True)
     process = on(unfinished)
     await process.start()
     await process.kill()  # all committed data is in the WAL, which is moved too

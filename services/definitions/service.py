@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncpg
 
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import of_tenant
 from docrail.dag.language import picture
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import diff
@@ -235,16 +236,18 @@ async def publish_shipped(app: Registry, tenant_id: str = DEFAULT_TENANT) -> lis
     """
     owner = system_principal(tenant_id)
     texts = [await asyncio.to_thread(path.read_text, "utf-8") for path in shipped_files()]
-    return [await _publish_shipped(app, owner, text) for text in texts]
+    with of_tenant(tenant_id):
+        return [await _publish_shipped(app, owner, text) for text in texts]
 
 
 async def list_missing(app: App) -> list[str]:
     """Return the ids of shipped definitions that are not published for the default tenant."""
-    return [
-        path.stem
-        for path in shipped_files()
-        if not await repository.list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
-    ]
+    with of_tenant(DEFAULT_TENANT):
+        return [
+            path.stem
+            for path in shipped_files()
+            if not await repository.list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
+        ]
 
 
 async def publish_release(

@@ -663,8 +663,8 @@ SERVICES = (
     Mutant(
         "the-budget-may-be-exceeded-once",
         "services/usage/service.py",
-        "await load_spent_today(tools.db) >= all_may",
-        "await load_spent_today(tools.db) > all_may",
+        "await _spent_by_all(tools) >= all_may",
+        "await _spent_by_all(tools) > all_may",
         ("tests/activities/test_ask_gemini.py",),
         "one more answer is paid for once the budget is used up",
     ),
