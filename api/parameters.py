@@ -30,6 +30,8 @@ Limit = Annotated[int, Query(ge=1, le=500, description="most items on the page")
 After = Annotated[
     str | None, Query(max_length=4096, description="the `after` of the previous page; without it, the first page")
 ]
+MOST = 2**53
+"""Largest whole number in JSON that every reader takes exactly; PostgreSQL's and Temporal's have 64 bits."""
 
 Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the action")]
 
