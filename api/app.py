@@ -39,7 +39,7 @@ from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
 from docrail.api.metrics import RequestMetrics
-from docrail.api.parameters import only_known
+from docrail.api.parameters import no_repeated_keys, only_known
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
@@ -100,9 +100,9 @@ def create_app(settings: Settings) -> FastAPI:
     api.state.trust_names = settings.trust_names
     register(api)
     for router in ROUTERS:
-        api.include_router(router, dependencies=[Depends(only_known)])
+        api.include_router(router, dependencies=[Depends(only_known), Depends(no_repeated_keys)])
     for router in FOR_STRANGERS:
-        api.include_router(router)
+        api.include_router(router, dependencies=[Depends(no_repeated_keys)])
     add_docs(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)

@@ -14,7 +14,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from docrail.dag.values.json_values import Json
+from docrail.dag.values.json_values import Json, pairs_once
 from docrail.dag.values.printable import escaped_in_json, printable
 from docrail.dag.values.suggestions import closest
 
@@ -127,8 +127,11 @@ def parse_json(option: str, text: str) -> Json:
 
 
 def strict_json(text: str) -> Json:
-    """Return the JSON value of a text. Raises: ValueError, also for NaN and Infinity, and RecursionError."""
-    return json.loads(text, parse_constant=_refuse)
+    """Return the JSON value of a text.
+
+    Raises: ValueError, also for NaN, Infinity and an object with a key twice, and RecursionError.
+    """
+    return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs_once)
 
 
 def _refuse(constant: str) -> Json:
