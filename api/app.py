@@ -34,7 +34,7 @@ from docrail.api import (
     runs,
     usage,
 )
-from docrail.api.body_limit import BodyLimit
+from docrail.api.body_limit import BodyLimit, CloseUnread
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
@@ -107,6 +107,7 @@ def create_app(settings: Settings) -> FastAPI:
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
+    api.add_middleware(CloseUnread)
     return api
 
 

@@ -55,3 +55,34 @@ class BodyLimit:
 def _announced(scope: Scope) -> int:
     length = Headers(scope=scope).get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() else 0
+
+
+class CloseUnread:
+    """ASGI middleware. It closes a connection whose request is answered before its body has been read.
+
+    The server would otherwise read the rest to find the next request, however long it is.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle the request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        unread = "transfer-encoding" in headers or _announced(scope) > 0
+
+        async def watched() -> Message:
+            nonlocal unread
+            message = await receive()
+            unread = unread and message.get("more_body", False)
+            return message
+
+        async def closing(message: Message) -> None:
+            if unread and message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            await send(message)
+
+        await self._app(scope, watched, closing)
