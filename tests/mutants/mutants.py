@@ -843,8 +843,8 @@ CLI = (
     Mutant(
         "nan-is-json",
         "cli/terminal.py",
-        "return json.loads(text, parse_constant=_refuse)",
-        "return json.loads(text)",
+        "return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs_once)",
+        "return json.loads(text, object_pairs_hook=pairs_once)",
         ("tests/cli/test_inputs.py",),
         "NaN is sent as an input",
     ),

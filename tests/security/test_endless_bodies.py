@@ -100,3 +100,11 @@ async def test_a_refused_request_that_was_read_keeps_its_connection(service: Ser
     for body in ({}, {"definition": "unknown"}):
         answer = await service.http.post("/v1/runs", json=body)
         assert (answer.is_error, answer.headers.get("connection")) == (True, None)
+
+
+async def test_a_client_that_sends_everything_first_gets_the_answer_to_a_document_that_is_too_large(
+    service: Service,
+) -> None:
+    file = b"x" * (service.settings.max_upload_bytes + 2**24)
+    answer = await service.http.post("/v1/documents", files={"file": ("a.pdf", file)})
+    assert (answer.status_code, answer.json()["type"]) == (413, "/problems/too-large")

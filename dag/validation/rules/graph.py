@@ -39,9 +39,7 @@ class Ancestors:
 def check_ids(definition_id: Json, outline: Outline, findings: Findings) -> None:
     """Report ids that are used twice, and ids with another meaning in expressions or in the API's addresses."""
     if isinstance(definition_id, str) and definition_id in RESERVED_IDS:
-        message = (
-            f"'{definition_id}' is a page of the API's definitions, so it cannot be a definition's id"
-        )
+        message = f"'{definition_id}' is a page of the API's definitions, so it cannot be a definition's id"
         findings.error("reserved-word", ("id",), message, f"{definition_id}_definition")
     for step in outline.steps:
         if step.id is None:
