@@ -219,6 +219,10 @@ class Settings(BaseSettings):
         0, ge=0, le=65535, description="port of a worker's Prometheus /metrics page; 0: none"
     )
     worker_metrics_host: str = Field("127.0.0.1", description="address that a worker's /metrics page listens on")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "warning",
+        description="least level of what the API and the workers log; tokens are removed at each level",
+    )
     public_url: Annotated[str | None, AfterValidator(_check_public_url)] = Field(
         None,
         description="public address of the API, for callback URLs: `https://docrail.example`; default with `docrail "
@@ -402,6 +406,14 @@ class Settings(BaseSettings):
     def callback_keys(self) -> CallbackKeys:
         """Return the keys of callback URLs."""
         return CallbackKeys(parse_keys("" if self.callback_key is None else self.callback_key.get_secret_value()))
+
+    @property
+    def secret_values(self) -> tuple[str, ...]:
+        """Return the secrets among the settings, which no log may contain."""
+        fields = (getattr(self, name) for name in type(self).model_fields)
+        hidden = [field.get_secret_value() for field in fields if isinstance(field, SecretStr)]
+        password = urlsplit(self.database_url.partition(",")[0]).password
+        return tuple(filter(None, [*hidden, *self.callback_keys.keys, password]))
 
     @property
     def secrets_folder(self) -> Path:

@@ -39,15 +39,15 @@ from docrail.api import (
     usage,
 )
 from docrail.api.auth import Access, CookieRotation
-from docrail.api.body_limit import BodyLimit
+from docrail.api.body_limit import BodyLimit, CloseUnread
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
 from docrail.api.metrics import RequestMetrics
-from docrail.api.parameters import only_known
-from docrail.services.access.identity_provider import IdentityProvider
+from docrail.api.parameters import no_repeated_keys, only_known
 from docrail.api.tenant_scope import TenantScope
+from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
@@ -119,14 +119,15 @@ def create_app(settings: Settings) -> FastAPI:
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     api.add_middleware(TenantScope)
+    api.add_middleware(CloseUnread)
     return api
 
 
 def _add_routes(api: FastAPI) -> None:
     for router in ROUTERS:
-        api.include_router(router, dependencies=[Depends(only_known)])
+        api.include_router(router, dependencies=[Depends(only_known), Depends(no_repeated_keys)])
     for router in FOR_STRANGERS:
-        api.include_router(router)
+        api.include_router(router, dependencies=[Depends(no_repeated_keys)])
     add_docs(api)
 
 

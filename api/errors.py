@@ -212,7 +212,9 @@ async def _too_large(_: Request, error: Exception) -> JSONResponse:
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     """Answer a bug without exposing its details, which are in the log."""
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    token = str(request.path_params.get("token", ""))  # of a callback URL
+    path = request.url.path.replace(token, "{token}") if token else request.url.path
+    log.error("%s %s failed", request.method, path, exc_info=error)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     return _answer(_body("internal", "Internal error", status, "the error is in the server's log"))
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from docrail.adapters.logs import configure_logs
 from docrail.adapters.postgres.migrate import migrate as apply_migrations
 from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.temporal.connection import Connection, find_connection
@@ -81,6 +82,7 @@ def up(
     settings = context.obj()
     if not (require_keys or is_loopback(settings.api_host)):
         raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
+    configure_logs(settings.log_level, settings.secret_values)
     options = StackOptions(
         data_dir=data or settings.data_dir,
         api_host=settings.api_host,
@@ -130,6 +132,7 @@ def start_api(context: typer.Context, as_json: Started = False) -> None:
     from docrail.api.app import create_app
 
     settings = context.obj()
+    configure_logs(settings.log_level, settings.secret_values)
     if settings.api_port:  # uvicorn would end in a log of five lines
         claim_port(settings.api_port, "DOCRAIL_API_PORT", settings.api_host)
     if as_json:
@@ -139,6 +142,7 @@ def start_api(context: typer.Context, as_json: Started = False) -> None:
         create_app(settings),
         host=settings.api_host,
         port=settings.api_port,
+        log_config=None,  # all lines pass through our handler
         access_log=False,  # /metrics counts requests
         timeout_graceful_shutdown=API_GRACE_SECONDS,
     )
@@ -156,6 +160,7 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail server migrate
     """
     settings = context.obj()
+    configure_logs(settings.log_level, settings.secret_values)
     report = _no_report if as_json else say
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))

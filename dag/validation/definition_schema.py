@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from docrail.dag.language.definition import (
     DEFAULTABLE,
     HANDLER_FIELDS,
+    RESERVED_IDS,
     RESERVED_WORDS,
     STEP_ALIASES,
     Definition,
@@ -118,6 +119,7 @@ def definition_schema(catalogue: Catalogue) -> Schema:
         "properties": {name: step["properties"][name] for name in DEFAULTABLE},
         "additionalProperties": False,
     }
+    whole["properties"]["id"] |= {"not": {"enum": sorted(RESERVED_IDS)}}
     whole["properties"]["steps"] |= _NAMED_IF_LINKED
     parts |= {"Template": _TEMPLATE, Definition.__name__: whole}
     listed = {**whole["properties"]["steps"], "description": "A bare list of steps: commands in order."}

@@ -87,7 +87,7 @@ def _read(
     check_inputs(outline, findings)
     if not check_steps(outline, findings):
         return None
-    check_ids(outline, findings)
+    check_ids(repaired.get("id"), outline, findings)
     check_kinds(outline, findings)
     above = check_dependencies(outline, findings)
     check_handlers(outline, catalogue, findings)

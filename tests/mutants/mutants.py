@@ -826,9 +826,9 @@ API = (
 CLI = (
     Mutant(
         "c1-controls-reach-the-terminal",
-        "cli/terminal.py",
-        r"[\x00-\x08\x0b-\x1f\x7f-\x9f]",
-        r"[\x00-\x08\x0b-\x1f\x7f]",
+        "dag/values/printable.py",
+        r'r"\x00-\x1f\x7f-\x9f\u2028\u2029"',
+        r'r"\x00-\x1f\x7f\u2028\u2029"',
         ("tests/cli/test_terminal.py",),
         "an 8-bit control character in a document commands the terminal",
     ),
@@ -843,8 +843,8 @@ CLI = (
     Mutant(
         "nan-is-json",
         "cli/terminal.py",
-        "return json.loads(text, parse_constant=_refuse)",
-        "return json.loads(text)",
+        "return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs_once)",
+        "return json.loads(text, object_pairs_hook=pairs_once)",
         ("tests/cli/test_inputs.py",),
         "NaN is sent as an input",
     ),
