@@ -35,9 +35,11 @@ from docrail.api import (
     usage,
 )
 from docrail.api.body_limit import BodyLimit
+from docrail.api.boundary import Boundary
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
+from docrail.api.methods import HeadAsGet
 from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import only_known
 from docrail.services.app import App
@@ -105,7 +107,10 @@ def create_app(settings: Settings) -> FastAPI:
         api.include_router(router)
     add_docs(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
+    # The last added is the first called.
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
+    api.add_middleware(HeadAsGet)
+    api.add_middleware(Boundary, hosts=settings.own_hosts, proxies=settings.trusted_proxies)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
 
