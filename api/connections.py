@@ -53,11 +53,11 @@ class Connections:
     def admit(self, new: "Connection") -> bool:
         """Return whether there is room. If there is none, the client that has kept us waiting longest is dropped."""
         if len(self._open) >= self.bounds.connections:
-            waiting = min((each for each in self._open if each.waits_for_a_request), key=_since, default=None)
-            if waiting is None:
+            slowest = self._slowest()
+            if slowest is None:
                 log.warning("refused a connection: all %d are busy", self.bounds.connections)
                 return False
-            waiting.drop()
+            slowest.drop()
         self._open.add(new)
         if self._sweep is None:
             self._schedule()
@@ -66,6 +66,11 @@ class Connections:
     def forget(self, closed: "Connection") -> None:
         """Take a closed connection off the list."""
         self._open.discard(closed)
+
+    def _slowest(self) -> "Connection | None":
+        waiting = [each for each in self._open if each.waits_for_a_request]
+        slow = waiting or [each for each in self._open if each.is_slower_than(self.bounds.body_rate)]
+        return min(slow, key=_since, default=None)
 
     def _schedule(self) -> None:
         loop = asyncio.get_running_loop()
@@ -96,6 +101,12 @@ class Connection(asyncio.Protocol):
     def waits_for_a_request(self) -> bool:
         """Return whether no complete head of a request has arrived since the last answer."""
         return self._inner.conn.their_state is h11.IDLE
+
+    def is_slower_than(self, rate: float) -> bool:
+        """Return whether a request's body arrives at less than so many bytes a second."""
+        seconds = self._now() - self.since
+        is_ours = self._inner.flow.read_paused or self._inner.conn.their_state is not h11.SEND_BODY
+        return not is_ours and seconds > SWEEP_SECONDS and self._received < rate * seconds
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin, or close the connection if there are too many."""

@@ -15,6 +15,9 @@ from tests.security.test_connections import HALF_A_BODY, HALF_A_HEAD
 from tests.stack import eventually
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LAST = WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+HELD: list[asyncio.Event] = []
+"""One for each request for `/held` that is being answered."""
 LARGE = 30_000_000
 """More bytes than the system's buffers hold."""
 SHORT = Bounds(connections=10, head_seconds=0.5, body_seconds=1, body_rate=10_000, write_seconds=1)
@@ -22,7 +25,7 @@ PATIENCE_SECONDS = 30
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Read the body, and answer with its length; `/large` with many bytes."""
+    """Read the body, and answer with its length; `/large` with many bytes, `/held` when the test says so."""
     assert scope["type"] == "http"
     length, more = 0, True
     while more:
@@ -30,6 +33,9 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if message["type"] == "http.disconnect":
             return
         length, more = length + len(message["body"]), message["more_body"]
+    if scope["path"] == "/held":
+        HELD.append(asyncio.Event())
+        await HELD[-1].wait()
     body = b"x" * LARGE if scope["path"] == "/large" else str(length).encode()
     headers = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -137,35 +143,36 @@ async def test_a_client_that_takes_an_answer_slowly_gets_all_of_it(port: int) ->
     writer.close()
 
 
-async def test_a_new_request_takes_the_place_of_the_one_that_waited_longest() -> None:
-    async with bounded(Bounds(connections=3, head_seconds=60)) as port:
+@pytest.mark.parametrize("beginning", [b"", HALF_A_HEAD, HALF_A_BODY], ids=["nothing", "head", "body"])
+async def test_a_new_request_takes_the_place_of_the_one_that_waited_longest(beginning: bytes) -> None:
+    async with bounded(Bounds(connections=3, head_seconds=60, body_seconds=60)) as port:
         held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
         for _, writer in held:
-            writer.write(HALF_A_HEAD)
-        assert b"200 OK" in await answer_to(port, WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+            writer.write(beginning)
+        await eventually(lambda: is_answered(port), "an answer")
         with suppress(ConnectionResetError):
             assert await asyncio.wait_for(held[0][0].read(), PATIENCE_SECONDS) == b""
-        assert not held[1][0].at_eof()
+        assert not held[2][0].at_eof()
         for _, writer in held:
             writer.close()
 
 
 async def test_requests_that_are_being_answered_are_not_dropped_for_new_ones() -> None:
-    async with bounded(Bounds(connections=2)) as port:
+    async with bounded(Bounds(connections=2, write_seconds=60)) as port:
         busy = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
         for _, writer in busy:
-            writer.write(HALF_A_BODY)
-            await writer.drain()
-        with suppress(ConnectionResetError):
-            await eventually(lambda: refused(port), "a refusal")
+            writer.write(LAST.replace(b"/ ", b"/held ", 1))
+        await eventually(lambda: len(HELD) == 2, "both requests")
+        assert not await is_answered(port)
+        for event in HELD:
+            event.set()
+        HELD.clear()
         for reader, writer in busy:
-            writer.write(b"x" * 999)
-            assert b"200 OK" in await asyncio.wait_for(reader.readuntil(b"1000"), PATIENCE_SECONDS)
+            assert b"200 OK" in await asyncio.wait_for(reader.read(), PATIENCE_SECONDS)
             writer.close()
 
 
-async def refused(port: int) -> bool:
-    try:
-        return await answer_to(port, WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")) == b""
-    except ConnectionResetError:
-        return True
+async def is_answered(port: int) -> bool:
+    with suppress(ConnectionResetError):
+        return b"200 OK" in await answer_to(port, LAST)
+    return False

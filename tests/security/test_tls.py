@@ -11,7 +11,7 @@ import pytest
 from trustme import CA, LeafCert
 
 from docrail.api.server import CertificateError, tls_context
-from tests.security.test_connections import PATIENCE_SECONDS, Api, running
+from tests.security.test_connections import HALF_SENT, PATIENCE_SECONDS, Api, half_sent, running
 from tests.stack import eventually
 
 pytestmark = pytest.mark.server
@@ -79,6 +79,19 @@ async def test_a_handshake_that_does_not_come_is_ended(api: Api) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
     assert await asyncio.wait_for(reader.read(), PATIENCE_SECONDS) == b""
     writer.close()
+
+
+@pytest.mark.slow
+async def test_half_a_handshake_keeps_no_one_out_for_long(api: Api, authority: CA) -> None:
+    async def is_healthy() -> bool:
+        try:
+            return bool(await serial_number(api, authority))
+        except OSError:
+            return False
+
+    async with half_sent(api, b"\x16\x03\x01", HALF_SENT):
+        await eventually(is_healthy, "a handshake", timeout_seconds=PATIENCE_SECONDS)
+    assert api.log.stat().st_size < 2**20
 
 
 async def test_a_renewed_certificate_is_used_without_a_restart(authority: CA, tmp_path: Path) -> None:
