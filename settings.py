@@ -7,7 +7,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.browsers import HOST_NAME, Hosts
 from docrail.adapters.oidc.access import IssuerAccess, checked_issuer_url
 from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.open_store import checked_location, open_store
@@ -43,6 +44,23 @@ def _split(value: Any) -> Any:
 def _check_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
     AllowedHosts.parse(entries)
     return entries
+
+
+def _check_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not HOST_NAME.fullmatch(name.lower()):
+            raise ValueError(f"expected host names without a scheme and a port, found {name!r}")
+    return names
+
+
+def _networks(value: Any) -> Any:
+    def network(entry: Any) -> Any:
+        try:
+            return ip_network(entry)
+        except ValueError as error:
+            raise ValueError(f"expected addresses and networks like 10.0.0.0/8: {error}") from None
+
+    return tuple(map(network, _split(value)))
 
 
 def _check_public_url(url: str | None) -> str | None:
@@ -215,6 +233,24 @@ class Settings(BaseSettings):
     )
     api_host: str = Field("127.0.0.1", description="address the HTTP API listens on")
     api_port: int = Field(8000, ge=0, le=65535, description="port the HTTP API listens on")
+    api_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_check_names)] = Field(
+        (),
+        description="names by which callers reach the API, besides localhost, DOCRAIL_API_HOST and the host of "
+        "DOCRAIL_PUBLIC_URL: `docrail.internal, api`. Requests for any other host are refused. If DOCRAIL_API_HOST is "
+        "0.0.0.0 or ::, every IP address is accepted",
+    )
+    tls_cert: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
+        None,
+        description="certificate chain in PEM, to serve HTTPS; a renewed file is used without a restart",
+    )
+    tls_key: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
+        None, description="private key of DOCRAIL_TLS_CERT, in PEM, without a password"
+    )
+    trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)] = Field(
+        (),
+        description="addresses of the proxies in front of the API, whose headers X-Forwarded-For, -Proto and -Host are "
+        "believed: `10.0.0.0/8, 192.168.1.7`",
+    )
     worker_metrics_port: int = Field(
         0, ge=0, le=65535, description="port of a worker's Prometheus /metrics page; 0: none"
     )
@@ -375,6 +411,11 @@ class Settings(BaseSettings):
     def open_store(self) -> Folder:
         """Return the folder of all stored files. Makes no request yet."""
         return open_store(self.store, self.data_dir, endpoint=self.store_endpoint)
+
+    @property
+    def own_hosts(self) -> Hosts:
+        """Return the names by which the API may be called."""
+        return Hosts.of(self.api_host, self.api_hosts, self.public_url)
 
     @property
     def price_table(self) -> PriceTable:

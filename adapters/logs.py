@@ -14,6 +14,7 @@ import sys
 from collections.abc import Collection, Iterable
 from types import TracebackType
 
+from docrail.adapters.log_limit import LogLimit
 from docrail.dag.values.printable import printable
 
 REMOVED = "[removed]"
@@ -76,15 +77,19 @@ class LineFormatter(logging.Formatter):
         return "\n".join(lines)
 
 
-def configure_logs(level: str = "WARNING", secrets: Collection[str] = ()) -> None:
+def configure_logs(level: str = "WARNING", secrets: Collection[str] = (), *, is_bounded: bool = False) -> None:
     """Make every logger of this process write lines to stderr, those of our servers from INFO on.
 
-    `secrets`: values that no line may contain, whatever their form.
+    `secrets`: values that no line may contain, whatever their form. `is_bounded`: whether the lines of a minute are
+    limited, because callers cause them.
     """
     handler = logging.StreamHandler()
+    if is_bounded:
+        handler.addFilter(LogLimit())
     handler.setFormatter(LineFormatter(secrets))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    logging.getLogger("uvicorn").setLevel(min(logging.INFO, logging.getLogger().level))
+    for server in ("uvicorn", "docrail.api.server"):
+        logging.getLogger(server).setLevel(min(logging.INFO, logging.getLogger().level))
     logging.raiseExceptions = False  # it would print a broken message's arguments as they are
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_uncaught

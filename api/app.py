@@ -40,10 +40,12 @@ from docrail.api import (
 )
 from docrail.api.auth import Access, CookieRotation
 from docrail.api.body_limit import BodyLimit, CloseUnread
+from docrail.api.boundary import Boundary
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
+from docrail.api.methods import HeadAsGet
 from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import no_repeated_keys, only_known
 from docrail.api.tenant_scope import TenantScope
@@ -115,8 +117,11 @@ def create_app(settings: Settings) -> FastAPI:
     register(api)
     _add_routes(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
+    # The last added is the first called.
     api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
+    api.add_middleware(HeadAsGet)
+    api.add_middleware(Boundary, hosts=settings.own_hosts, proxies=settings.trusted_proxies)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     api.add_middleware(TenantScope)
     api.add_middleware(CloseUnread)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docrail.api.errors import BodyTooLargeError, refusal
+from docrail.api.errors import CALLBACKS_PATH, BodyTooLargeError, refusal
 from docrail.dag.values.json_values import MAX_VALUE_BYTES
 from docrail.services.errors import TooLarge
 
@@ -17,7 +17,7 @@ FORM_BYTES = 64 * 2**10
 """Overhead of a multipart form around the file: boundaries, headers, the other fields."""
 
 UPLOAD_PATH = "/v1/documents"
-CALLBACKS_PATH, MAX_CALLBACK_BYTES = "/v1/callbacks/", 2 * MAX_VALUE_BYTES
+MAX_CALLBACK_BYTES = 2 * MAX_VALUE_BYTES
 """An answer may have MAX_VALUE_BYTES without whitespace; callers need no key, so no more is read."""
 
 

@@ -17,10 +17,12 @@ from typing import Any, cast
 import asyncpg
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
+from docrail.api.methods import allowed_methods
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.wording import describe, wording
@@ -49,10 +51,14 @@ from docrail.services.errors import (
     TooLarge,
     Unauthenticated,
     Unavailable,
+    UnknownHost,
+    UnsupportedType,
     WrongState,
 )
 
 MEDIA_TYPE = "application/problem+json"
+JSON_TYPE = "application/json"
+FORM_TYPES = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
 HEADERS: Mapping[HTTPStatus, Mapping[str, str]] = {
@@ -60,6 +66,16 @@ HEADERS: Mapping[HTTPStatus, Mapping[str, str]] = {
     HTTPStatus.SERVICE_UNAVAILABLE: {"Retry-After": "2"},
     HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": 'Bearer realm="docrail"'},
 }
+
+
+SAFE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Sent with every answer that has none of its own: no page of another site may read, embed or frame it."""
 
 
 log = logging.getLogger(__name__)
@@ -106,6 +122,9 @@ class ProblemOut(BaseModel):
     scope: str | None = Field(default=None, description="the missing scope")
     service: str | None = Field(default=None, description="the service that does not answer")
 
+
+CALLBACKS_PATH = "/v1/callbacks/"
+"""Paths whose secret is in the URL: they are called without a key, by any site."""
 
 SCHEMA = f"#/components/schemas/{ProblemOut.__name__}"
 
@@ -169,17 +188,27 @@ def refusal(error: OperationError) -> JSONResponse:
 
 
 def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
-    """Add what applies to all routes: the refusal of large bodies, and the schema that `problems` refers to.
+    """Add what applies to all routes: refusals by host, site, size and media type, and the schema of problems.
 
     The framework would also document the schema as plain application/json.
     """
     document = generate()
     document["components"]["schemas"].setdefault(ProblemOut.__name__, ProblemOut.model_json_schema())
-    for methods in document["paths"].values():
-        for operation in methods.values():
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            _document(operation["responses"], UnknownHost)
+            if method != "get" and not path.startswith(CALLBACKS_PATH):
+                _document(operation["responses"], CrossSite)
             if "requestBody" in operation:
-                operation["responses"] |= {str(status): each for status, each in _responses(TooLarge).items()}
+                _document(operation["responses"], TooLarge, UnsupportedType)
     return document
+
+
+def _document(responses: dict[str, Json], *errors: type[OperationError]) -> None:
+    """Add refusals to an operation's responses, next to the others of the same status."""
+    for status, response in _responses(*errors).items():
+        known = responses.setdefault(str(status), response)
+        known["content"][MEDIA_TYPE]["examples"] |= response["content"][MEDIA_TYPE]["examples"]
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
@@ -192,18 +221,34 @@ async def _unavailable(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _misshapen(request: Request, error: Exception) -> JSONResponse:
-    content_type = request.headers.get("content-type", "")
-    return refusal(InvalidInput([*faults(cast("RequestValidationError", error), content_type)]))
+    invalid, media_type = cast("RequestValidationError", error), request.headers.get("content-type", "")
+    match invalid.body:
+        case bytes() as unread if unread:
+            return refusal(UnsupportedType(media_type, JSON_TYPE))
+        case FormData() if media_type and not media_type.lower().startswith(FORM_TYPES):
+            return refusal(UnsupportedType(media_type, FORM_TYPES[0]))
+    return refusal(InvalidInput([*faults(invalid)]))
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> Response:
     """Answer the framework's refusals: an unknown path, a wrong method, an invalid form."""
     refused = cast("HTTPException", error)
+    if refused.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return _wrong_method(request)
     if unreadable := unreadable_body(refused):
         return refusal(InvalidInput([InputProblem("body", unreadable)]))
     status = HTTPStatus(refused.status_code)
     name = status.phrase.lower().replace(" ", "-")
     return _answer(_body(name, status.phrase, status, str(refused.detail)), refused.headers)
+
+
+def _wrong_method(request: Request) -> Response:
+    headers = {"Allow": ", ".join(allowed_methods(request.app.routes, request.scope))}
+    if request.method == "OPTIONS":
+        return Response(status_code=HTTPStatus.NO_CONTENT, headers=headers)
+    status = HTTPStatus.METHOD_NOT_ALLOWED
+    detail = f"this path has {headers['Allow']}, found {request.method[:20]}"
+    return _answer(_body("method-not-allowed", status.phrase, status, detail), headers)
 
 
 async def _too_large(_: Request, error: Exception) -> JSONResponse:
@@ -216,7 +261,8 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
     path = request.url.path.replace(token, "{token}") if token else request.url.path
     log.error("%s %s failed", request.method, path, exc_info=error)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    return _answer(_body("internal", "Internal error", status, "the error is in the server's log"))
+    # answered outside all middleware
+    return _answer(_body("internal", "Internal error", status, "the error is in the server's log"), SAFE_HEADERS)
 
 
 def _body(name: str, title: str, status: HTTPStatus, detail: str, **more: Json) -> dict[str, Json]:
@@ -341,6 +387,18 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Signed in, but without access",
         "you are signed in at the identity provider, but may not use Docrail: ask its operator",
     ),
+    UnsupportedType: Kind(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        "unsupported-media-type",
+        "Media type not supported",
+        "the body must be application/json, found text/plain",
+    ),
+    UnknownHost: Kind(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        "unknown-host",
+        "Not known by this name",
+        "this server is not known as 'evil.example': ...",
+    ),
     CrossSite: Kind(
         HTTPStatus.FORBIDDEN,
         "cross-site",
@@ -387,15 +445,12 @@ UNREADABLE_BODY = "There was an error parsing the body"
 UNREADABLE_FORM = "Invalid multipart data."
 
 
-def faults(error: RequestValidationError, content_type: str) -> Iterator[InputProblem]:
+def faults(error: RequestValidationError) -> Iterator[InputProblem]:
     """Yield each problem with path and message, as for all refused input."""
     for fault in error.errors():
         location = [str(part) for part in fault["loc"] if part != "body"]
         if fault["type"] == "json_invalid":
             yield InputProblem("body", f"is not JSON: {fault['ctx']['error']} at character {fault['loc'][-1]}")
-        elif not location and not content_type.partition(";")[0].endswith("json"):
-            header = "with the header Content-Type: application/json"
-            yield InputProblem("body", f"must be JSON {header}, found {content_type[:100] or 'none'}")
         else:
             yield InputProblem(".".join(location) or "body", _message(fault))
 

@@ -24,6 +24,7 @@ from docrail.embedded.claims import (
 from docrail.embedded.postgres import PostgresServer, admit_services, start_postgres
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised, wait_until
 from docrail.embedded.temporal import NAMESPACE, TemporalServer, start_temporal
+from docrail.embedded.ui_guard import guard_ui, hidden_host
 
 READY_SECONDS = 60.0
 """Timeout for the API and the workers to become ready; a slow, busy machine needs a tenth of it."""
@@ -154,9 +155,13 @@ async def _start_servers(
     database_url = await admit_services(postgres)
     await _publish(database_url)
     report("starting Temporal")
-    temporal = await start_temporal(options.data_dir, options.temporal_port, options.ui_port, report=report)
+    host = hidden_host()
+    ui_port = 0 if host == HOST else options.ui_port
+    temporal = await start_temporal(options.data_dir, options.temporal_port, ui_port, ui_host=host, report=report)
     cleanup.push_async_callback(temporal.process.stop)
-    return postgres, database_url, temporal
+    guard = await guard_ui(temporal.ui_url, options.ui_port)
+    cleanup.callback(guard.close)
+    return postgres, database_url, replace(temporal, ui_url=f"http://{HOST}:{options.ui_port}")
 
 
 async def _publish(dsn: str) -> None:
@@ -196,6 +201,8 @@ def _environment(options: StackOptions, database_url: str, temporal: TemporalSer
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),
         "DOCRAIL_ACCESS": "keys" if options.require_keys else "local",
+        "DOCRAIL_TLS_CERT": "",  # for `docrail server start`
+        "DOCRAIL_TLS_KEY": "",
         "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
         "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
         # One folder of code is one build: there is no other one for older runs to stay on.

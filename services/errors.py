@@ -204,6 +204,23 @@ class TooLarge(OperationError):
         self.limit_bytes = limit_bytes
 
 
+class UnsupportedType(OperationError):
+    """The body is of a media type that the route does not read."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"the body must be {expected}, found {found[:100] or 'no Content-Type'}")
+
+
+class UnknownHost(OperationError):
+    """The request names a host that is not this server."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"this server is not known as {shortened(host, LONGEST_ID)!r}: if it should be, name the host in "
+            "DOCRAIL_API_HOSTS or DOCRAIL_PUBLIC_URL"
+        )
+
+
 class CrossSite(OperationError):
     """A web page of another site sent a request that changes something."""
 

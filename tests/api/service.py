@@ -101,7 +101,7 @@ async def serve(settings: Settings) -> AsyncIterator[Service]:
     """Serve the API on a free port. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
-    server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning", proxy_headers=False))
     pool = await open_pool(settings.database_url, min_size=0, rows=ALL_ROWS)
     serving = asyncio.create_task(server.serve())
     try:

@@ -529,6 +529,14 @@ ADAPTERS = (
         ("tests/adapters/test_migrate.py",),
         "workers that start together migrate at the same time",
     ),
+    Mutant(
+        "pages-of-sister-sites-are-own",
+        "adapters/http/browsers.py",
+        'OWN_PAGES = frozenset({"same-origin", "none"})',
+        'OWN_PAGES = frozenset({"same-origin", "same-site", "none"})',
+        ("tests/security/test_browsers.py",),
+        "a page of another server on the same machine starts runs",
+    ),
 )
 
 SERVICES = (
@@ -821,6 +829,22 @@ API = (
         ("tests/api/test_runs.py",),
         "a 503 does not say when to try again",
     ),
+    Mutant(
+        "half-sent-requests-keep-others-out",
+        "api/connections.py",
+        "waiting = [each for each in self._open if each.waits_for_a_request]",
+        "waiting = [each for each in self._open if not each.waits_for_a_request]",
+        ("tests/security/test_bounds.py",),
+        "at the limit of connections, requests are dropped for those that are half sent",
+    ),
+    Mutant(
+        "the-host-is-believed-from-anyone",
+        "api/boundary.py",
+        'if self._is_trusted(scope["client"]) and (host',
+        'if scope["client"] and (host',
+        ("tests/security/test_boundary.py",),
+        "a caller names the host that is checked",
+    ),
 )
 
 CLI = (
@@ -874,6 +898,14 @@ EMBEDDED = (
         "if port and len(options) > 2:",
         ("tests/test_embedded.py", "tests/test_cli.py"),
         "a port that is requested twice is found out when the second server fails",
+    ),
+    Mutant(
+        "the-ui-answers-under-any-name",
+        "embedded/ui_guard.py",
+        "if request is None or _is_refused(request):",
+        "if request is None:",
+        ("tests/security/test_temporal_ui.py",),
+        "a page whose name resolves to this machine terminates runs in Temporal's UI",
     ),
 )
 
