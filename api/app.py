@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import operator
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -13,6 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from docrail.activities.registry import load_catalogue
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.sandbox.forker import Forker
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
@@ -38,17 +40,21 @@ from docrail.api.body_limit import BodyLimit
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
+from docrail.api.first_problems import few_problems
+from docrail.api.large_requests import LargeRequests
 from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import only_known
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
+from docrail.services.limited_processes import LimitedProcesses
 from docrail.settings import Settings
 
 VERSION = "1"
 """Version of the HTTP interface, as in `/v1`."""
 
 CLOSE_SECONDS = 5.0
+CHECK_PROGRAM = "docrail.api.check_program"
 
 ROUTERS = (
     documents.router,
@@ -84,6 +90,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         async with open_app(settings, connection) as app:
             api.state.app, api.state.drawings = app, Drawings()
+            settle()
             yield
 
     api = FastAPI(
@@ -100,14 +107,21 @@ def create_app(settings: Settings) -> FastAPI:
     api.state.trust_names = settings.trust_names
     register(api)
     for router in ROUTERS:
-        api.include_router(router, dependencies=[Depends(only_known)])
+        api.include_router(router, dependencies=[Depends(only_known), Depends(few_problems)])
     for router in FOR_STRANGERS:
         api.include_router(router)
     add_docs(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
+    api.add_middleware(LargeRequests)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
+
+
+def settle() -> None:
+    """Take what is loaded out of the garbage collector's rounds: a large request would cause a round over all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -119,7 +133,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
     """Open the resources that services need. Nothing has to be running: each connection is made on first use."""
     pool = await open_pool(settings.database_url, min_size=0)
     store = settings.open_store()
-    reader = DocumentReader(workers=1)
+    reader, checking = DocumentReader(workers=1), Forker(CHECK_PROGRAM, *settings.handlers)
     try:
         yield App(
             db=pool,
@@ -134,8 +148,10 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             callback_keys=settings.callback_keys,
             four_eyes_above=settings.four_eyes_above,
             reader=reader,
+            processes=LimitedProcesses(checking),
         )
     finally:
+        await checking.close()
         await reader.close()
         await _close(pool)
 

@@ -3,19 +3,12 @@
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from docrail.api.body_sizes import UPLOAD_PATH, most_bytes
 from docrail.api.errors import BodyTooLargeError, refusal
-from docrail.dag.values.json_values import MAX_VALUE_BYTES
 from docrail.services.errors import TooLarge
-
-MAX_JSON_BYTES = 4 * 2**20
-"""Limit of every body except uploads: a definition's text may have 3 MB, and JSON escaping lengthens it."""
 
 FORM_BYTES = 64 * 2**10
 """Overhead of a multipart form around the file: boundaries, headers, the other fields."""
-
-UPLOAD_PATH = "/v1/documents"
-CALLBACKS_PATH, MAX_CALLBACK_BYTES = "/v1/callbacks/", 2 * MAX_VALUE_BYTES
-"""An answer may have MAX_VALUE_BYTES without whitespace; callers need no key, so no more is read."""
 
 
 class BodyLimit:
@@ -49,7 +42,7 @@ class BodyLimit:
     def _limit(self, path: str) -> tuple[int, int]:
         if path == UPLOAD_PATH:
             return self._max_upload_bytes, FORM_BYTES
-        return (MAX_CALLBACK_BYTES if path.startswith(CALLBACKS_PATH) else MAX_JSON_BYTES), 0
+        return most_bytes(path), 0
 
 
 def _announced(scope: Scope) -> int:
