@@ -6,19 +6,12 @@ from contextlib import suppress
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docrail.api.errors import CALLBACKS_PATH, BodyTooLargeError, refusal
-from docrail.dag.values.json_values import MAX_VALUE_BYTES
+from docrail.api.body_sizes import UPLOAD_PATH, most_bytes
+from docrail.api.errors import BodyTooLargeError, refusal
 from docrail.services.errors import TooLarge
-
-MAX_JSON_BYTES = 4 * 2**20
-"""Limit of every body except uploads: a definition's text may have 3 MB, and JSON escaping lengthens it."""
 
 FORM_BYTES = 64 * 2**10
 """Overhead of a multipart form around the file: boundaries, headers, the other fields."""
-
-UPLOAD_PATH = "/v1/documents"
-MAX_CALLBACK_BYTES = 2 * MAX_VALUE_BYTES
-"""An answer may have MAX_VALUE_BYTES without whitespace; callers need no key, so no more is read."""
 
 
 MOST_DISCARDED, MOST_UNANNOUNCED, LINGER_SECONDS = 64 * 2**20, 8 * 2**20, 2.0
@@ -59,7 +52,7 @@ class BodyLimit:
     def _limit(self, path: str) -> tuple[int, int]:
         if path == UPLOAD_PATH:
             return self._max_upload_bytes, FORM_BYTES
-        return (MAX_CALLBACK_BYTES if path.startswith(CALLBACKS_PATH) else MAX_JSON_BYTES), 0
+        return most_bytes(path), 0
 
 
 def _announced(scope: Scope) -> int:

@@ -8,10 +8,11 @@ In one file because a refusal's status, its fields and its OpenAPI documentation
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, cast
 
 import asyncpg
@@ -22,13 +23,16 @@ from pydantic import BaseModel, Field
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
+from docrail.api.body_sizes import MOST_BYTES, UPLOAD_PATH, most_bytes
 from docrail.api.methods import allowed_methods
 from docrail.dag.language.inputs import InputProblem
-from docrail.dag.values.json_values import Json
+from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, canonical, shortened, size_of
 from docrail.dag.values.wording import describe, wording
 from docrail.services.errors import (
+    MOST_PROBLEMS,
     AlreadyAnswered,
     AlreadyDecided,
+    Busy,
     CallbackOver,
     ClaimedByOther,
     ClaimLost,
@@ -48,7 +52,9 @@ from docrail.services.errors import (
     NothingToUndo,
     OperationError,
     Outdated,
+    TooCostly,
     TooLarge,
+    TooManyValues,
     Unauthenticated,
     Unavailable,
     UnknownHost,
@@ -110,12 +116,14 @@ class ProblemOut(BaseModel):
     detail: str
     problems: list[dict[str, Json]] | None = Field(
         default=None,
-        description="every problem: path, message, suggestion; for definitions also code, line, column; "
+        description="the first 50 problems: path, message, suggestion; for definitions also code, line, column; "
         "for tests the test, the expected and the found value",
     )
+    more: int | None = Field(default=None, description="how many more problems there are")
     state: str | None = Field(default=None, description="the state that refused")
     differences: list[str] | None = Field(default=None, description="what differs from the first request with this key")
     limit_bytes: int | None = None
+    limit_values: int | None = None
     current: int | None = Field(default=None, description="the current revision")
     decided_by: str | None = Field(default=None, description="the person who decided first")
     decision: Json = Field(default=None, description="the first decision")
@@ -183,8 +191,19 @@ def register(app: FastAPI) -> None:
 def refusal(error: OperationError) -> JSONResponse:
     """Return the response for `error`."""
     kind = KINDS[type(error)]
-    more = {name: _plain(getattr(error, name)) for name in kind.fields}
+    more = _fields(error, kind.fields)
     return _answer(_body(kind.name, kind.title, kind.status, str(error), **more), HEADERS.get(kind.status))
+
+
+def _fields(error: OperationError, names: Sequence[str]) -> dict[str, Json]:
+    """Return the error's fields as JSON: of its problems the first, and the number of the others."""
+    found: dict[str, Json] = {name: getattr(error, name) for name in names}
+    if "problems" in found:
+        problems = found["problems"]
+        more = len(problems) - MOST_PROBLEMS + getattr(error, "more", 0)
+        found |= {"problems": [_problem(each) for each in problems[:MOST_PROBLEMS]]}
+        found |= {"more": more} if more > 0 else {}
+    return found
 
 
 def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
@@ -200,15 +219,24 @@ def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
             if method != "get" and not path.startswith(CALLBACKS_PATH):
                 _document(operation["responses"], CrossSite)
             if "requestBody" in operation:
-                _document(operation["responses"], TooLarge, UnsupportedType)
+                large = (TooManyValues, TooCostly, Busy) if path in MOST_BYTES else ()
+                _document(operation["responses"], TooLarge, UnsupportedType, *large)
+                operation["responses"]["413"]["description"] = _size_of(path)
     return document
 
 
-def _document(responses: dict[str, Json], *errors: type[OperationError]) -> None:
+def _document(responses: dict[str, Any], *errors: type[OperationError]) -> None:
     """Add refusals to an operation's responses, next to the others of the same status."""
     for status, response in _responses(*errors).items():
         known = responses.setdefault(str(status), response)
         known["content"][MEDIA_TYPE]["examples"] |= response["content"][MEDIA_TYPE]["examples"]
+
+
+def _size_of(path: str) -> str:
+    if path == UPLOAD_PATH:
+        return "Larger than the setting `max_upload_bytes`"
+    values = ", or more than 100,000 JSON values" if path in MOST_BYTES else ""
+    return f"Larger than {most_bytes(path)} bytes{values}"
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
@@ -227,7 +255,8 @@ async def _misshapen(request: Request, error: Exception) -> JSONResponse:
             return refusal(UnsupportedType(media_type, JSON_TYPE))
         case FormData() if media_type and not media_type.lower().startswith(FORM_TYPES):
             return refusal(UnsupportedType(media_type, FORM_TYPES[0]))
-    return refusal(InvalidInput([*faults(invalid)]))
+    found = [*islice(faults(invalid), MOST_PROBLEMS)]
+    return refusal(InvalidInput(found, len(invalid.errors()) - len(found)))
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -273,11 +302,15 @@ def _answer(body: dict[str, Json], headers: Mapping[str, str] | None = None) -> 
     return _ProblemResponse(body, body["status"], headers, MEDIA_TYPE)
 
 
-def _plain(value: Json) -> Json:
-    """Return an error's field as JSON: its problems are dataclasses."""
-    if isinstance(value, tuple):
-        return [item if isinstance(item, str) else asdict(item) for item in value]
-    return value
+def _problem(problem: Any) -> dict[str, Json]:
+    """Return a problem as JSON, each value of it shortened."""
+    return {name: _short(value) for name, value in asdict(problem).items()}
+
+
+def _short(value: Json) -> Json:
+    if isinstance(value, str):
+        return shortened(value)
+    return value if size_of(value) <= LONGEST_MESSAGE else shortened(canonical(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,6 +437,25 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "cross-site",
         "Sent by a page of another site",
         "pages of other sites may not change anything here, found 'Origin: http://evil.example': ...",
+    ),
+    TooManyValues: Kind(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "too-many-values",
+        "Too many JSON values",
+        "the body has more JSON values than the limit of 100000",
+        ("limit_values",),
+    ),
+    TooCostly: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "too-costly",
+        "Takes too long to check",
+        "checking this was stopped after 15 seconds of work, or because it takes too much memory: ...",
+    ),
+    Busy: Kind(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "busy",
+        "Too many large requests",
+        "too many large requests are handled at present: send this one again later",
     ),
     Unavailable: Kind(
         HTTPStatus.SERVICE_UNAVAILABLE,

@@ -5,6 +5,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Header, Query, Request, params
@@ -17,14 +20,21 @@ from docrail.dag.language.source.source import read_source
 from docrail.dag.values.json_values import Json, RepeatedKeyError, pairs_once, shortened
 from docrail.dag.values.suggestions import closest
 from docrail.services.app import App
-from docrail.services.errors import InvalidInput
+from docrail.services.errors import MOST_PROBLEMS, InvalidInput
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 async def app_of(request: Request) -> App:
-    """Return the open resources created at startup."""
-    return cast("App", request.app.state.app)
+    """Return the open resources created at startup. Costly checks end when this caller leaves."""
+    app = cast("App", request.app.state.app)
+    return replace(app, processes=app.processes and app.processes.until(partial(_left, request)))
+
+
+async def _left(request: Request) -> None:
+    """Return when the caller has closed the connection. The body must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 AppDep = Annotated[App, Depends(app_of)]
@@ -45,9 +55,9 @@ async def only_known(request: Request) -> None:
     """
     known = [field.alias for field in get_flat_params(request.scope["route"].dependant) if _is_query(field)]
     given = Counter(name for name, _ in request.query_params.multi_items())
-    problems = [*_unknown(given, known), *_repeated(given, "parameter")]
-    if problems:
-        raise InvalidInput(problems)
+    wrong = sum(name not in known or count > 1 for name, count in given.items())
+    if problems := [*islice(chain(_unknown(given, known), _repeated(given, "parameter")), MOST_PROBLEMS)]:
+        raise InvalidInput(problems, max(0, wrong - len(problems)))
 
 
 async def each_part_once(request: Request) -> None:

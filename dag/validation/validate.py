@@ -11,7 +11,7 @@ from docrail.dag.validation.lint.branches import check_dead_branches
 from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished, check_nested
 from docrail.dag.validation.lint.secrets import check_secrets
 from docrail.dag.validation.lint.unanswered import check_unanswered
-from docrail.dag.validation.rules.budget import check_reserved_keys, check_size, check_steps
+from docrail.dag.validation.rules.budget import check_length, check_reserved_keys, check_size, check_steps
 from docrail.dag.validation.rules.graph import check_dependencies, check_ids
 from docrail.dag.validation.rules.handlers import Catalogue, check_handlers, with_own_names
 from docrail.dag.validation.rules.kinds import check_kinds
@@ -76,6 +76,8 @@ def _read(
         value = name_list(value, findings)
     if not isinstance(value, dict):
         findings.error("wrong-type", (), f"expected an object with 'id' and 'steps', found {describe(value)}")
+        return None
+    if not check_length(value, findings):
         return None
     document = normalise(value, findings, is_bare=is_bare)
     definition = check_fields(document, findings)

@@ -96,11 +96,17 @@ def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
     )
 
 
-@asynccontextmanager
-async def serve(settings: Settings) -> AsyncIterator[Service]:
-    """Serve the API on a free port. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
+def create_tested_api(settings: Settings) -> FastAPI:
+    """Return the API. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
+    return api
+
+
+@asynccontextmanager
+async def serve(settings: Settings) -> AsyncIterator[Service]:
+    """Serve the API on a free port."""
+    api = create_tested_api(settings)
     server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning", proxy_headers=False))
     pool = await open_pool(settings.database_url, min_size=0, rows=ALL_ROWS)
     serving = asyncio.create_task(server.serve())
