@@ -298,7 +298,10 @@ async def serve(settings: Settings) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     heartbeat = timedelta(seconds=settings.worker_heartbeat_seconds)
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
     runtime = Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat)
     try:

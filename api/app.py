@@ -77,7 +77,10 @@ def create_app(settings: Settings) -> FastAPI:
     Raises: InvalidConnection.
     """
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
 
     @contextlib.asynccontextmanager

@@ -21,6 +21,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from docrail.adapters.temporal.codec import PayloadKeyError
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.wording import describe, wording
@@ -144,6 +145,7 @@ def register(app: FastAPI) -> None:
         app.add_exception_handler(error, _refused)
     for cause in _UNAVAILABLE:
         app.add_exception_handler(cause, _unavailable)
+    app.add_exception_handler(PayloadKeyError, _unreadable)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(BodyTooLargeError, _too_large)
@@ -182,6 +184,11 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 async def _unavailable(_: Request, error: Exception) -> JSONResponse:
     log.warning("storage is unavailable: %r", error)
     return refusal(Unavailable("storage", type(error).__name__))
+
+
+async def _unreadable(_: Request, error: Exception) -> JSONResponse:
+    log.warning("cannot read from Temporal: %s", error)
+    return refusal(Unavailable("Temporal", str(error)))
 
 
 async def _misshapen(request: Request, error: Exception) -> JSONResponse:

@@ -150,7 +150,10 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
         raise SystemExit(unreachable(error)) from None
     report("\n".join([*(f"applied {name}" for name in applied), "the database is up to date"]))
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
     try:
         prepared = asyncio.run(_prepare(connection, settings))
@@ -178,7 +181,7 @@ async def _up(options: StackOptions, settings: Any, *, as_json: bool) -> None:
     report = complain if as_json else say
     async with run_stack(options, report) as stack:
         at, namespace = (stack.environment[f"DOCRAIL_TEMPORAL_{name}"] for name in ("ADDRESS", "NAMESPACE"))
-        prepared = await _prepare(find_connection(at, namespace, envconfig=False), settings)
+        prepared = await _prepare(find_connection(at, namespace, envconfig=False, keys=settings.encryption), settings)
         for line in prepared.lines:
             report(line)
         if as_json:
