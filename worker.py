@@ -33,6 +33,7 @@ from docrail.adapters.gemini.access import GeminiAccess
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.redaction import redacted_logs
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.secrets import SecretStore
 from docrail.adapters.store.blobs import BlobStore, remove_copies
@@ -264,9 +265,17 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     try:
         await reader.start()
         kept = BlobStore(blobs, turns_in(pool, BLOBS)), ValueStore(values, turns_in(pool, VALUES))
-        yield Tools(
-            pool, *kept, Lake(lake), reader, metrics, outside_of(settings), settings.keeping, settings.four_eyes_above
-        )
+        with redacted_logs():
+            yield Tools(
+                pool,
+                *kept,
+                Lake(lake),
+                reader,
+                metrics,
+                outside_of(settings),
+                settings.keeping,
+                settings.four_eyes_above,
+            )
     finally:
         await reader.close()
         await pool.close()

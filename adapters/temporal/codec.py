@@ -107,7 +107,9 @@ def owner_of(payload: Payload) -> str | None:
 async def decrypt(message: Message, converter: DataConverter) -> None:
     """Decrypt all payloads in a message of Temporal's, such as an event, in place. Raises: PayloadKeyError."""
     codec = converter.payload_codec
-    for payload in payloads_in(message) if codec else ():
+    if codec is None:
+        return
+    for payload in payloads_in(message):
         [readable] = await codec.decode([payload])
         if readable is not payload:
             payload.CopyFrom(readable)
