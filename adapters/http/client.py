@@ -290,7 +290,8 @@ def _checked_target(location: str, url: httpx.URL) -> httpx.URL:
     except RefusedUrlError:
         raise
     except ValueError:
-        raise AnswerUnusableError(f"{_origin(str(url))} redirects elsewhere: expected http:// or https:// and a host") from None
+        expected = "expected http:// or https:// and a host"
+        raise AnswerUnusableError(f"{_origin(str(url))} redirects elsewhere: {expected}") from None
 
 
 def _request(outgoing: Outgoing, url: httpx.URL) -> str:
