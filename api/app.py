@@ -21,6 +21,7 @@ from docrail.adapters.temporal.connection import Connection, find_connection
 from docrail.api import (
     audit,
     callbacks,
+    codec,
     corrections,
     definitions,
     documents,
@@ -35,6 +36,7 @@ from docrail.api import (
     usage,
 )
 from docrail.api.body_limit import BodyLimit
+from docrail.api.codec import TemporalUi
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
@@ -66,6 +68,7 @@ ROUTERS = (
     routing.router,
     definitions.handlers_router,
     limits.router,
+    codec.router,
 )
 FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
 """Called by external systems, which may add parameters of their own."""
@@ -110,6 +113,7 @@ def create_app(settings: Settings) -> FastAPI:
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
+    api.add_middleware(TemporalUi, ui_url=settings.temporal_ui_url)  # outermost
     return api
 
 

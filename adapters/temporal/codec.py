@@ -90,9 +90,9 @@ class PayloadEncryption(PayloadCodec, WithSerializationContext):
         return Payload.FromString(opened)
 
     def _check_workflow(self, bound: str) -> None:
-        if self._workflow_id in ("", bound):  # Temporal's UI asks without a workflow, as commands do for saved inputs
+        if not bound or self._workflow_id in ("", bound):  # Temporal's tools know no workflow
             return
-        if bound and "/" not in bound and self._workflow_id.startswith(f"{bound}-"):
+        if "/" not in bound and self._workflow_id.startswith(f"{bound}-"):
             return  # a schedule's: each of its workflows has the time appended to the id
         raise PayloadKeyError(f"a payload of the workflow {bound[:200]!r} is in {self._workflow_id!r}: it was moved")
 

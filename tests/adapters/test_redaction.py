@@ -108,7 +108,7 @@ async def test_logs_of_an_activity_are_redacted_with_their_traces(caplog: pytest
         record("hush-hush")
         log.warning("sending %s", "hush-hush")
         try:
-            _ = {}["hush-hush"]
+            _ = dict[str, str]()["hush-hush"]
         except KeyError:
             log.exception("it failed with %r", b"hush-hush")
     assert redaction() == Redaction(frozenset({"hush-hush"}))
