@@ -81,6 +81,7 @@ def up(
         callback_key=settings.callback_key.get_secret_value() if settings.callback_key else None,
         worker_metrics_port=settings.worker_metrics_port,
         worker_metrics_host=settings.worker_metrics_host,
+        encrypts=settings.payload_keys is not None,
         makes_webhook_secret=settings.secrets_dir is None,  # a folder of the operator's own is left alone
     )
     run_until_stopped(lambda: _up(options, settings, as_json=as_json))

@@ -46,6 +46,13 @@ class StackOptions:
     worker_metrics_port: int = 0
     """Port of the first worker's /metrics page; the others use the following ports."""
     worker_metrics_host: str = HOST
+    encrypts: bool = False
+    """Whether what goes through Temporal is encrypted: its web UI then asks the API to decrypt it."""
+
+    @property
+    def api_url(self) -> str:
+        """Return the API's address on this machine."""
+        return f"http://{LOCAL.get(self.api_host, self.api_host)}:{self.api_port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +103,9 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         if options.makes_webhook_secret and (made := make_webhook_secret(options.data_dir)):
             report(f"made the secret that signs webhooks: {made}")
         postgres, temporal = await _start_servers(options, report, cleanup)
-        api_url = f"http://{LOCAL.get(options.api_host, options.api_host)}:{options.api_port}"
-        environment = _environment(options, postgres, temporal, api_url)
+        environment = _environment(options, postgres, temporal, options.api_url)
         report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
-        http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # local: no proxy
+        http = httpx.AsyncClient(base_url=options.api_url, trust_env=False, timeout=10)  # local: no proxy
         await cleanup.enter_async_context(http)
         children = _Children(options, environment, report)
         workers = tuple(children.worker(number, port) for number, port in enumerate(metrics_ports, start=1))
@@ -140,7 +146,9 @@ async def _start_servers(
     report(f"migrated the database: {', '.join(applied)}" if applied else "the database is up to date")
     await _publish(postgres.dsn)
     report("starting Temporal")
-    temporal = await start_temporal(options.data_dir, options.temporal_port, options.ui_port, report=report)
+    endpoint = f"{options.api_url}/v1/codec" if options.encrypts else None
+    ports = options.temporal_port, options.ui_port
+    temporal = await start_temporal(options.data_dir, *ports, report=report, codec_endpoint=endpoint)
     cleanup.push_async_callback(temporal.process.stop)
     return postgres, temporal
 
