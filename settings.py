@@ -28,6 +28,7 @@ from docrail.adapters.http.browsers import HOST_NAME, Hosts
 from docrail.adapters.oidc.access import IssuerAccess, checked_issuer_url
 from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.open_store import checked_location, open_store
+from docrail.adapters.temporal.keys import PayloadKeys, parse_payload_keys
 from docrail.dag.language.rates import DEFAULT_LIMITS, fleet_limits
 from docrail.dag.values.suggestions import closest
 from docrail.invoices.llm.prices import PriceTable, read_prices, shipped_prices
@@ -124,6 +125,11 @@ def _check_keys(key: SecretStr | None) -> SecretStr | None:
     return key
 
 
+def _check_payload_keys(keys: SecretStr | None) -> SecretStr | None:
+    parse_payload_keys("" if keys is None else keys.get_secret_value())
+    return keys
+
+
 def _check_header(key: SecretStr | None) -> SecretStr | None:
     if key and not re.fullmatch(r"\s*[!-~]*\s*", key.get_secret_value()):
         # the value is not repeated: it is a secret
@@ -166,6 +172,12 @@ class Settings(BaseSettings):
     )
     temporal_ui_url: str = Field(
         "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories"
+    )
+    payload_keys: Annotated[SecretStr | None, AfterValidator(_check_payload_keys)] = Field(
+        None,
+        description="keys that encrypt what goes through Temporal, the same for the API, the workers and commands: "
+        "`ID:KEY, ...`, each key from `openssl rand -base64 32`; the first encrypts, all decrypt. Unset: Temporal's "
+        "database holds inputs, results and errors in clear",
     )
     task_queue: str = Field("docrail", description="Temporal task queue that workers poll and runs are started on")
     resource_limits: Annotated[dict[str, float], NoDecode, BeforeValidator(fleet_limits)] = Field(
@@ -453,8 +465,15 @@ class Settings(BaseSettings):
         """Return the secrets among the settings, which no log may contain."""
         fields = (getattr(self, name) for name in type(self).model_fields)
         hidden = [field.get_secret_value() for field in fields if isinstance(field, SecretStr)]
+        payload_keys = "" if self.payload_keys is None else self.payload_keys.get_secret_value()
+        entries = (entry.partition(":")[2].strip() for entry in payload_keys.split(","))
         password = urlsplit(self.database_url.partition(",")[0]).password
-        return tuple(filter(None, [*hidden, *self.callback_keys.keys, password]))
+        return tuple(filter(None, [*hidden, *self.callback_keys.keys, *entries, password]))
+
+    @property
+    def encryption(self) -> PayloadKeys:
+        """Return the keys that encrypt what goes through Temporal."""
+        return parse_payload_keys("" if self.payload_keys is None else self.payload_keys.get_secret_value())
 
     @property
     def secrets_folder(self) -> Path:

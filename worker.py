@@ -35,6 +35,7 @@ from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient
 from docrail.adapters.logs import configure_logs
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.redaction import redacted_logs
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.secrets import SecretStore
 from docrail.adapters.store.blobs import BlobStore, remove_copies
@@ -273,9 +274,17 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     try:
         await reader.start()
         kept = BlobStore(blobs, turns_in(pool, BLOBS)), ValueStore(values, turns_in(pool, VALUES))
-        yield Tools(
-            pool, *kept, Lake(lake), reader, metrics, outside_of(settings), settings.keeping, settings.four_eyes_above
-        )
+        with redacted_logs():
+            yield Tools(
+                pool,
+                *kept,
+                Lake(lake),
+                reader,
+                metrics,
+                outside_of(settings),
+                settings.keeping,
+                settings.four_eyes_above,
+            )
     finally:
         await reader.close()
         await pool.close()
@@ -307,7 +316,10 @@ async def serve(settings: Settings) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     heartbeat = timedelta(seconds=settings.worker_heartbeat_seconds)
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
     runtime = Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS), worker_heartbeat_interval=heartbeat)
     try:

@@ -24,6 +24,7 @@ from docrail.adapters.temporal.connection import Connection, find_connection
 from docrail.api import (
     audit,
     callbacks,
+    codec,
     corrections,
     definitions,
     documents,
@@ -43,6 +44,7 @@ from docrail.api import (
 from docrail.api.auth import Access, CookieRotation
 from docrail.api.body_limit import BodyLimit, CloseUnread
 from docrail.api.boundary import Boundary
+from docrail.api.codec import TemporalUi
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
@@ -84,6 +86,7 @@ ROUTERS = (
     limits.router,
     keys.router,
     sessions.router,
+    codec.router,
 )
 FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router, single_sign_on.router)
 """Called by external systems, which may add parameters of their own."""
@@ -95,7 +98,10 @@ def create_app(settings: Settings) -> FastAPI:
     Raises: InvalidConnection.
     """
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
 
     @contextlib.asynccontextmanager
@@ -133,6 +139,7 @@ def create_app(settings: Settings) -> FastAPI:
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     api.add_middleware(TenantScope)
     api.add_middleware(CloseUnread)
+    api.add_middleware(TemporalUi, ui_url=settings.temporal_ui_url)
     return api
 
 

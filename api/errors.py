@@ -23,6 +23,7 @@ from pydantic import BaseModel, Field
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
+from docrail.adapters.temporal.codec import PayloadKeyError
 from docrail.api.body_sizes import MOST_BYTES, UPLOAD_PATH, most_bytes
 from docrail.api.methods import allowed_methods
 from docrail.dag.language.inputs import InputProblem
@@ -179,6 +180,7 @@ def register(app: FastAPI) -> None:
         app.add_exception_handler(error, _refused)
     for cause in _UNAVAILABLE:
         app.add_exception_handler(cause, _unavailable)
+    app.add_exception_handler(PayloadKeyError, _unreadable)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(BodyTooLargeError, _too_large)
@@ -246,6 +248,11 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 async def _unavailable(_: Request, error: Exception) -> JSONResponse:
     log.warning("storage is unavailable: %r", error)
     return refusal(Unavailable("storage", type(error).__name__))
+
+
+async def _unreadable(_: Request, error: Exception) -> JSONResponse:
+    log.warning("cannot read from Temporal: %s", error)
+    return refusal(Unavailable("Temporal", str(error)))
 
 
 async def _misshapen(request: Request, error: Exception) -> JSONResponse:

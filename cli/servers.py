@@ -93,6 +93,7 @@ def up(
         require_keys=require_keys,
         worker_metrics_port=settings.worker_metrics_port,
         worker_metrics_host=settings.worker_metrics_host,
+        encrypts=settings.payload_keys is not None,
         makes_webhook_secret=settings.secrets_dir is None,  # a folder of the operator's own is left alone
     )
     run_until_stopped(lambda: _up(options, settings, as_json=as_json))
@@ -180,7 +181,10 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
         raise SystemExit(unreachable(error)) from None
     report("\n".join([*(f"applied {name}" for name in applied), "the database is up to date"]))
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
     try:
         prepared = asyncio.run(_prepare(connection, settings))
@@ -208,7 +212,7 @@ async def _up(options: StackOptions, settings: Any, *, as_json: bool) -> None:
     report = complain if as_json else say
     async with run_stack(options, report) as stack:
         at, namespace = (stack.environment[f"DOCRAIL_TEMPORAL_{name}"] for name in ("ADDRESS", "NAMESPACE"))
-        prepared = await _prepare(find_connection(at, namespace, envconfig=False), settings)
+        prepared = await _prepare(find_connection(at, namespace, envconfig=False, keys=settings.encryption), settings)
         for line in prepared.lines:
             report(line)
         if as_json:

@@ -57,6 +57,13 @@ class StackOptions:
     worker_metrics_port: int = 0
     """Port of the first worker's /metrics page; the others use the following ports."""
     worker_metrics_host: str = HOST
+    encrypts: bool = False
+    """Whether what goes through Temporal is encrypted: its web UI then asks the API to decrypt it."""
+
+    @property
+    def api_url(self) -> str:
+        """Return the API's address on this machine."""
+        return f"http://{LOCAL.get(self.api_host, self.api_host)}:{self.api_port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +114,11 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         if options.makes_webhook_secret and (made := make_webhook_secret(options.data_dir)):
             report(f"made the secret that signs webhooks: {made}")
         postgres, database_url, temporal = await _start_servers(options, report, cleanup)
-        api_url = f"http://{LOCAL.get(options.api_host, options.api_host)}:{options.api_port}"
         if options.require_keys:
-            await _keep_local_key(options.data_dir, database_url, api_url)
-        environment = _environment(options, database_url, temporal, api_url)
+            await _keep_local_key(options.data_dir, database_url, options.api_url)
+        environment = _environment(options, database_url, temporal, options.api_url)
         report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
-        http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # local: no proxy
+        http = httpx.AsyncClient(base_url=options.api_url, trust_env=False, timeout=10)  # local: no proxy
         await cleanup.enter_async_context(http)
         children = _Children(options, environment, report)
         workers = tuple(children.worker(number, port) for number, port in enumerate(metrics_ports, start=1))
@@ -157,7 +163,14 @@ async def _start_servers(
     report("starting Temporal")
     host = hidden_host()
     ui_port = 0 if host == HOST else options.ui_port
-    temporal = await start_temporal(options.data_dir, options.temporal_port, ui_port, ui_host=host, report=report)
+    temporal = await start_temporal(
+        options.data_dir,
+        options.temporal_port,
+        ui_port,
+        report=report,
+        ui_host=host,
+        codec_endpoint=f"{options.api_url}/v1/codec" if options.encrypts else None,
+    )
     cleanup.push_async_callback(temporal.process.stop)
     guard = await guard_ui(temporal.ui_url, options.ui_port)
     cleanup.callback(guard.close)

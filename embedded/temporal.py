@@ -54,11 +54,12 @@ async def start_temporal(
     report: Report,
     ui_host: str = HOST,
     dynamic_config: Sequence[str] = (),
+    codec_endpoint: str | None = None,
 ) -> TemporalServer:
     """Start Temporal on a database in `data_dir` and return when it answers. Port 0 takes a free one.
 
-    `dynamic_config` adds KEY=VALUE settings, values in JSON. Raises: PortError, NotStartedError,
-    ProcessError if it is not installed.
+    `dynamic_config` adds KEY=VALUE settings, values in JSON; the web UI decrypts payloads at `codec_endpoint`.
+    Raises: PortError, NotStartedError, ProcessError if it is not installed.
     """
     port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port", ui_host)
     binary, address, database = find_binary(), f"{HOST}:{port}", data_dir / "temporal"
@@ -71,6 +72,7 @@ async def start_temporal(
             *_each("--sqlite-pragma", SQLITE_PRAGMAS),
             *_each("--search-attribute", (f"{name}=Keyword" for name in SEARCH_ATTRIBUTES)),
             *_each("--dynamic-config-value", (*DYNAMIC_CONFIG, _closed_http_api(), *dynamic_config)),
+            *_each("--ui-codec-endpoint", filter(None, [codec_endpoint])),
         )
         program = Program("Temporal", arguments, data_dir / "logs" / "temporal.log", stop_seconds=5)
         return Supervised(program, lambda: _set_retention(binary, address), report)

@@ -124,7 +124,8 @@ async def serve(settings: Settings) -> AsyncIterator[Service]:
 @asynccontextmanager
 async def work(settings: Settings) -> AsyncIterator[None]:
     """Run a worker with Temporal's sandbox, which production turns off for speed."""
-    client = await connect(find_connection(settings.temporal_address, None, envconfig=False))
+    connection = find_connection(settings.temporal_address, None, envconfig=False, keys=settings.encryption)
+    client = await connect(connection)
     async with open_tools(settings) as tools, working(build_workers(client, settings, tools)):
         yield
 
