@@ -7,10 +7,9 @@ from docrail.dag.language.source.source import place, read_source
 from docrail.dag.validation.document.fields import check_fields
 from docrail.dag.validation.document.outline import read_outline
 from docrail.dag.validation.document.schemas import check_inputs
-from docrail.dag.validation.lint.branches import check_dead_branches
+from docrail.dag.validation.lint.branches import check_dead_branches, check_unanswered
 from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished, check_nested
 from docrail.dag.validation.lint.secrets import check_secrets
-from docrail.dag.validation.lint.unanswered import check_unanswered
 from docrail.dag.validation.rules.budget import check_length, check_reserved_keys, check_size, check_steps
 from docrail.dag.validation.rules.graph import check_dependencies, check_ids
 from docrail.dag.validation.rules.handlers import Catalogue, check_handlers, with_own_names

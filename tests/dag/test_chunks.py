@@ -40,8 +40,8 @@ from docrail.dag.engine.state import EarlierError, ItemEnd, StepError, StepState
 from docrail.dag.engine.transitions import advance
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Step
-from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, size_of
 from docrail.dag.values.stored import part_of
 from tests.dag.definitions import definition, step

@@ -15,9 +15,8 @@ from docrail.dag.engine.events import (
     TimedOut,
 )
 from docrail.dag.engine.state import StepError
-from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
-from docrail.dag.language.step_kinds import SHORTEST_SECONDS
+from docrail.dag.language.step_kinds import LONGEST_WAIT_SECONDS, SHORTEST_SECONDS
 from docrail.dag.values.json_values import Json
 from tests.dag.definitions import step
 from tests.dag.kinds import answer, begun, broke, done, error_of, reported, started, statuses, timer, wait

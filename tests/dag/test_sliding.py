@@ -24,8 +24,8 @@ from docrail.dag.engine.events import (
 from docrail.dag.engine.map_chunk import ChunkRun, Progress
 from docrail.dag.engine.map_items import LANES, counts_of, has_work
 from docrail.dag.engine.state import FanState, ItemEnd
-from docrail.dag.language.limits import CHUNK_ITEMS
 from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS
 from tests.dag.definitions import step
 from tests.dag.test_chunks import DONE, FAILED, Fleet, fleet
 

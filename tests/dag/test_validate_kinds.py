@@ -4,8 +4,7 @@ import pytest
 
 from docrail.dag.engine.plan import compile_plan
 from docrail.dag.language.definition import Definition, to_json
-from docrail.dag.language.limits import MAX_ITEMS
-from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.language.step_kinds import MAX_ITEMS, StepKind
 from docrail.dag.validation.rules.kinds import NOUNS, REPEATABLE
 from docrail.dag.validation.validate import check_definition, validate
 from docrail.dag.values.json_values import Json, canonical

@@ -22,8 +22,8 @@ ENGINE = (
     Mutant(
         "none-failed-runs-after-skipped-parents",
         "dag/engine/eligibility.py",
-        "runs = not of.bad and (of.completed or not of.skipped)",
-        "runs = not of.bad and not of.skipped",
+        "_blocked(of) if of.bad or (of.skipped and not of.completed) else None,",
+        "_blocked(of) if of.bad or of.skipped else None,  # planted",
         ("tests/dag/test_scenarios.py",),
         "none_failed skips a step if one of its parents was skipped by choice",
     ),
@@ -102,7 +102,7 @@ ENGINE = (
     Mutant(
         "answer-to-a-queued-step-is-lost",
         "dag/engine/transitions.py",
-        "    (QUEUED, Answered): keep_answer,\n",
+        "    (QUEUED, events.Answered): keep_answer,\n",
         "",
         ("tests/dag/test_scenarios_kinds.py", "tests/dag/test_kind_laws.py"),
         "an answer that arrives while its step waits for a slot is lost",
@@ -136,7 +136,7 @@ VALIDATION = (
     ),
     Mutant(
         "one-key-for-all-items",
-        "dag/validation/rules/caching.py",
+        "dag/validation/rules/keys.py",
         "if in_config & _OF_ITEMS and not in_key & _OF_ITEMS:",
         "if in_config & _OF_ITEMS and not in_key:",
         ("tests/dag/test_broken_definitions.py",),
@@ -215,8 +215,8 @@ VALUES = (
     Mutant(
         "items-include-the-prefix",
         "dag/values/json_schema.py",
-        'range(len(schema.get("prefixItems", ())), len(value))',
-        "range(len(value))",
+        'first = len(schema.get("prefixItems", ()))',
+        "first = 0",
         ("tests/dag/test_json_schema.py",),
         "`items` applies to the elements that `prefixItems` describes",
     ),
@@ -285,8 +285,8 @@ SIMULATION = (
     Mutant(
         "true-is-one",
         "dag/simulation/verdict.py",
-        "return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)",
-        "return bool(one == other)",
+        "not (isinstance(expected, bool) is isinstance(found, bool) and expected == found)",
+        "not (expected == found)",
         ("tests/dag/test_simulation.py",),
         "a test that expects true passes with 1",
     ),
