@@ -29,6 +29,9 @@ RESERVED_WORDS = frozenset(
 )
 """Names with another meaning in expressions, which no step may have."""
 
+RESERVED_IDS = frozenset({"schema"})
+"""Ids that no definition may have: `/v1/definitions/schema` is another page of the API."""
+
 PriorityKey = Annotated[int, Field(ge=1, le=5)]
 """1 runs first, 3 is the default: Temporal's range of priorities."""
 

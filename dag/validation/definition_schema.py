@@ -110,6 +110,7 @@ def definition_schema(catalogue: Catalogue) -> Schema:
         "properties": {name: step["properties"][name] for name in definition.DEFAULTABLE},
         "additionalProperties": False,
     }
+    whole["properties"]["id"] |= {"not": {"enum": sorted(definition.RESERVED_IDS)}}
     whole["properties"]["steps"] |= _NAMED_IF_LINKED
     parts |= {"Template": _TEMPLATE, definition.Definition.__name__: whole}
     listed = {**whole["properties"]["steps"], "description": "A bare list of steps: commands in order."}

@@ -91,7 +91,7 @@ def test_an_answer_to_a_wait_that_a_pause_holds_back_is_kept() -> None:
 
 
 @pytest.mark.parametrize("late", [answer("w", "yes"), TimedOut("w", 9.0)])
-def test_what_comes_after_an_answer_changes_nothing(late: Event) -> None:
+def test_events_after_an_answer_change_nothing(late: Event) -> None:
     world = begun(wait("w"), step("a", "w"))
     world.send(answer("w", "first"))
     assert world.send(late) == []

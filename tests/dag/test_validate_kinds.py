@@ -95,7 +95,7 @@ def test_defaults_reach_handlers_only() -> None:
     assert stored["customer_reply"]["wait"]["timeout_seconds"] == 259_200
 
 
-def test_what_is_stored_says_the_same_when_it_is_read_again() -> None:
+def test_a_stored_definition_reads_back_the_same() -> None:
     stored = to_json(accepted(APPROVAL))
     again, problems = validate(stored, None, CATALOGUE)
     assert problems == []

@@ -55,7 +55,7 @@ class _Comparison:
         return _HOLDS[self.operator](value, self.literal)
 
 
-def check_doubts(outline: Outline, findings: Findings) -> None:
+def check_dead_branches(outline: Outline, findings: Findings) -> None:
     """Warn about switches without an `else` and branches that lead nowhere."""
     followed = {edge.text for step in outline.steps for edge in step.depends_on}
     for step in outline.steps:
@@ -73,7 +73,7 @@ def _check_end(step: StepOutline, outline: Outline, findings: Findings) -> None:
     conditions = [case["when"].strip() for case in cases if isinstance(case.get("when"), str)]
     if len(conditions) == len(cases) > 0 and _leaves_something(conditions, outline):
         message = f"{step.name} fails if no case is true: end with {{else: NAME}} for everything else"
-        findings.doubt("no-else", (*step.path, "switch"), message)
+        findings.lint("no-else", (*step.path, "switch"), message)
 
 
 def _check_branches(step: StepOutline, followed: set[str], outline: Outline, findings: Findings) -> None:
@@ -87,7 +87,7 @@ def _check_branches(step: StepOutline, followed: set[str], outline: Outline, fin
             f"no step depends on '{name}': the name of a branch does not start a step, so '{other.id}' begins "
             f"whichever case is true; if it belongs to the branch, give it depends_on: [{name}]"
         )
-        findings.doubt("leads-nowhere", (*step.path, "switch", number, field), message)
+        findings.lint("leads-nowhere", (*step.path, "switch", number, field), message)
 
 
 def _leaves_something(conditions: Sequence[str], outline: Outline) -> bool:
@@ -174,12 +174,12 @@ def _check_timeout(step: StepOutline, kind: StepKind, followed: set[str], outlin
     if names(outline.outputs, step.id) or any(reads(other, step.id) for other in outline.steps):
         return
     if kind is StepKind.HUMAN and step.id in followed:
-        return  # reported by check_silence
+        return  # reported by check_unanswered
     message = f"no step depends on '{step.id}.{branch}' or reads '{step.id}': a missing answer changes nothing"
-    findings.doubt("leads-nowhere", (*step.path, kind, "on_timeout", "branch"), message)
+    findings.lint("leads-nowhere", (*step.path, kind, "on_timeout", "branch"), message)
 
 
-def check_silence(outline: Outline, findings: Findings) -> None:
+def check_unanswered(outline: Outline, findings: Findings) -> None:
     """Warn about each step that begins with or without a decision, and does not read the decision."""
     asked = {step.id: step for step in outline.steps if step.id is not None and _may_end_unanswered(step)}
     for step in outline.steps:
@@ -189,7 +189,7 @@ def check_silence(outline: Outline, findings: Findings) -> None:
                     f"{step.name} also begins if no one decides '{edge.step}' in time, and does not check it: read "
                     f"the decision or `{edge.step}.timed_out` in its condition, or let 'on_timeout' fail or abort"
                 )
-                findings.warning("silence-goes-on", edge.path, message)
+                findings.warning("unanswered-continues", edge.path, message)
 
 
 def _may_end_unanswered(step: StepOutline) -> bool:

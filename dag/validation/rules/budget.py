@@ -43,6 +43,16 @@ MAX_BYTES = 1_500_000
 """Temporal's limit for one payload is 2 MB, and the definition shares one with the run's inputs."""
 
 
+def check_length(document: dict[str, Json], findings: Findings) -> bool:
+    """Return whether the list of steps is not so long that looking at each would take seconds; report if it is."""
+    steps = document.get("steps")
+    if isinstance(steps, list) and len(steps) > 2 * MAX_STEPS:
+        message = f"the definition has {len(steps)} steps, more than {MAX_STEPS}; nothing else was checked"
+        findings.error("too-many-steps", ("steps",), message)
+        return False
+    return True
+
+
 def check_steps(outline: Outline, findings: Findings) -> bool:
     """Return whether there are few enough steps to continue with the other checks; report if not."""
     count = len(outline.steps)

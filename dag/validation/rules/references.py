@@ -128,7 +128,7 @@ class _Check:
             return
         if not compiled and reader.part.is_condition:
             message = "the condition reads no value of the run, so it is the same in every run: remove it, or let it"
-            self.findings.doubt("constant-condition", reader.path, f"{message} read an input or a step")
+            self.findings.lint("constant-condition", reader.path, f"{message} read an input or a step")
         for reference in compiled:
             self._check(reader, reference)
 
@@ -172,7 +172,7 @@ class _Check:
         for step_id in sorted(self.webhooks - self.sent):
             step = self.outline.steps[self.outline.index[step_id]]
             message = f"nothing reads `run.callbacks.{step_id}`, the URL that '{step_id}' waits for"
-            self.findings.doubt(
+            self.findings.lint(
                 "unsent-callback", (*step.path, "wait", "for"), f"{message}: let an earlier step send it"
             )
 
