@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
+from docrail.adapters.postgres.tenants import enter_tenant
 from docrail.api.parameters import AppDep
 from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, local_principal
@@ -143,7 +144,10 @@ class CookieRotation:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A dependency that admits principals with `scope`; None: every authenticated one."""
+    """A dependency that admits principals with `scope` to their tenant: the rest of the request sees its rows only.
+
+    Without a scope, every authenticated principal is admitted.
+    """
 
     scope: Scope | None = None
     of_operator: bool = False
@@ -155,6 +159,7 @@ class Requirement:
             raise Forbidden(self.scope)
         if self.of_operator and who.tenant_id != DEFAULT_TENANT:
             raise Forbidden(self.scope or "", tenant=DEFAULT_TENANT)
+        enter_tenant(who.tenant_id)
         return who
 
 

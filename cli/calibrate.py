@@ -130,7 +130,7 @@ async def _fit(
     sources = [f"labelled files of {folder.name}" for folder in labelled]
     if not (decisions or keep):
         return _checked_fit(observations, default_calibration())
-    async with small_pool(database) as pool:
+    async with small_pool(database, who.tenant_id) as pool:
         now = await show_calibration(pool, who) or default_calibration()
         if decisions:
             observations += await list_outcomes(pool, who)
@@ -206,7 +206,7 @@ def _manifest(folder: Path) -> Manifest:
 
 
 async def _list(database: str, who: Principal) -> Printout:
-    async with small_pool(database) as pool:
+    async with small_pool(database, who.tenant_id) as pool:
         stored = await list_calibrations(pool, who)
     shipped = default_calibration().observations
     first = {"version": SHIPPED, "fitted_on": "labelled files", "values": shipped, "made": None}
@@ -227,7 +227,7 @@ async def _list(database: str, who: Principal) -> Printout:
 
 
 async def _choose(database: str, who: Principal, version: int | None) -> None:
-    async with small_pool(database) as pool:
+    async with small_pool(database, who.tenant_id) as pool:
         try:
             await choose_calibration(pool, who, version)
         except NotFound as error:

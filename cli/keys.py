@@ -53,7 +53,7 @@ def create(
         is_first = not (await access.list_keys(pool, who, limit=1))[0]
         return await access.create_key(pool, who, name, scopes, until), is_first
 
-    new, is_first = _in_database(database, made)
+    new, is_first = _in_database(database, tenant, made)
     if is_first and tenant != DEFAULT_TENANT:  # `docrail server migrate` publishes those of the default tenant
         settings = context.obj()
         run_or_exit(lambda: publish_release(database, all_handlers(), settings.resource_limits))
@@ -65,7 +65,7 @@ def list_keys(tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL) -> Printou
 
     Example: docrail key list
     """
-    keys, _ = _in_database(database, lambda pool: access.list_keys(pool, _admin(tenant), limit=MOST_LISTED))
+    keys, _ = _in_database(database, tenant, lambda pool: access.list_keys(pool, _admin(tenant), limit=MOST_LISTED))
     headings = {"key": ID, "name": ID, "scopes": TEXT, "created": ID, "expires": ID, "last used": ID, "state": STATUS}
     return Printout(_json(list[Key], keys), [Listing(headings, map(_row, _json(list[Key], keys)))])
 
@@ -85,7 +85,7 @@ def rotate(
     Example: docrail key rotate 0123456789abcdef --overlap 7d
     """
     lasting = _time("--overlap", overlap)
-    return _shown(_in_database(database, lambda pool: access.rotate_key(pool, _admin(tenant), key_id, lasting)))
+    return _shown(_in_database(database, tenant, lambda pool: access.rotate_key(pool, _admin(tenant), key_id, lasting)))
 
 
 def revoke(key_id: KeyId, tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL) -> Printout:
@@ -93,13 +93,13 @@ def revoke(key_id: KeyId, tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL
 
     Example: docrail key revoke 0123456789abcdef
     """
-    key = _in_database(database, lambda pool: access.revoke_key(pool, _admin(tenant), key_id))
+    key = _in_database(database, tenant, lambda pool: access.revoke_key(pool, _admin(tenant), key_id))
     return Printout(_json(Key, key), [f"revoked {key.key_id} of {key.name}"])
 
 
-def _in_database(database: str, act: Callable[[asyncpg.Pool], Awaitable[T]]) -> T:
+def _in_database(database: str, tenant: str, act: Callable[[asyncpg.Pool], Awaitable[T]]) -> T:
     async def acted() -> T:
-        async with small_pool(database) as pool:
+        async with small_pool(database, tenant) as pool:
             return await act(pool)
 
     return run_or_exit(acted)

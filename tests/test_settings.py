@@ -142,7 +142,7 @@ def test_a_store_that_is_none_is_refused_without_repeating_what_may_be_a_key(
     assert "secret" not in refused.value.errors()[0]["msg"]
 
 
-def test_what_is_kept_for_ever_has_no_days() -> None:
+def test_unlimited_retention_has_no_days() -> None:
     assert Settings().keeping == Keeping(dt.timedelta(hours=24), 90, None)
     assert Settings(keep_values_days=0, keep_originals_days=3650).keeping == Keeping(dt.timedelta(hours=24), None, 3650)
 
@@ -181,8 +181,8 @@ def test_a_budget_may_be_none_or_nothing(monkeypatch: pytest.MonkeyPatch, writte
 def test_an_unread_variable_is_reported_with_the_one_that_is_meant() -> None:
     names = ["DOCRAIL_API_PROT", "docrail_api_port", "DOCRAIL_API_KEY", "DOCRAIL_COLOUR", "DOCRAILS", "HOME"]
     assert list(unread_variables(names)) == [
-        "the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?",
-        "the variable DOCRAIL_COLOUR is no setting and changes nothing: docs/reference/settings.md has all",
+        "the variable DOCRAIL_API_PROT is not a setting and has no effect: did you mean DOCRAIL_API_PORT?",
+        "the variable DOCRAIL_COLOUR is not a setting and has no effect: docs/reference/settings.md has all",
     ]
 
 

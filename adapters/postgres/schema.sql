@@ -600,7 +600,7 @@ CREATE INDEX model_usage_of_document ON public.model_usage USING btree (tenant_i
 
 CREATE INDEX operator_actions_of ON public.operator_actions USING btree (tenant_id, run_id, action_id DESC);
 
-CREATE INDEX reading_leases_expired ON public.reading_leases USING btree (expires_at);
+CREATE INDEX reading_leases_expired ON public.reading_leases USING btree (tenant_id, expires_at);
 
 CREATE INDEX reviews_by_id ON public.reviews USING btree (tenant_id, review_id);
 
@@ -630,7 +630,7 @@ CREATE INDEX sessions_of_tenant ON public.sessions USING btree (tenant_id, creat
 
 CREATE INDEX sla_events_unsent ON public.sla_events USING btree (recorded_at) WHERE (notified_at IS NULL);
 
-CREATE INDEX step_cache_expired ON public.step_cache USING btree (expires_at);
+CREATE INDEX step_cache_expired ON public.step_cache USING btree (tenant_id, expires_at);
 
 CREATE TRIGGER audit_events_stay BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION public.refuse_audit_change();
 
@@ -656,3 +656,177 @@ ALTER TABLE ONLY public.seen_invoices
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_keys(key_id);
+
+ALTER TABLE public.alias_moves ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY all_rows ON public.alias_moves TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.api_keys TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.audit_events TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.audit_heads TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.calibrations TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.corrections TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.dead_letters TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.definition_aliases TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.definitions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.document_counts TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.documents TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.executions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.field_outcomes TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.lake_versions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.model_days TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.model_usage TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.operator_actions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.overdue_runs TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.processed_documents TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.reading_leases TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.review_counts TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.reviews TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.routing_rules TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.seen_invoices TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.sessions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.sla_events TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.step_cache TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.vendor_keys TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.vendors TO docrail_fleet USING (true);
+
+ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_heads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.calibrations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.corrections ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.dead_letters ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.definition_aliases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.definitions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_counts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.field_outcomes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.lake_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.model_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.model_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.operator_actions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.overdue_runs ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_rows ON public.alias_moves TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.api_keys TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.audit_events TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.audit_heads TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.calibrations TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.corrections TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.dead_letters TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.definition_aliases TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.definitions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.document_counts TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.executions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.field_outcomes TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.lake_versions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.model_days TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.model_usage TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.operator_actions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.overdue_runs TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.processed_documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.reading_leases TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.review_counts TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.reviews TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.routing_rules TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.seen_invoices TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.sessions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.sla_events TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.step_cache TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.vendor_keys TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.vendors TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+ALTER TABLE public.processed_documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reading_leases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.review_counts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reviews ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.routing_rules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.seen_invoices ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sla_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.step_cache ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.vendor_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.vendors ENABLE ROW LEVEL SECURITY;

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import asyncpg
 
 from docrail.adapters.postgres.pool import Database, transaction
+from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access import repository
 from docrail.services.access.models import (
@@ -70,17 +71,19 @@ async def create_first_key(db: asyncpg.Pool) -> NewKey | None:
 
     Of several processes that call this at once, one gets the key.
     """
-    async with transaction(db) as tx:
-        await repository.lock_first(tx)
-        if await repository.has_keys(tx):
-            return None
-        wanted = replace(system_principal(DEFAULT_TENANT), name=FIRST_NAME)
-        return await _insert(tx, wanted, created_by=system_principal("").name, expires_at=None)
+    wanted = replace(system_principal(DEFAULT_TENANT), name=FIRST_NAME)
+    with all_tenants():
+        async with transaction(db) as tx:
+            await repository.lock_first(tx)
+            if await repository.has_keys(tx):
+                return None
+            return await _insert(tx, wanted, created_by=system_principal("").name, expires_at=None)
 
 
 async def list_tenants(db: asyncpg.Pool) -> list[str]:
     """Return the tenants that ever had a key, by name."""
-    return await repository.list_tenants(db)
+    with all_tenants():
+        return await repository.list_tenants(db)
 
 
 async def list_keys(
@@ -123,42 +126,53 @@ async def revoke_key(db: asyncpg.Pool, who: Principal, key_id: str) -> Key:
 async def verify_key(db: asyncpg.Pool, text: str) -> Principal:
     """Return the principal of an API key. Raises: Unauthenticated."""
     parts = _KEY.fullmatch(text)
-    stored = None if parts is None else await repository.load_secrets(db, parts[1])
+    stored = None if parts is None else await _load_secrets(db, parts[1])
     if parts is None or stored is None or not _is_one_of(parts[2], stored.hashes):
         raise Unauthenticated("the API key is not valid: create one with `docrail key create`")
     if not stored.is_valid:  # only its holder learns this
         how = f"was revoked on {stored.revoked_at:%Y-%m-%d}" if stored.revoked_at else f"expired on {stored.expires_at}"
         raise Unauthenticated(f"the API key {parts[1]} {how}: create another with `docrail key create`")
     if stored.is_use_due:
-        await repository.record_use(db, parts[1])
+        with of_tenant(stored.principal.tenant_id):
+            await repository.record_use(db, parts[1])
     return stored.principal
+
+
+async def _load_secrets(db: asyncpg.Pool, key_id: str) -> repository.StoredKey | None:
+    """Return a key, whose tenant is not known before."""
+    with all_tenants():
+        return await repository.load_secrets(db, key_id)
 
 
 async def open_session(db: asyncpg.Pool, who: Principal, *, issuer: str | None = None) -> str:
     """Open a browser session for an authenticated principal, and return the value of its cookie."""
-    await repository.delete_old_sessions(db)
     cookie, session_id = secrets.token_hex(32), f"ses_{secrets.token_hex(8)}"
-    await repository.insert_session(db, session_id, who, _hash(cookie), issuer=issuer, lifetime=SESSION_LIFETIME)
+    with of_tenant(who.tenant_id):
+        await repository.delete_old_sessions(db)
+        await repository.insert_session(db, session_id, who, _hash(cookie), issuer=issuer, lifetime=SESSION_LIFETIME)
     return cookie
 
 
 async def verify_session(db: asyncpg.Pool, cookie: str) -> OpenedSession:
     """Return a session's principal by its cookie, which is replaced every hour of use. Raises: Unauthenticated."""
-    stored = await repository.load_session(db, _hash(cookie))
+    with all_tenants():  # whose session it is, is not known before
+        stored = await repository.load_session(db, _hash(cookie))
     if stored is None:
         raise Unauthenticated("the session has ended: sign in again")
-    if stored.is_rotation_due:
-        new = secrets.token_hex(32)
-        if await repository.rotate_session(db, stored.session_id, _hash(new), _hash(cookie)):
-            return OpenedSession(stored.principal, new)
-    if stored.is_use_due:
-        await repository.record_seen(db, stored.session_id)
+    with of_tenant(stored.principal.tenant_id):
+        if stored.is_rotation_due:
+            new = secrets.token_hex(32)
+            if await repository.rotate_session(db, stored.session_id, _hash(new), _hash(cookie)):
+                return OpenedSession(stored.principal, new)
+        if stored.is_use_due:
+            await repository.record_seen(db, stored.session_id)
     return OpenedSession(stored.principal)
 
 
 async def end_session(db: asyncpg.Pool, cookie: str) -> None:
     """End the session of a cookie. Safe to repeat."""
-    await repository.end_session(db, _hash(cookie))
+    with all_tenants():  # a browser may have the cookie of another tenant's session
+        await repository.end_session(db, _hash(cookie))
 
 
 async def list_sessions(

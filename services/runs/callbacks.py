@@ -2,6 +2,7 @@
 
 import time
 
+from docrail.adapters.postgres.tenants import of_tenant
 from docrail.dag.values.json_values import Json, digest
 from docrail.services.access.models import CALLBACK, Principal
 from docrail.services.app import App
@@ -25,7 +26,8 @@ async def receive_callback(app: App, token: str, answer: Json) -> None:
     caller = Principal(claim.tenant_id, CALLBACK, frozenset())
     update_id = f"{CALLBACK}-{digest([claim.step_id, answer])}"
     try:
-        await answer_wait(app, caller, claim.run_id, claim.step_id, answer, update_id=update_id)
+        with of_tenant(claim.tenant_id):
+            await answer_wait(app, caller, claim.run_id, claim.step_id, answer, update_id=update_id)
     except WrongState as error:
         raise (
             AlreadyAnswered() if error.state == "answered" else CallbackOver("its step is no longer waiting")

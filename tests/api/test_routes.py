@@ -6,7 +6,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from docrail.api.app import create_app
 from docrail.api.auth import Requirement
-from docrail.api.body_limit import MAX_JSON_BYTES
+from docrail.api.body_sizes import MAX_JSON_BYTES
 from docrail.services.access.models import Scope
 from docrail.settings import Settings
 from tests.api.service import Service

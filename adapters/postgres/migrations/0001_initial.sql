@@ -1,4 +1,4 @@
--- The initial schema. Every table carries its tenant, and every query starts from it.
+-- The initial schema. Every table carries its tenant, and every query starts from it (../gate.sql makes sure).
 
 -- Documents ----------------------------------------------------------------------------------------------------------
 
@@ -162,8 +162,7 @@ CREATE TABLE step_cache (
     expires_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, cache_key)
 );
--- For the removal of expired entries, across all tenants.
-CREATE INDEX step_cache_expired ON step_cache (expires_at);
+CREATE INDEX step_cache_expired ON step_cache (tenant_id, expires_at); -- for their removal
 
 -- Runs that did not end within their deadline. A retried run starts again, so it can become overdue again.
 CREATE TABLE overdue_runs (
@@ -266,7 +265,7 @@ CREATE TABLE reading_leases (
     note       jsonb NOT NULL DEFAULT '{}', -- from the last holder to the next
     PRIMARY KEY (tenant_id, work_key)
 );
-CREATE INDEX reading_leases_expired ON reading_leases (expires_at);
+CREATE INDEX reading_leases_expired ON reading_leases (tenant_id, expires_at);
 
 -- Assessment -----------------------------------------------------------------------------------------------------------
 
