@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
-from docrail.api.parameters import After, AppDep, Limit
+from docrail.api.parameters import MOST, After, AppDep, Limit
 from docrail.dag.language.version_refs import ALIAS_PATTERN, MAX_VERSION, STABLE, Target
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions import aliases, handlers
@@ -209,7 +209,7 @@ async def list_moves(
     who: MayRead,
     app: AppDep,
     limit: Limit = 100,
-    after: Annotated[int | None, Query(ge=1, description="the `after` of the page before")] = None,
+    after: Annotated[int | None, Query(ge=1, le=MOST, description="the `after` of the page before")] = None,
 ) -> MovePage:
     """List the moves of the definition's aliases: who, when, from which version to which, and why."""
     return await aliases.list_moves(app, who, definition_id, limit=limit, after=after)

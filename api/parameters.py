@@ -1,6 +1,7 @@
 """Define parameters that several routes share: the app, pages of a list, an idempotency key, times."""
 
 import datetime as dt
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,8 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from docrail.dag.language.inputs import InputProblem
-from docrail.dag.values.json_values import Json, shortened
+from docrail.dag.language.source.source import read_source
+from docrail.dag.values.json_values import Json, RepeatedKeyError, pairs_once, shortened
 from docrail.dag.values.suggestions import closest
 from docrail.services.app import App
 from docrail.services.errors import MOST_PROBLEMS, InvalidInput
@@ -40,6 +42,8 @@ Limit = Annotated[int, Query(ge=1, le=500, description="most items on the page")
 After = Annotated[
     str | None, Query(max_length=4096, description="the `after` of the previous page; without it, the first page")
 ]
+MOST = 2**53
+"""Largest whole number in JSON that every reader takes exactly; PostgreSQL's and Temporal's have 64 bits."""
 
 Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the action")]
 
@@ -61,6 +65,27 @@ async def each_part_once(request: Request) -> None:
     form = await request.form()  # cached: it was already read for the route's arguments
     if problems := [*_repeated(Counter(name for name, _ in form.multi_items()), "part of the form")]:
         raise InvalidInput(problems)
+
+
+async def no_repeated_keys(request: Request) -> None:
+    """Refuse a JSON body in which an object has a key twice: readers differ in which value counts.
+
+    Raises: InvalidInput.
+    """
+    body = b"" if request.headers.get("content-type", "").startswith("multipart/") else await request.body()
+    try:
+        json.loads(body, object_pairs_hook=pairs_once)
+    except RepeatedKeyError as error:
+        problems = [*_repeated_keys(body)] or [InputProblem("body", str(error))]
+        raise InvalidInput(problems) from None
+    except (ValueError, RecursionError):
+        return  # no JSON: the route refuses it, if it takes a body
+
+
+def _repeated_keys(body: bytes) -> Iterator[InputProblem]:
+    for problem in read_source(body).problems:
+        if problem.code == "duplicate-key":
+            yield InputProblem(problem.path, f"{problem.message}, and again on line {problem.line}")
 
 
 def _is_query(field: Any) -> bool:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.api.auth import MayAdminister, MayRead
 from docrail.api.errors import problems
-from docrail.api.parameters import AppDep
+from docrail.api.parameters import MOST, AppDep
 from docrail.dag.language.routing import Facts
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions import routing
@@ -27,7 +27,7 @@ class RoutingIn(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"routing": EXAMPLE, "revision": 3}]})
 
     routing: str | dict[str, Json]
-    revision: Annotated[int, Field(strict=True, ge=0), WHOLE] | None = Field(
+    revision: Annotated[int, Field(strict=True, ge=0, le=MOST), WHOLE] | None = Field(
         default=None,
         description="the one that was changed: refused if the rules were replaced since",
     )
@@ -49,7 +49,7 @@ class FactsIn(BaseModel):
     )
 
     type: str = Field(default=UNKNOWN_MEDIA_TYPE, max_length=200)
-    size: Annotated[int, Field(strict=True, ge=0), WHOLE] = Field(default=1, description="bytes")
+    size: Annotated[int, Field(strict=True, ge=0, le=MOST), WHOLE] = Field(default=1, description="bytes")
     source: str = Field(default="", max_length=100)
     file_name: str = Field(default="document", max_length=255)
 

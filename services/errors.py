@@ -62,11 +62,22 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_KNOWN]) + more
 
 
-class Forbidden(OperationError):
-    """The principal lacks a scope."""
+class Unauthenticated(OperationError):
+    """The request has no valid credentials. What is wrong with a key is shown to its holder only."""
 
-    def __init__(self, scope: str) -> None:
-        super().__init__(f"this needs the scope {scope!r}")
+
+class NotAdmitted(OperationError):
+    """The identity provider knows the person, but its claims give no access here. The reason is in the log."""
+
+    def __init__(self) -> None:
+        super().__init__("you are signed in at the identity provider, but may not use Docrail: ask its operator")
+
+
+class Forbidden(OperationError):
+    """The principal lacks a scope, or has it in a tenant to which this does not belong."""
+
+    def __init__(self, scope: str, *, tenant: str = "") -> None:
+        super().__init__(f"this needs the scope {scope!r}" + (f" of the tenant {tenant!r}" if tenant else ""))
         self.scope = scope
 
 
@@ -197,6 +208,33 @@ class TooLarge(OperationError):
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"larger than the limit of {limit_bytes} bytes")
         self.limit_bytes = limit_bytes
+
+
+class UnsupportedType(OperationError):
+    """The body is of a media type that the route does not read."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"the body must be {expected}, found {found[:100] or 'no Content-Type'}")
+
+
+class UnknownHost(OperationError):
+    """The request names a host that is not this server."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"this server is not known as {shortened(host, LONGEST_ID)!r}: if it should be, name the host in "
+            "DOCRAIL_API_HOSTS or DOCRAIL_PUBLIC_URL"
+        )
+
+
+class CrossSite(OperationError):
+    """A web page of another site sent a request that changes something."""
+
+    def __init__(self, header: str) -> None:
+        super().__init__(
+            f"pages of other sites may not change anything here, found {shortened(header, LONGEST_ID)!r}: if a proxy "
+            "changes the host, set DOCRAIL_PUBLIC_URL"
+        )
 
 
 class TooManyValues(OperationError):

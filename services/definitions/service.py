@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncpg
 
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import of_tenant
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import diff
 from docrail.dag.language.inputs import InputProblem
@@ -22,6 +23,7 @@ from docrail.dag.values.problems import Problem, is_id
 from docrail.dag.values.suggestions import closest
 from docrail.handlers import Handler
 from docrail.services.access.models import DEFAULT_TENANT, Principal, system_principal
+from docrail.services.access.service import list_tenants
 from docrail.services.app import App, Registry
 from docrail.services.definitions import repository
 from docrail.services.definitions.aliases import load_aliases, promote
@@ -221,32 +223,39 @@ async def schema(app: App) -> dict[str, Json]:
     return await asyncio.to_thread(definition_schema, app.catalogue)
 
 
-async def publish_shipped(app: Registry) -> list[StoredDefinition]:
-    """Publish the definitions shipped with Docrail for the default tenant. Safe to repeat.
+async def publish_shipped(app: Registry, tenant_id: str = DEFAULT_TENANT) -> list[StoredDefinition]:
+    """Publish the definitions shipped with Docrail for a tenant. Safe to repeat.
 
     `stable` follows a new release only if a release moved it last: once a person has moved it, it stays.
     """
-    owner = system_principal(DEFAULT_TENANT)
+    owner = system_principal(tenant_id)
     texts = [await asyncio.to_thread(path.read_text, "utf-8") for path in shipped_files()]
-    return [await _publish_shipped(app, owner, text) for text in texts]
+    with of_tenant(tenant_id):
+        return [await _publish_shipped(app, owner, text) for text in texts]
 
 
 async def list_missing(app: App) -> list[str]:
     """Return the ids of shipped definitions that are not published for the default tenant."""
-    return [
-        path.stem
-        for path in shipped_files()
-        if not await repository.list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
-    ]
+    with of_tenant(DEFAULT_TENANT):
+        return [
+            path.stem
+            for path in shipped_files()
+            if not await repository.list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
+        ]
 
 
 async def publish_release(
     database_url: str, catalogue: Mapping[str, Handler], resource_limits: Mapping[str, float]
 ) -> list[StoredDefinition]:
-    """Publish the shipped definitions to the database at `database_url`. Raises: as asyncpg does, InvalidDefinition."""
+    """Publish the shipped definitions for the default tenant and every tenant with keys.
+
+    Raises: as asyncpg does, InvalidDefinition.
+    """
     pool = await open_pool(database_url, min_size=1, max_size=1)
     try:
-        return await publish_shipped(_Release(pool, catalogue, resource_limits))
+        tenants = dict.fromkeys((DEFAULT_TENANT, *await list_tenants(pool)))
+        release = _Release(pool, catalogue, resource_limits)
+        return [stored for tenant in tenants for stored in await publish_shipped(release, tenant)]
     finally:
         await pool.close()
 

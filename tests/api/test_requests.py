@@ -49,14 +49,6 @@ async def test_half_a_character_is_refused_though_no_answer_can_repeat_it(http: 
     assert "?" in response.json()["detail"]
 
 
-async def test_a_body_of_another_content_type_is_refused_with_the_expected_one(http: httpx.AsyncClient) -> None:
-    path, message = await problem_of(http, "/v1/runs", content=b"{}", headers={"Content-Type": "text/plain"})
-    assert (path, message) == (
-        "body",
-        "must be JSON with the header Content-Type: application/json, found text/plain",
-    )
-
-
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
