@@ -695,6 +695,8 @@ CREATE POLICY all_rows ON public.operator_actions TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.overdue_runs TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.people TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.processed_documents TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.reading_leases TO docrail_fleet USING (true);
@@ -787,6 +789,8 @@ CREATE POLICY own_rows ON public.operator_actions TO docrail_app USING ((tenant_
 
 CREATE POLICY own_rows ON public.overdue_runs TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
+CREATE POLICY own_rows ON public.people TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
 CREATE POLICY own_rows ON public.processed_documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.reading_leases TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
@@ -808,6 +812,8 @@ CREATE POLICY own_rows ON public.step_cache TO docrail_app USING ((tenant_id = (
 CREATE POLICY own_rows ON public.vendor_keys TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.vendors TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+ALTER TABLE public.people ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.processed_documents ENABLE ROW LEVEL SECURITY;
 
