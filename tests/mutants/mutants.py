@@ -721,7 +721,7 @@ SERVICES = (
         "services/access/models.py",
         'return " ".join(name.split()).casefold()',
         'return " ".join(name.split())',
-        ("tests/api/test_names.py",),
+        ("tests/security/test_keys.py", "tests/security/test_oidc.py"),
         "one person who writes their name differently counts as two",
     ),
 )
@@ -824,8 +824,8 @@ API = (
     Mutant(
         "no-time-to-come-back",
         "api/errors.py",
-        "if kind.status is HTTPStatus.SERVICE_UNAVAILABLE else {}",
-        "if kind.status is HTTPStatus.TOO_MANY_REQUESTS else {}",
+        'HTTPStatus.SERVICE_UNAVAILABLE: {"Retry-After": "2"},',
+        "HTTPStatus.SERVICE_UNAVAILABLE: {},",
         ("tests/api/test_runs.py",),
         "a 503 does not say when to try again",
     ),
