@@ -14,7 +14,7 @@ from typing import Any
 from prometheus_client import start_http_server
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.runtime import Runtime, TelemetryConfig
+from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
@@ -28,10 +28,12 @@ from docrail.activities.internal.reviews import review_activities
 from docrail.activities.internal.sla import sla_activity
 from docrail.activities.internal.values import value_activities
 from docrail.activities.registry import load_catalogue
+from docrail.activities.tenant_scope import TenantScope
 from docrail.activities.wrapper import activity_for, missing_handler_activity
 from docrail.adapters.gemini.access import GeminiAccess
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient
+from docrail.adapters.logs import configure_logs
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.redaction import redacted_logs
 from docrail.adapters.sandbox.reader import DocumentReader
@@ -80,6 +82,12 @@ PASSED_THROUGH = (
 
 
 log = logging.getLogger(__name__)
+
+CORE_LOGS = LoggingConfig(
+    filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+    forwarding=LogForwardingConfig(logger=logging.getLogger("temporalio.core")),
+)
+"""Temporal's own log, through our formatter: it repeats failures of runs."""
 
 ACTIVITY_SLOTS = 100
 """Maximum number of concurrent activities of one worker, for each task queue it polls."""
@@ -198,7 +206,7 @@ def assemble_worker(
         workflows=workflows,
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
-        interceptors=[QueueOnly()],
+        interceptors=[QueueOnly(), TenantScope()],
         max_concurrent_workflow_tasks=100,
         max_concurrent_activities=ACTIVITY_SLOTS,
         # Safe on this queue because it has no rate limit: eager activities bypass a queue's limit.
@@ -224,6 +232,7 @@ def assemble_tag_worker(
         client,
         task_queue=task_queue,
         activities=activities,
+        interceptors=[TenantScope()],
         max_concurrent_activities=ACTIVITY_SLOTS,
         # Applies only while the queue has no limit of its own, which `docrail server migrate` and `up` set (ADR 8).
         max_task_queue_activities_per_second=per_second,
@@ -312,7 +321,7 @@ async def serve(settings: Settings) -> None:
         envconfig=settings.temporal_envconfig,
         keys=settings.encryption,
     )
-    runtime = Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat)
+    runtime = Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS), worker_heartbeat_interval=heartbeat)
     try:
         with engine_errors("namespace", connection.namespace):
             client = await connect(connection, runtime=runtime)
@@ -330,8 +339,10 @@ async def serve(settings: Settings) -> None:
 def main() -> None:
     """Run a worker with the settings of the environment."""
     settings = Settings()
+    configure_logs(settings.log_level, settings.secret_values)
     for line in missing_settings(settings):
         sys.stderr.write(f"docrail: {line}\n")
+    os.umask(0o077)  # documents are no one else's to read
     asyncio.run(serve(settings))
     sys.stdout.flush()
     # Temporal's core may abort the interpreter's own exit (sdk-python issue 300); everything is closed by now.

@@ -1,57 +1,175 @@
-"""Authenticate callers and check their scopes: every route except health and metrics uses one of these dependencies."""
+"""Authenticate callers and check their scopes: every route except those in PUBLIC uses one of these dependencies.
 
-import re
-from dataclasses import dataclass, replace
-from typing import Annotated
+A request is authenticated by `Authorization: Bearer`, which has an API key or a token of an identity provider, else by
+the cookie of a browser session, else, in local mode, by coming from this machine.
+"""
 
-from fastapi import Depends, Request
+from dataclasses import dataclass
+from typing import Annotated, cast
 
-from docrail.dag.language.inputs import InputProblem
-from docrail.services.access.models import ANONYMOUS, NAME_PATTERN, WATCH, Principal, Scope, person, system_principal
-from docrail.services.errors import Forbidden, InvalidInput
-from docrail.services.reviews.models import PASSED_BY
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as Connection
 
-NAME_HEADER = "X-Docrail-As"
-OWN_NAMES = frozenset({system_principal("").name, PASSED_BY, WATCH})
-"""Names reserved for Docrail itself: a caller with one could impersonate it."""
+from docrail.adapters.postgres.tenants import enter_tenant
+from docrail.api.parameters import AppDep
+from docrail.services.access.identity_provider import IdentityProvider
+from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, local_principal
+from docrail.services.access.service import PREFIX, SESSION_LIFETIME, verify_key, verify_session
+from docrail.services.app import App
+from docrail.services.errors import CrossSite, Forbidden, Unauthenticated
+
+COOKIE = "docrail_session"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+NO_CREDENTIALS = (
+    "this needs credentials: send the header `Authorization: Bearer docrail_...` with an API key, "
+    "or sign in with POST /v1/session"
+)
+
+_BEARER = HTTPBearer(
+    scheme_name="key", description="An API key, or a token of the identity provider.", auto_error=False
+)
+_COOKIE = APIKeyCookie(
+    name=COOKIE, scheme_name="session", description="A session of `POST /v1/session`.", auto_error=False
+)
 
 
-async def current_principal(request: Request) -> Principal:
-    """Return the caller. There are no keys yet, so every caller is the default tenant's anonymous principal.
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may call, besides holders of API keys."""
 
-    With trusted names, callers choose their name; this gives them no additional rights.
-    Raises: InvalidInput (an invalid name, or names are not trusted).
-    """
-    name = request.headers.get(NAME_HEADER)
-    if name is None:
-        return ANONYMOUS
-    if not request.app.state.trust_names:
-        problem = "is accepted only if DOCRAIL_TRUST_NAMES is set, as `docrail up` does on its own machine"
-        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", problem)])
-    if not re.fullmatch(NAME_PATTERN, name):
-        problem = f"must be 1 to 64 letters, digits, spaces and . _ @ -, found {name[:80]!r}"
-        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", problem)])
-    if (known := person(name)) in OWN_NAMES:
-        problem = f"is reserved for Docrail itself, expected a person's name, found {name!r}"
-        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", problem)])
-    return replace(ANONYMOUS, name=known)
+    local: Principal | None = None
+    """The caller of requests without credentials; None: they are refused."""
+    provider: IdentityProvider | None = None
+    """Verifies bearer tokens that are not API keys, and signs people in; None: neither."""
+
+    @classmethod
+    def of_mode(cls, mode: str, provider: IdentityProvider | None = None) -> "Access":
+        """Return the access of a mode, `keys` or `local`."""
+        return cls(local_principal() if mode == "local" else None, provider)
+
+
+def access_of(request: Request) -> Access:
+    """Return who may call."""
+    return cast("Access", request.app.state.access)
+
+
+async def current_principal(
+    request: Request,
+    app: AppDep,
+    _bearer: Annotated[object, Security(_BEARER)] = None,
+    _session: Annotated[object, Security(_COOKIE)] = None,
+) -> Principal:
+    """Return the caller. Raises: Unauthenticated, CrossSite."""
+    access = access_of(request)
+    authorization, cookie = request.headers.get("authorization"), request.cookies.get(COOKIE)
+    if authorization is not None:
+        return await _of_header(app, access, authorization)
+    if cookie is not None:
+        return await _of_cookie(app, request, cookie)
+    if access.local is not None:
+        return access.local
+    raise Unauthenticated(NO_CREDENTIALS)
+
+
+async def _of_header(app: App, access: Access, authorization: str) -> Principal:
+    scheme, _, token = authorization.partition(" ")
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token:
+        raise Unauthenticated(f"the header Authorization must be `Bearer` and a key, found the scheme {scheme[:20]!r}")
+    if token.startswith(PREFIX):
+        return await verify_key(app.db, token)
+    if access.provider is None:
+        raise Unauthenticated(f"the bearer token is no API key: keys begin with {PREFIX}")
+    return await access.provider.verify(app.db, token)
+
+
+async def _of_cookie(app: App, request: Request, cookie: str) -> Principal:
+    """Return the session's person. A browser adds cookies to any request, so changes need proof of their origin."""
+    if request.method not in SAFE_METHODS:
+        check_same_origin(request)
+    try:
+        opened = await verify_session(app.db, cookie)
+    except Unauthenticated:
+        request.state.new_cookie = ""  # no script can remove the old one
+        raise
+    if opened.new_cookie is not None:
+        request.state.new_cookie = opened.new_cookie
+    return opened.principal
+
+
+def check_same_origin(request: Request) -> None:
+    """Raise CrossSite unless a page of this API sent the request, as browsers report it in one of two headers."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None and site != "same-origin":
+        raise CrossSite(f"Sec-Fetch-Site: {site}")
+    if site is None and origin != f"{request.url.scheme}://{request.headers.get('host')}":
+        raise CrossSite("no Origin" if origin is None else f"Origin: {origin}")
+
+
+def set_cookie(request: Request, response: Response, cookie: str) -> None:
+    """Give the browser the cookie of its session, which no script can read and no other site can send; empty: none."""
+    response.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=int(SESSION_LIFETIME.total_seconds()) if cookie else 0,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+
+
+class CookieRotation:
+    """ASGI middleware that sends a session's new cookie with whatever response the request gets."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Handle the request."""
+
+        async def with_cookie(message: Message) -> None:
+            cookie = scope.get("state", {}).get("new_cookie")
+            if message["type"] == "http.response.start" and cookie is not None:
+                carrier = Response()
+                set_cookie(Request(scope), carrier, cookie)
+                MutableHeaders(scope=message).append("set-cookie", carrier.headers["set-cookie"])
+            await send(message)
+
+        await self._app(scope, receive, with_cookie)
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A dependency that admits principals with `scope`."""
+    """A dependency that admits principals with `scope` to their tenant: the rest of the request sees its rows only.
 
-    scope: Scope
+    Without a scope, every authenticated principal is admitted.
+    """
+
+    scope: Scope | None = None
+    of_operator: bool = False
+    """Whether only the operator's tenant is admitted: what the route is about belongs to all tenants."""
 
     async def __call__(self, who: Annotated[Principal, Depends(current_principal)]) -> Principal:
         """Return the caller. Raises: Forbidden."""
-        if self.scope not in who.scopes:
+        if self.scope is not None and self.scope not in who.scopes:
             raise Forbidden(self.scope)
+        if self.of_operator and who.tenant_id != DEFAULT_TENANT:
+            raise Forbidden(self.scope or "", tenant=DEFAULT_TENANT)
+        enter_tenant(who.tenant_id)
         return who
 
 
+SignedIn = Annotated[Principal, Depends(Requirement())]
 MaySubmit = Annotated[Principal, Depends(Requirement(Scope.SUBMIT))]
 MayRead = Annotated[Principal, Depends(Requirement(Scope.READ))]
 MayReview = Annotated[Principal, Depends(Requirement(Scope.REVIEW))]
 MayOperateRuns = Annotated[Principal, Depends(Requirement(Scope.OPERATE))]
 MayAdminister = Annotated[Principal, Depends(Requirement(Scope.ADMIN))]
+MayReadTotals = Annotated[Principal, Depends(Requirement(Scope.READ, of_operator=True))]
+"""For totals of all tenants."""
+MayAdministerAll = Annotated[Principal, Depends(Requirement(Scope.ADMIN, of_operator=True))]
+"""For what all tenants share."""

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from docrail.api.auth import MayAdminister, MayRead
+from docrail.api.auth import MayAdministerAll, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.errors import NotFound
@@ -35,12 +35,12 @@ async def list_limits(who: MayRead, app: AppDep) -> LimitListOut:
 
 
 @router.put("/{tag}", responses=problems(NotFound))
-async def set_limit(tag: str, wanted: LimitIn, who: MayAdminister, app: AppDep) -> TagLimit:
+async def set_limit(tag: str, wanted: LimitIn, who: MayAdministerAll, app: AppDep) -> TagLimit:
     """Change a limit. It applies immediately, to the whole fleet, and survives restarts."""
     return await rate_limits.set_limit(app, who, tag, wanted.per_second, wanted.reason)
 
 
 @router.delete("/{tag}", responses=problems(NotFound))
-async def reset_limit(tag: str, who: MayAdminister, app: AppDep) -> TagLimit:
+async def reset_limit(tag: str, who: MayAdministerAll, app: AppDep) -> TagLimit:
     """Reset a resource to the limit of the settings."""
     return await rate_limits.reset_limit(app, who, tag)

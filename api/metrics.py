@@ -23,6 +23,9 @@ from prometheus_client.registry import Collector
 from prometheus_client.utils import INF, floatToGoString
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from docrail.adapters.postgres.tenants import all_tenants
+from docrail.api.auth import MayReadTotals
+from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.app import in_time
 from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
@@ -82,13 +85,14 @@ class RequestMetrics:
             self._seconds.labels(*labels).observe(time.perf_counter() - began)
 
 
-@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(request: Request, app: AppDep) -> Response:
+@router.get("/metrics", response_class=Response, responses={**problems(), 200: {"content": {"text/plain": {}}}})
+async def metrics(request: Request, _: MayReadTotals, app: AppDep) -> Response:
     """Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews."""
     # In parallel: each may wait for a database that hangs.
-    documents, models, reviews = await asyncio.gather(
-        in_time(load_counts(app.db)), in_time(load_model_totals(app.db)), in_time(load_review_counts(app.db))
-    )
+    with all_tenants():  # the totals name none of them
+        documents, models, reviews = await asyncio.gather(
+            in_time(load_counts(app.db)), in_time(load_model_totals(app.db)), in_time(load_review_counts(app.db))
+        )
     collectors = (DocumentMetrics(documents), ModelTotals(models or ()), ReviewTotals(reviews))
     page = b"".join(map(generate_latest, (request.app.state.registry, *collectors)))
     return Response(page, media_type=CONTENT_TYPE_LATEST)

@@ -1,7 +1,6 @@
 """`docrail calibration`: fit how sure readings may be, keep a fit, and go back to an earlier one."""
 
 import asyncio
-import getpass
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,8 +10,7 @@ import typer
 from pydantic import ValidationError
 
 from docrail.adapters.sandbox.reader import DocumentReader
-from docrail.cli.client import NAME_VARIABLE
-from docrail.cli.database import small_pool
+from docrail.cli.database import LOCAL, Url, small_pool
 from docrail.cli.listing import ID, NUMBER, TEXT, Listing
 from docrail.cli.printout import Printout
 from docrail.cli.stop import run_or_exit
@@ -29,7 +27,7 @@ from docrail.invoices.assessment.calibration import (
 from docrail.invoices.assessment.labelled import LabelledFile, Manifest, observe
 from docrail.invoices.model import READER_VERSION
 from docrail.invoices.problems import UnreadableDocument
-from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope
+from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, local_name
 from docrail.services.documents.calibrations import (
     SHIPPED,
     choose_calibration,
@@ -61,12 +59,8 @@ class FitSummary:
     kept_as: int | None = None
 
 
-Url = Annotated[
-    str, typer.Option(help="The database's URL.", envvar="DOCRAIL_DATABASE_URL", show_envvar=False, metavar="URL")
-]
-As = Annotated[str | None, typer.Option("--as", help="Your name, for the audit.", envvar=NAME_VARIABLE, metavar="NAME")]
+As = Annotated[str | None, typer.Option("--as", help="Your name, for the audit.", metavar="NAME")]
 Tenant = Annotated[str, typer.Option(help="The calibration of this tenant.", metavar="TENANT")]
-LOCAL = "postgresql://docrail@127.0.0.1:5432/docrail"
 
 
 def list_versions(tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL) -> Printout:
@@ -125,15 +119,7 @@ def choose(
 
 
 def _principal(tenant: str, name: str | None) -> Principal:
-    return Principal(tenant, name or _own_name(), frozenset(Scope))
-
-
-def _own_name() -> str:
-    """Return the caller's name in the operating system."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container may know none
-        return "docrail"
+    return Principal(tenant, name or local_name(), frozenset(Scope))
 
 
 async def _fit(
@@ -144,7 +130,7 @@ async def _fit(
     sources = [f"labelled files of {folder.name}" for folder in labelled]
     if not (decisions or keep):
         return _checked_fit(observations, default_calibration())
-    async with small_pool(database) as pool:
+    async with small_pool(database, who.tenant_id) as pool:
         now = await show_calibration(pool, who) or default_calibration()
         if decisions:
             observations += await list_outcomes(pool, who)
@@ -220,7 +206,7 @@ def _manifest(folder: Path) -> Manifest:
 
 
 async def _list(database: str, who: Principal) -> Printout:
-    async with small_pool(database) as pool:
+    async with small_pool(database, who.tenant_id) as pool:
         stored = await list_calibrations(pool, who)
     shipped = default_calibration().observations
     first = {"version": SHIPPED, "fitted_on": "labelled files", "values": shipped, "made": None}
@@ -241,7 +227,7 @@ async def _list(database: str, who: Principal) -> Printout:
 
 
 async def _choose(database: str, who: Principal, version: int | None) -> None:
-    async with small_pool(database) as pool:
+    async with small_pool(database, who.tenant_id) as pool:
         try:
             await choose_calibration(pool, who, version)
         except NotFound as error:

@@ -1,7 +1,6 @@
 """How commands call the HTTP API, follow a run, and report what went wrong."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -11,6 +10,7 @@ from urllib.parse import quote
 import httpx
 import typer
 
+from docrail.cli.credentials import KEY_VARIABLE, key_for
 from docrail.cli.stop import run_or_exit
 from docrail.dag.values.json_values import Json
 
@@ -23,10 +23,9 @@ POLL_SECONDS, LONGEST_POLL_SECONDS = 0.1, 2.0
 """Pause between two requests for a run: at first, and when nothing has changed for a while."""
 PATIENCE_SECONDS = 60.0
 """How long the API may be unavailable while a run is followed: enough to restart any of the servers."""
-NAME_VARIABLE, NAME_HEADER = "DOCRAIL_AS", "X-Docrail-As"
-"""The caller's name, for an API that trusts names."""
 ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 
+GIVE_A_KEY = f"give a key with --api-key or {KEY_VARIABLE}"
 IS_IT_RUNNING = "is it running? `docrail up` starts it, --api sets its address"
 
 
@@ -44,9 +43,9 @@ class NoAnswerError(ApiError):
 
 @asynccontextmanager
 async def connect(address: str) -> AsyncIterator[httpx.AsyncClient]:
-    """Return a client of the API at `address`. Raises: ApiError if that is no address, or DOCRAIL_AS no name.
+    """Return a client of the API at `address`. Raises: ApiError if that is no address, or the key is none.
 
-    Its requests carry the name of DOCRAIL_AS, if that is set. A NoAnswerError that leaves the block says what to do.
+    Its requests carry the key that `key_for` finds. A NoAnswerError that leaves the block says what to do.
     """
     try:
         url = httpx.URL(address)
@@ -54,12 +53,10 @@ async def connect(address: str) -> AsyncIterator[httpx.AsyncClient]:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
         raise ApiError(f"--api {address!r}: expected an address such as http://127.0.0.1:8000")
-    name = " ".join(os.environ.get(NAME_VARIABLE, "").split())
-    if not (name.isascii() and name.isprintable()):
-        raise ApiError(
-            f"{NAME_VARIABLE}={name!r}: expected a name of letters without accents, digits, spaces and . _ @ -"
-        )
-    headers = {NAME_HEADER: name} if name else {}
+    key = key_for(url)
+    if not (key.isascii() and key.isprintable()):
+        raise ApiError(f"{KEY_VARIABLE}: expected a key like docrail_0123456789abcdef_..., in ASCII characters")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
         try:
             yield client
@@ -125,6 +122,8 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
         )
     if response.is_success:
         return body
+    if response.status_code == HTTPStatus.UNAUTHORIZED:
+        raise ApiError(f"{body['title']}: {body['detail']}; {GIVE_A_KEY}", "unauthenticated")
     unavailable = response.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     kind = str(body.get("type", "")).rpartition("/")[2]
     raise (NoAnswerError if unavailable else ApiError)("\n".join(_lines(response, body)), kind)

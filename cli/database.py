@@ -2,17 +2,27 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Annotated
 
 import asyncpg
+import typer
 
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, open_pool
+from docrail.adapters.postgres.tenants import rows_of
+
+Url = Annotated[
+    str, typer.Option(help="The database's URL.", envvar="DOCRAIL_DATABASE_URL", show_envvar=False, metavar="URL")
+]
+LOCAL = "postgresql://docrail@127.0.0.1:5432/docrail"
 
 
 @asynccontextmanager
-async def small_pool(url: str) -> AsyncIterator[asyncpg.Pool]:
-    """Return a pool of one connection, closed at the end. Raises: SystemExit if the database cannot be reached."""
+async def small_pool(url: str, tenant_id: str) -> AsyncIterator[asyncpg.Pool]:
+    """Yield a pool of one connection, for one tenant. Raises: SystemExit if the database cannot be reached."""
     try:
-        pool = await open_pool(url, min_size=1, max_size=1)
+        pool = await open_pool(url, min_size=1, max_size=1, rows=rows_of(tenant_id))
+    except ValueError as error:
+        raise SystemExit(f"--tenant: {error}") from None
     except (OSError, *DATABASE_ERRORS) as error:
         raise SystemExit(unreachable(error)) from None
     try:

@@ -142,6 +142,18 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "reset": ("docrail.cli.limits:reset", "Give a resource the limit of the settings again."),
         },
     ),
+    "key": (
+        "Create, rotate and revoke API keys, in the database itself.",
+        {
+            "create": ("docrail.cli.keys:create", "Create an API key."),
+            "list": ("docrail.cli.keys:list_keys", "List a tenant's API keys, newest first, 500 at most."),
+            "rotate": ("docrail.cli.keys:rotate", "Give a key a new secret."),
+            "revoke": (
+                "docrail.cli.keys:revoke",
+                "Revoke a key: it is refused at once, and the sessions that it opened end.",
+            ),
+        },
+    ),
     "audit": (
         "Check the record of what people did.",
         {
@@ -171,7 +183,7 @@ below. Write it out for a file or a definition with the name of a command: `docr
 Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
 """
 
-OF_OPTIONS = ("DOCRAIL_API_URL", "DOCRAIL_AS")
+OF_OPTIONS = ("DOCRAIL_API_URL", "DOCRAIL_API_KEY")
 """Variables that only options read."""
 
 EPILOG = "Every command reads the DOCRAIL_* environment variables; the options name the variables that they replace."

@@ -9,8 +9,9 @@ from typing import Any
 
 import typer
 
+from docrail.cli.credentials import ApiKey, given_key
 from docrail.cli.listing import Listing
-from docrail.cli.terminal import AsJson, print_json, say
+from docrail.cli.terminal import AsJson, print_json, say, say_source
 from docrail.dag.values.json_values import Json
 
 EXIT_CODES = "Exit codes: 0 done; 1 not found, refused or a server is unavailable; 2 wrong usage; 130 Ctrl-C."
@@ -32,7 +33,7 @@ class Printout:
     def print(self, *, as_json: bool) -> None:
         """Print it, and end the command if it did not succeed. Raises: SystemExit, typer.Exit."""
         if self.source is not None:
-            print(self.source, end="" if self.source.endswith("\n") else "\n")
+            say_source(self.source)
         elif as_json:
             print_json(self.data)
         else:
@@ -62,23 +63,27 @@ def older(page: Mapping[str, Json]) -> list[str]:
 
 def command_of(leaf: Callable[..., Any]) -> Callable[..., None]:
     """Return a function that prints what `leaf` returns, with the option --json; a leaf that has it prints itself."""
-    signature = inspect.signature(leaf)
-    if "as_json" in signature.parameters:
-        return leaf
-    parameters = dict(signature.parameters)
-    last = [parameters.pop(name) for name in ("api",) if name in parameters]
-    as_json = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
-    ordered = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*parameters.values(), as_json, *last)]
+    parameters = dict(inspect.signature(leaf).parameters)
+    prints_itself, calls_api = "as_json" in parameters, "api" in parameters
+    last = [parameters.pop("api"), _option("api_key", ApiKey, None)] if calls_api else []
+    own = [] if prints_itself else [_option("as_json", AsJson, default=False)]
+    ordered = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*parameters.values(), *own, *last)]
 
     @wraps(leaf)
-    def command(*, as_json: bool, **given: Any) -> None:
+    def command(*, api_key: str | None = None, **given: Any) -> None:
+        given_key.set(api_key)
+        as_json = given["as_json"] if prints_itself else given.pop("as_json")
         found: Printout | None = leaf(**given)
         if found is not None:
             found.print(as_json=as_json)
 
-    command.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
-    command.__annotations__ = {**leaf.__annotations__, "as_json": AsJson}
+    command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in ordered}
     return command
+
+
+def _option(name: str, annotation: Any, default: Json) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def help_of(leaf: Callable[..., Any]) -> str:

@@ -1,6 +1,7 @@
 """`docrail up`, `docrail worker` and `docrail server`: start every server on this machine, or parts of a fleet."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from docrail.adapters.logs import configure_logs
 from docrail.adapters.postgres.migrate import migrate as apply_migrations
 from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.temporal.connection import Connection, find_connection
@@ -23,9 +25,6 @@ from docrail.services.errors import Unavailable
 from docrail.services.fleet.namespace import prepare_namespace
 from docrail.services.limits.service import apply_limits, line_of
 from docrail.services.maintenance.service import apply_background_schedule, apply_schedule, apply_sla_schedule
-
-API_GRACE_SECONDS = 10
-"""How long requests may still take when the API is stopped."""
 
 LAST_PORT = 65_535
 
@@ -55,11 +54,18 @@ def up(
     temporal_port: Annotated[int, _port("Temporal's port; 0 takes a free one.")] = 7233,
     ui_port: Annotated[int, _port("Temporal's web UI's port; 0 takes a free one.")] = 8233,
     workers: Annotated[int, typer.Option(min=1, help="How many worker processes to run.", metavar="N")] = 1,
+    require_keys: Annotated[
+        bool,
+        typer.Option("--require-keys", help="Refuse requests without an API key, also from this machine."),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the addresses as JSON when ready; progress goes to stderr.")
     ] = False,
 ) -> None:
     """Start Temporal, PostgreSQL, the API and a worker.
+
+    Only this machine reaches the API, and all of its users may do everything. On a machine that others use too, give
+    --require-keys: commands of your own find the key in the data folder.
 
     They run until Ctrl-C, which lets running activities finish; a second Ctrl-C does not. The data is kept: the next
     start in the same folder finds it.
@@ -68,7 +74,12 @@ def up(
 
     Example: docrail up --data /srv/docrail --port 8080 --workers 2
     """
+    from docrail.settings import is_loopback, refused_host
+
     settings = context.obj()
+    if not (require_keys or is_loopback(settings.api_host)):
+        raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
+    configure_logs(settings.log_level, settings.secret_values)
     options = StackOptions(
         data_dir=data or settings.data_dir,
         api_host=settings.api_host,
@@ -79,6 +90,7 @@ def up(
         graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
         public_url=settings.public_url,
         callback_key=settings.callback_key.get_secret_value() if settings.callback_key else None,
+        require_keys=require_keys,
         worker_metrics_port=settings.worker_metrics_port,
         worker_metrics_host=settings.worker_metrics_host,
         encrypts=settings.payload_keys is not None,
@@ -104,31 +116,48 @@ def start_worker(context: typer.Context, as_json: Started = False) -> None:
     worker.main()
 
 
-def start_api(context: typer.Context, as_json: Started = False) -> None:
+def start_api(
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="Certificate chain in PEM: serve HTTPS. [DOCRAIL_TLS_CERT]", metavar="FILE")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(help="The certificate's private key in PEM. [DOCRAIL_TLS_KEY]", metavar="FILE")
+    ] = None,
+    trusted_proxies: Annotated[
+        str | None,
+        typer.Option(
+            help="Proxies whose X-Forwarded-For, -Proto and -Host are believed. [DOCRAIL_TRUSTED_PROXIES]",
+            metavar="ADDRESSES",
+        ),
+    ] = None,
+    as_json: Started = False,
+) -> None:
     """Serve the HTTP API against the servers of the settings.
 
-    It listens on DOCRAIL_API_HOST:DOCRAIL_API_PORT until SIGTERM or Ctrl-C.
+    It listens on DOCRAIL_API_HOST:DOCRAIL_API_PORT until SIGTERM or Ctrl-C. docs/howto/network.md shows how to let
+    others reach it.
 
     Exit codes: 0 stopped, 1 it could not start, 2 wrong usage.
 
-    Example: DOCRAIL_API_PORT=8080 docrail server start
+    Example: docrail server start --tls-cert docrail.pem --tls-key docrail.key
     """
-    import uvicorn
-
     from docrail.api.app import create_app
+    from docrail.api.server import CertificateError, serve
+    from docrail.settings import Settings
 
-    settings = context.obj()
-    if settings.api_port:  # uvicorn would end in a log of five lines
+    given: dict[str, Any] = {"tls_cert": tls_cert, "tls_key": tls_key, "trusted_proxies": trusted_proxies}
+    settings = Settings(**{name: value for name, value in given.items() if value is not None})
+    configure_logs(settings.log_level, settings.secret_values, is_bounded=True)
+    if settings.api_port:  # else the error would be asyncio's
         claim_port(settings.api_port, "DOCRAIL_API_PORT", settings.api_host)
     if as_json:
-        print_json({"api_url": f"http://{settings.api_host}:{settings.api_port}"})
-    uvicorn.run(
-        create_app(settings),
-        host=settings.api_host,
-        port=settings.api_port,
-        access_log=False,  # /metrics counts requests
-        timeout_graceful_shutdown=API_GRACE_SECONDS,
-    )
+        scheme = "https" if settings.tls_cert else "http"
+        print_json({"api_url": f"{scheme}://{settings.api_host}:{settings.api_port}"})
+    os.umask(0o077)  # documents are no one else's to read
+    try:
+        serve(create_app(settings), settings)
+    except CertificateError as error:
+        raise SystemExit(str(error)) from None
 
 
 def migrate(context: typer.Context, as_json: AsJson = False) -> None:
@@ -143,6 +172,7 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail server migrate
     """
     settings = context.obj()
+    configure_logs(settings.log_level, settings.secret_values)
     report = _no_report if as_json else say
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))
@@ -171,7 +201,7 @@ def addresses(stack: Stack, data_dir: Path) -> list[str]:
         f"  API          {stack.api_url}  (what it offers: {stack.api_url}/docs)",
         f"  Temporal UI  {stack.temporal.ui_url}",
         f"  Temporal     {stack.temporal.address}",
-        f"  PostgreSQL   {stack.postgres.dsn}",
+        f"  PostgreSQL   {stack.environment['DOCRAIL_DATABASE_URL']}",
         *(f"  Metrics      {url}" for url in stack.metrics_urls),
         f"  Data, logs   {data_dir.absolute()}",
         "Ctrl-C stops it.",
@@ -186,18 +216,19 @@ async def _up(options: StackOptions, settings: Any, *, as_json: bool) -> None:
         for line in prepared.lines:
             report(line)
         if as_json:
-            print_json(_addresses(stack, options.data_dir))
+            print_json(addresses_as_json(stack, options.data_dir))
         else:
             say("\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
         await asyncio.get_running_loop().create_future()  # until the task is cancelled
 
 
-def _addresses(stack: Stack, data_dir: Path) -> dict[str, str]:
+def addresses_as_json(stack: Stack, data_dir: Path) -> dict[str, str]:
+    """Return where everything is, for programs."""
     return {
         "api_url": stack.api_url,
         "temporal_ui_url": stack.temporal.ui_url,
         "temporal_address": stack.temporal.address,
-        "database_url": stack.postgres.dsn,
+        "database_url": stack.environment["DOCRAIL_DATABASE_URL"],
         "data_dir": str(data_dir.absolute()),
     }
 

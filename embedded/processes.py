@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO, Any
 
 from docrail.embedded import launch
 
@@ -174,12 +175,12 @@ async def launch_program(program: Program) -> asyncio.subprocess.Process:
 
     The thread that calls this must live as long as the program: to the kernel, that thread is the parent.
     """
-    program.log.parent.mkdir(parents=True, exist_ok=True)
+    program.log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if program.log.exists() and program.log.stat().st_size > LOG_LIMIT:
         program.log.replace(program.log.with_name(program.log.name + ".1"))
     uid, gid = program.user or (os.geteuid(), os.getegid())
     numbers = (int(program.death_signal), os.getpid(), uid, gid, int(program.reach))
-    with program.log.open("ab") as log:
+    with open_private(program.log, "ab") as log:
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", launch.__file__),
             *map(str, numbers),
@@ -190,6 +191,11 @@ async def launch_program(program: Program) -> asyncio.subprocess.Process:
             env=program.environment,
             start_new_session=True,
         )
+
+
+def open_private(path: Path, mode: str) -> IO[Any]:
+    """Open a file, and if it is new, let no other user read it."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 async def run_to_end(program: Program) -> None:

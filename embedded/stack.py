@@ -11,17 +11,26 @@ from pathlib import Path
 import httpx
 
 from docrail.adapters.postgres.migrate import migrate
-from docrail.embedded.claims import HOST, claim_ports, hold, keep_key, make_webhook_secret
-from docrail.embedded.postgres import PostgresServer, start_postgres
+from docrail.embedded.claims import (
+    HOST,
+    LocalKey,
+    claim_ports,
+    hold,
+    keep_key,
+    make_webhook_secret,
+    read_local_key,
+    write_local_key,
+)
+from docrail.embedded.postgres import PostgresServer, admit_services, start_postgres
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised, wait_until
 from docrail.embedded.temporal import NAMESPACE, TemporalServer, start_temporal
+from docrail.embedded.ui_guard import guard_ui, hidden_host
 
 READY_SECONDS = 60.0
 """Timeout for the API and the workers to become ready; a slow, busy machine needs a tenth of it."""
 GRACE_MARGIN_SECONDS = 10.0
 """A worker drains for its grace period; after this additional time it is considered hung, and killed."""
 API_STOP_SECONDS = 15.0
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LOCAL = {"0.0.0.0": HOST, "::": "[::1]"}  # noqa: S104 - compared, not bound
 """Addresses for connecting to a server that listens on all addresses."""
 
@@ -43,6 +52,8 @@ class StackOptions:
     """Signs callback URLs; default: a key stored in the data folder."""
     makes_webhook_secret: bool = False
     """Whether to create the secret that signs webhooks if the data folder has none."""
+    require_keys: bool = False
+    """Whether requests need a key, also from this machine; the data folder then has one for the CLI."""
     worker_metrics_port: int = 0
     """Port of the first worker's /metrics page; the others use the following ports."""
     worker_metrics_host: str = HOST
@@ -102,8 +113,10 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         options = replace(options, api_port=api_port, temporal_port=temporal_port, ui_port=ui_port)
         if options.makes_webhook_secret and (made := make_webhook_secret(options.data_dir)):
             report(f"made the secret that signs webhooks: {made}")
-        postgres, temporal = await _start_servers(options, report, cleanup)
-        environment = _environment(options, postgres, temporal, options.api_url)
+        postgres, database_url, temporal = await _start_servers(options, report, cleanup)
+        if options.require_keys:
+            await _keep_local_key(options.data_dir, database_url, options.api_url)
+        environment = _environment(options, database_url, temporal, options.api_url)
         report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
         http = httpx.AsyncClient(base_url=options.api_url, trust_env=False, timeout=10)  # local: no proxy
         await cleanup.enter_async_context(http)
@@ -138,19 +151,30 @@ def _metrics_ports(options: StackOptions) -> dict[str, tuple[int, str]]:
 
 async def _start_servers(
     options: StackOptions, report: Report, cleanup: AsyncExitStack
-) -> tuple[PostgresServer, TemporalServer]:
+) -> tuple[PostgresServer, str, TemporalServer]:
+    """Return PostgreSQL, the URL of its database for services, and Temporal."""
     report("starting PostgreSQL")
     postgres = await start_postgres(options.data_dir, report=report)
     cleanup.push_async_callback(postgres.stop)
     applied = await migrate(postgres.dsn)
     report(f"migrated the database: {', '.join(applied)}" if applied else "the database is up to date")
-    await _publish(postgres.dsn)
+    database_url = await admit_services(postgres)
+    await _publish(database_url)
     report("starting Temporal")
-    endpoint = f"{options.api_url}/v1/codec" if options.encrypts else None
-    ports = options.temporal_port, options.ui_port
-    temporal = await start_temporal(options.data_dir, *ports, report=report, codec_endpoint=endpoint)
+    host = hidden_host()
+    ui_port = 0 if host == HOST else options.ui_port
+    temporal = await start_temporal(
+        options.data_dir,
+        options.temporal_port,
+        ui_port,
+        report=report,
+        ui_host=host,
+        codec_endpoint=f"{options.api_url}/v1/codec" if options.encrypts else None,
+    )
     cleanup.push_async_callback(temporal.process.stop)
-    return postgres, temporal
+    guard = await guard_ui(temporal.ui_url, options.ui_port)
+    cleanup.callback(guard.close)
+    return postgres, database_url, replace(temporal, ui_url=f"http://{HOST}:{options.ui_port}")
 
 
 async def _publish(dsn: str) -> None:
@@ -163,19 +187,35 @@ async def _publish(dsn: str) -> None:
     await publish_release(dsn, load_catalogue(settings.handlers), settings.resource_limits)
 
 
-def _environment(
-    options: StackOptions, postgres: PostgresServer, temporal: TemporalServer, api_url: str
-) -> dict[str, str]:
+async def _keep_local_key(data_dir: Path, dsn: str, api_url: str) -> None:
+    """Write an admin key for this machine's user, with the address that it is for. The one before ends."""
+    from docrail.adapters.postgres.pool import open_pool  # noqa: PLC0415
+    from docrail.adapters.postgres.tenants import rows_of  # noqa: PLC0415
+    from docrail.services.access.models import local_principal  # noqa: PLC0415
+    from docrail.services.access.service import renew_key  # noqa: PLC0415
+
+    who = local_principal()
+    pool = await open_pool(dsn, min_size=1, max_size=1, rows=rows_of(who.tenant_id))
+    try:
+        made = await renew_key(pool, who, read_local_key(data_dir).key_id)
+    finally:
+        await pool.close()
+    write_local_key(data_dir, LocalKey(api_url, made.key))
+
+
+def _environment(options: StackOptions, database_url: str, temporal: TemporalServer, api_url: str) -> dict[str, str]:
     return {
         "DOCRAIL_TEMPORAL_ADDRESS": temporal.address,
         "DOCRAIL_TEMPORAL_NAMESPACE": NAMESPACE,
         "DOCRAIL_TEMPORAL_ENVCONFIG": "false",  # it may be configured for another Temporal, with TLS and a key
         "DOCRAIL_TEMPORAL_UI_URL": temporal.ui_url,
-        "DOCRAIL_DATABASE_URL": postgres.dsn,
+        "DOCRAIL_DATABASE_URL": database_url,
         "DOCRAIL_DATA_DIR": str(options.data_dir),
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),
-        "DOCRAIL_TRUST_NAMES": str(options.api_host in LOOPBACK).lower(),
+        "DOCRAIL_ACCESS": "keys" if options.require_keys else "local",
+        "DOCRAIL_TLS_CERT": "",  # for `docrail server start`
+        "DOCRAIL_TLS_KEY": "",
         "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
         "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
         # One folder of code is one build: there is no other one for older runs to stay on.

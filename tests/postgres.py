@@ -11,6 +11,7 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from docrail.adapters.postgres.pool import Database, open_pool
+from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.store.blobs import BlobRef
 from docrail.services.documents.models import Document
 from docrail.services.documents.repository.documents import insert_document
@@ -53,7 +54,7 @@ async def dsn(embedded: Servers) -> AsyncIterator[str]:
 
 @pytest.fixture(scope="session")
 async def pool(dsn: str) -> AsyncIterator[asyncpg.Pool]:
-    opened = await open_pool(dsn)
+    opened = await open_pool(dsn, rows=ALL_ROWS)  # tests/security has those of the gate
     yield opened
     await opened.close()
 
@@ -65,6 +66,11 @@ async def db(pool: asyncpg.Pool) -> AsyncIterator[PoolConnectionProxy]:
         await transaction.start()
         yield connection
         await transaction.rollback()
+
+
+async def as_owner(connection: PoolConnectionProxy) -> None:
+    """Let the session do what only the owner of the database can, until its transaction is rolled back."""
+    await connection.execute("SET ROLE NONE")
 
 
 def new_document_id() -> str:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from temporalio import activity
 
 from docrail.adapters.postgres.pool import NotStored
+from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.services.lake.service import is_to_be_filed, load_version
 from docrail.services.reviews.items import load_unfiled, mark_filed
 from docrail.services.reviews.models import Unfiled
@@ -35,9 +36,11 @@ def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     @activity.defn(name="file_reviewed")
     async def file_reviewed() -> int:
         filed, failed, last, until = 0, list[BaseException](), None, time.monotonic() + SWEEP_SECONDS
-        while time.monotonic() < until and (some := await load_unfiled(tools.db, limit=AT_ONCE, after=last)):
+        while time.monotonic() < until and (some := await _unfiled(tools, last)):
             activity.heartbeat()
-            for outcome in await asyncio.gather(*(_file(tools, each) for each in some), return_exceptions=True):
+            for outcome in await asyncio.gather(
+                *(_file_as_tenant(tools, each) for each in some), return_exceptions=True
+            ):
                 if isinstance(outcome, BaseException):
                     failed.append(outcome)
                 else:
@@ -48,6 +51,16 @@ def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
         return filed
 
     return file_reviewed
+
+
+async def _unfiled(tools: Tools, after: Unfiled | None) -> list[Unfiled]:
+    with all_tenants():
+        return await load_unfiled(tools.db, limit=AT_ONCE, after=after)
+
+
+async def _file_as_tenant(tools: Tools, unfiled: Unfiled) -> bool:
+    with of_tenant(unfiled.tenant_id):
+        return await _file(tools, unfiled)
 
 
 async def _file(tools: Tools, unfiled: Unfiled) -> bool:

@@ -12,6 +12,7 @@ from temporalio import activity
 from temporalio.client import Client
 
 from docrail.activities.heartbeat import beating
+from docrail.adapters.postgres.tenants import all_tenants
 from docrail.adapters.store.folders import Folder
 from docrail.services.maintenance.retention import remove_originals, remove_values
 from docrail.services.tools import Tools
@@ -56,7 +57,7 @@ def _removal(
 ) -> Callable[[], Awaitable[int]]:
     @activity.defn(name=f"remove_old_{kind}s")
     async def remove_old() -> int:
-        with beating(BEAT_SECONDS, activity.heartbeat):
+        with beating(BEAT_SECONDS, activity.heartbeat), all_tenants():
             removed = await remove(tools, activity.client())
         tools.metrics.removed.labels(kind).inc(removed)
         return removed

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable
 from temporalio import activity
 
 from docrail.activities.internal.notifications import MAY_PASS, Notification, send
+from docrail.adapters.postgres.tenants import of_tenant
 from docrail.dag.values.json_values import digest
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import SlaEvent
-from docrail.services.reviews.sla import load_unsent, mark_sent, record_due_sla
+from docrail.services.reviews.sla import list_unsent, mark_sent, record_due_sla
 from docrail.services.tools import Tools
 
 MOST_RECORDED, MOST_SENT = 500, 100
@@ -30,8 +31,10 @@ def sla_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     async def notify_sla() -> int:
         events = await _record(tools)
         if tools.outside.notify_url is not None:
-            for event in await load_unsent(tools.db, within_seconds=SEND_WITHIN_SECONDS, limit=MOST_SENT):
-                if not await _notify(tools, event, tools.outside.notify_url):
+            for event in await list_unsent(tools.db, within_seconds=SEND_WITHIN_SECONDS, limit=MOST_SENT):
+                with of_tenant(event.tenant_id):
+                    is_done = await _notify(tools, event, tools.outside.notify_url)
+                if not is_done:
                     break  # the receiver is unavailable: the next run tries again
         return len(events)
 

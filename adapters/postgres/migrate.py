@@ -1,4 +1,4 @@
-"""Migrate a database to the schema of this release: apply each file of migrations/ once, in order."""
+"""Migrate a database to the schema of this release: apply each file of migrations/ once, in order, then the gate."""
 
 import hashlib
 import re
@@ -10,6 +10,8 @@ import asyncpg
 from docrail.adapters.postgres.pool import CONNECT_SECONDS, StorageError
 
 FOLDER = Path(__file__).parent / "migrations"
+GATE = Path(__file__).parent / "gate.sql"
+"""Roles and row-level security, applied at every migration."""
 LOCK_KEY = 0x646F6372  # "docr"
 """Advisory lock held while migrating, so that several workers can start at once."""
 LOCK_SECONDS = 60
@@ -75,6 +77,8 @@ async def migrate(dsn: str, *, folder: Path = FOLDER) -> list[str]:
             async with connection.transaction():
                 await connection.execute(migration.sql)
                 await connection.execute(RECORD_APPLIED, migration.name, migration.sha256)
+        async with connection.transaction():
+            await connection.execute(GATE.read_text("utf-8"))
     finally:
         await connection.close()
     return [migration.name for migration in missing]

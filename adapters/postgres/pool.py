@@ -3,10 +3,12 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any, cast
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
+from docrail.adapters.postgres.tenants import NO_ROWS, TENANT_ROLE, Rows, visible_rows
 from docrail.dag.values.json_values import Json
 
 Database = asyncpg.Pool | asyncpg.Connection | PoolConnectionProxy
@@ -34,20 +36,48 @@ class NotStored(StorageError, ValueError):  # noqa: N818  # a statement about wh
         self.tenant_id = tenant_id
 
 
-async def open_pool(dsn: str, *, min_size: int = 2, max_size: int = 10) -> asyncpg.Pool:
+SHOW_ROWS = "SELECT set_config('role', $1, false), set_config('docrail.tenant', $2, false)"
+"""In a statement of its own, outside of any transaction: a rollback would undo it."""
+
+
+class _Connection(asyncpg.Connection):
+    """A connection that knows which rows its session sees: asyncpg's own way of adding to one."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.rows = NO_ROWS
+
+    async def show(self, rows: Rows) -> None:
+        """Let the session see these rows only. One round trip, and none if it does already."""
+        if self.rows != rows:
+            await self.execute(SHOW_ROWS, rows.role, rows.tenant_id)
+            self.rows = rows
+
+
+async def open_pool(dsn: str, *, min_size: int = 2, max_size: int = 10, rows: Rows = NO_ROWS) -> asyncpg.Pool:
     """Connect to the database at `dsn`. json and jsonb columns are read and written as Python values.
 
+    A connection sees the rows of the tenant of the code that takes it (tenants.py), outside of every tenant `rows`.
     A broken connection is replaced when next needed, so the pool survives a restart of the server.
     """
+
+    async def setup(connection: PoolConnectionProxy) -> None:
+        await cast(_Connection, connection).show(visible_rows() or rows)  # it is a proxy of one
+
     return await asyncpg.create_pool(
         dsn,
         min_size=min_size,
         max_size=max_size,
         init=_prepare,
+        setup=setup,
         reset=_keep_session,
+        connection_class=_Connection,
         timeout=CONNECT_SECONDS,
         command_timeout=COMMAND_SECONDS,
-        server_settings={"application_name": "docrail", "jit": "off"},
+        # The role in the startup message: no session ever begins as another, and RESET ROLE returns to it.
+        server_settings={"application_name": "docrail", "jit": "off", "role": TENANT_ROLE},
     )
 
 
@@ -64,7 +94,7 @@ async def _prepare(connection: asyncpg.Connection) -> None:
 
 
 async def _keep_session(_: asyncpg.Connection) -> None:
-    """Skip the round trip that resets a returned connection: the statements leave no state in a session.
+    """Skip the round trip that resets a returned connection: the statements leave no state but the tenant's.
 
     An open transaction is rolled back all the same; session locks (adapters/postgres/migrate.py) use a connection of
     their own.

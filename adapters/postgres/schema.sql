@@ -32,6 +32,25 @@ ALTER TABLE public.alias_moves ALTER COLUMN move_id ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
+CREATE TABLE public.api_keys (
+    key_id text NOT NULL,
+    tenant_id text NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    secret_sha256 bytea NOT NULL,
+    previous_sha256 bytea,
+    previous_until timestamp with time zone,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    rotated_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    revoked_by text,
+    last_used_at timestamp with time zone,
+    CONSTRAINT api_keys_key_id_check CHECK ((key_id ~ '^[0-9a-f]{16}$'::text)),
+    CONSTRAINT api_keys_scopes_check CHECK ((scopes <> '{}'::text[]))
+);
+
 CREATE TABLE public.audit_events (
     tenant_id text NOT NULL,
     sequence bigint NOT NULL,
@@ -285,6 +304,14 @@ CREATE TABLE public.overdue_runs (
     notified_at timestamp with time zone
 );
 
+CREATE TABLE public.people (
+    tenant_id text NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    first_seen timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.processed_documents (
     tenant_id text NOT NULL,
     sha256 text NOT NULL,
@@ -385,6 +412,23 @@ CREATE TABLE public.seen_invoices (
     seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE public.sessions (
+    session_id text NOT NULL,
+    tenant_id text NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    key_id text,
+    issuer text,
+    secret_sha256 bytea NOT NULL,
+    previous_sha256 bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    rotated_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT sessions_session_id_check CHECK ((session_id ~ '^ses_[0-9a-f]{16}$'::text))
+);
+
 CREATE TABLE public.sla_events (
     tenant_id text NOT NULL,
     review_id text NOT NULL,
@@ -419,6 +463,9 @@ CREATE TABLE public.vendors (
 
 ALTER TABLE ONLY public.alias_moves
     ADD CONSTRAINT alias_moves_pkey PRIMARY KEY (move_id);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
 
 ALTER TABLE ONLY public.audit_events
     ADD CONSTRAINT audit_events_pkey PRIMARY KEY (tenant_id, sequence);
@@ -477,6 +524,12 @@ ALTER TABLE ONLY public.operator_actions
 ALTER TABLE ONLY public.overdue_runs
     ADD CONSTRAINT overdue_runs_pkey PRIMARY KEY (tenant_id, run_id, started_at);
 
+ALTER TABLE ONLY public.people
+    ADD CONSTRAINT people_pkey PRIMARY KEY (tenant_id, issuer, subject);
+
+ALTER TABLE ONLY public.people
+    ADD CONSTRAINT people_tenant_id_name_key UNIQUE (tenant_id, name);
+
 ALTER TABLE ONLY public.processed_documents
     ADD CONSTRAINT processed_documents_pkey PRIMARY KEY (tenant_id, sha256, reader_version);
 
@@ -492,6 +545,15 @@ ALTER TABLE ONLY public.routing_rules
 ALTER TABLE ONLY public.seen_invoices
     ADD CONSTRAINT seen_invoices_pkey PRIMARY KEY (tenant_id, document_id);
 
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (session_id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_previous_sha256_key UNIQUE (previous_sha256);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_secret_sha256_key UNIQUE (secret_sha256);
+
 ALTER TABLE ONLY public.sla_events
     ADD CONSTRAINT sla_events_pkey PRIMARY KEY (tenant_id, review_id, due_at, percent);
 
@@ -505,6 +567,8 @@ ALTER TABLE ONLY public.vendors
     ADD CONSTRAINT vendors_pkey PRIMARY KEY (tenant_id, vendor_key);
 
 CREATE INDEX alias_moves_of ON public.alias_moves USING btree (tenant_id, definition_id, move_id DESC);
+
+CREATE INDEX api_keys_of_tenant ON public.api_keys USING btree (tenant_id, created_at DESC, key_id DESC);
 
 CREATE INDEX audit_events_of_document ON public.audit_events USING btree (tenant_id, document_id, sequence);
 
@@ -536,7 +600,7 @@ CREATE INDEX model_usage_of_document ON public.model_usage USING btree (tenant_i
 
 CREATE INDEX operator_actions_of ON public.operator_actions USING btree (tenant_id, run_id, action_id DESC);
 
-CREATE INDEX reading_leases_expired ON public.reading_leases USING btree (expires_at);
+CREATE INDEX reading_leases_expired ON public.reading_leases USING btree (tenant_id, expires_at);
 
 CREATE INDEX reviews_by_id ON public.reviews USING btree (tenant_id, review_id);
 
@@ -562,9 +626,11 @@ CREATE INDEX seen_invoices_by_number ON public.seen_invoices USING btree (tenant
 
 CREATE INDEX seen_invoices_by_total ON public.seen_invoices USING btree (tenant_id, total, issued_on) WHERE (total IS NOT NULL);
 
+CREATE INDEX sessions_of_tenant ON public.sessions USING btree (tenant_id, created_at DESC, session_id DESC);
+
 CREATE INDEX sla_events_unsent ON public.sla_events USING btree (recorded_at) WHERE (notified_at IS NULL);
 
-CREATE INDEX step_cache_expired ON public.step_cache USING btree (expires_at);
+CREATE INDEX step_cache_expired ON public.step_cache USING btree (tenant_id, expires_at);
 
 CREATE TRIGGER audit_events_stay BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION public.refuse_audit_change();
 
@@ -587,3 +653,186 @@ ALTER TABLE ONLY public.reviews
 
 ALTER TABLE ONLY public.seen_invoices
     ADD CONSTRAINT seen_invoices_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, document_id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_keys(key_id);
+
+ALTER TABLE public.alias_moves ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY all_rows ON public.alias_moves TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.api_keys TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.audit_events TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.audit_heads TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.calibrations TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.corrections TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.dead_letters TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.definition_aliases TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.definitions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.document_counts TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.documents TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.executions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.field_outcomes TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.lake_versions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.model_days TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.model_usage TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.operator_actions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.overdue_runs TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.people TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.processed_documents TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.reading_leases TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.review_counts TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.reviews TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.routing_rules TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.seen_invoices TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.sessions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.sla_events TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.step_cache TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.vendor_keys TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.vendors TO docrail_fleet USING (true);
+
+ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_heads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.calibrations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.corrections ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.dead_letters ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.definition_aliases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.definitions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.document_counts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.field_outcomes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.lake_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.model_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.model_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.operator_actions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.overdue_runs ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_rows ON public.alias_moves TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.api_keys TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.audit_events TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.audit_heads TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.calibrations TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.corrections TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.dead_letters TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.definition_aliases TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.definitions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.document_counts TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.executions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.field_outcomes TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.lake_versions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.model_days TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.model_usage TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.operator_actions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.overdue_runs TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.people TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.processed_documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.reading_leases TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.review_counts TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.reviews TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.routing_rules TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.seen_invoices TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.sessions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.sla_events TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.step_cache TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.vendor_keys TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.vendors TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+ALTER TABLE public.people ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.processed_documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reading_leases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.review_counts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.reviews ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.routing_rules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.seen_invoices ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.sla_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.step_cache ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.vendor_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.vendors ENABLE ROW LEVEL SECURITY;

@@ -42,11 +42,11 @@ RELEASE = "DELETE FROM reading_leases WHERE tenant_id = $1 AND work_key = $2 AND
 # SKIP LOCKED: two concurrent claims remove different rows and do not wait.
 REMOVE_FORGOTTEN = """
 DELETE FROM reading_leases
- WHERE (tenant_id, work_key) IN (
-       SELECT tenant_id, work_key FROM reading_leases
-        WHERE expires_at < now() - make_interval(secs => $1)
+ WHERE tenant_id = $1 AND work_key IN (
+       SELECT work_key FROM reading_leases
+        WHERE tenant_id = $1 AND expires_at < now() - make_interval(secs => $2)
         ORDER BY expires_at
-        LIMIT $2
+        LIMIT $3
           FOR UPDATE SKIP LOCKED)"""
 
 
@@ -77,7 +77,7 @@ async def claim_lease(db: Database, lease: Lease, seconds: float) -> Claim:
     if row is None:  # released between the two halves of the statement
         return Claim(mine=False, note={})
     if row["mine"]:
-        await db.execute(REMOVE_FORGOTTEN, KEPT_SECONDS, REMOVED_AT_ONCE)
+        await db.execute(REMOVE_FORGOTTEN, lease.tenant_id, KEPT_SECONDS, REMOVED_AT_ONCE)
     return Claim(**row)
 
 

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
+from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.routing import Facts
@@ -103,9 +104,7 @@ async def start_waiting_documents(app: App, *, older_than_seconds: float = GRACE
     No batch starts after SWEEP_SECONDS. Raises: Unavailable.
     """
     started, last, until = 0, None, time.monotonic() + SWEEP_SECONDS
-    while time.monotonic() < until and (
-        batch := await load_unstarted(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=last)
-    ):
+    while time.monotonic() < until and (batch := await _unstarted(app, older_than_seconds, last)):
         started += sum([await _start_waiting(app, document) for document in batch])
         # skip documents that cannot be started: the next sweep tries them, and the others are not delayed
         last = batch[-1]
@@ -118,10 +117,16 @@ def clean_name(name: str) -> str:
     return base[:LONGEST_NAME] or "document"
 
 
+async def _unstarted(app: App, older_than_seconds: float, after: Document | None) -> list[Document]:
+    with all_tenants():
+        return await load_unstarted(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=after)
+
+
 async def _start_waiting(app: App, document: Document) -> bool:
     owner = system_principal(document.tenant_id)
     try:
-        await _start_run(app, owner, document)
+        with of_tenant(document.tenant_id):
+            await _start_run(app, owner, document)
     except Unavailable:
         raise
     except OperationError as error:

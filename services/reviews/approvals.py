@@ -8,10 +8,11 @@ from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.review_summary import shown_digest, why_two_approvals
 from docrail.invoices.model import InvoiceData
+from docrail.services.access.models import PASSED_BY
 from docrail.services.audit.models import Act
 from docrail.services.audit.service import append_event
 from docrail.services.documents.service import load_changes, mark_decided
-from docrail.services.reviews.models import APPROVED, PASSED_BY, Decision, Question, Review
+from docrail.services.reviews.models import APPROVED, Decision, Question, Review
 from docrail.services.reviews.repository.decisions import record_decision
 from docrail.services.reviews.repository.items import load_review, open_or_renew, upsert_review
 

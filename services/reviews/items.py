@@ -16,7 +16,7 @@ from docrail.invoices.assessment.assess import currency_is_foreign, vendor_is_kn
 from docrail.invoices.assessment.priority import review_priority
 from docrail.invoices.assessment.review_summary import review_reasons, shown_digest, summary, why_two_approvals
 from docrail.invoices.model import InvoiceData
-from docrail.services.access.models import ANONYMOUS, NAME_YOURSELF, Principal, Scope
+from docrail.services.access.models import Principal, Scope
 from docrail.services.audit.models import Act
 from docrail.services.audit.service import append_event
 from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
@@ -100,8 +100,7 @@ def check_held(principal: Principal, review: Review, token: int) -> None:
 def check_second(principal: Principal, review: Review) -> None:
     """Raise MayNotDecide if the principal gave the first of the item's two approvals."""
     if review.first_approved_by == principal.name:
-        hint = f": {NAME_YOURSELF}" if principal == ANONYMOUS else ""
-        raise MayNotDecide(f"{principal.name} approved it first; someone else must give the second approval{hint}")
+        raise MayNotDecide(f"{principal.name} approved it first; someone else must give the second approval")
 
 
 def document_of(review: Review) -> str:

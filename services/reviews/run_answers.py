@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from docrail.adapters.postgres.pool import transaction
+from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.values.json_values import digest
 from docrail.services.access.models import Principal, Scope, system_principal
 from docrail.services.app import App
@@ -51,12 +52,14 @@ async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str
 
 async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
     """Answer the runs of all tenants that still wait for a stored decision, and return how many were answered."""
-    waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
+    with all_tenants():
+        waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
     answered, until = 0, time.monotonic() + SWEEP_SECONDS
     for some in _turns(waiting):
         if time.monotonic() > until:
             break
-        await put_off(app.db, some)  # put off first: an unreachable run must not lead every sweep
+        with all_tenants():
+            await put_off(app.db, some)  # put off first: an unreachable run must not lead every sweep
         answered += (await _answer_some(app, some)).count(True)
     return answered
 
@@ -67,11 +70,16 @@ def _turns(waiting: Sequence[Unanswered]) -> Iterator[Sequence[Unanswered]]:
 
 async def _answer_some(app: App, some: Sequence[Unanswered]) -> list[bool]:
     """Answer these runs concurrently, and return for each whether it was answered."""
-    outcomes = await asyncio.gather(*(_answer(app, each) for each in some), return_exceptions=True)
+    outcomes = await asyncio.gather(*(_answer_as_tenant(app, each) for each in some), return_exceptions=True)
     for each, outcome in zip(some, outcomes, strict=True):
         if isinstance(outcome, BaseException):
             log.warning("%s has not received its document's decision: %r", each.run_id, outcome)
     return [outcome is True for outcome in outcomes]
+
+
+async def _answer_as_tenant(app: App, each: Unanswered) -> bool:
+    with of_tenant(each.tenant_id):
+        return await _answer(app, each)
 
 
 async def _answer(app: App, each: Unanswered) -> bool:

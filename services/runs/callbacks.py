@@ -2,15 +2,13 @@
 
 import time
 
+from docrail.adapters.postgres.tenants import of_tenant
 from docrail.dag.values.json_values import Json, digest
-from docrail.services.access.models import Principal
+from docrail.services.access.models import CALLBACK, Principal
 from docrail.services.app import App
 from docrail.services.callback_urls import BadTokenError, Claim
 from docrail.services.errors import AlreadyAnswered, CallbackOver, NotFound, WrongState
 from docrail.services.runs.control import answer_wait
-
-ANSWERED_BY = "callback"
-"""Recorded as the answering person: only the knowledge of the URL is certain."""
 
 SHOWN = 8
 """Number of token characters repeated in errors: a whole token would end up in logs."""
@@ -25,10 +23,11 @@ async def receive_callback(app: App, token: str, answer: Json) -> None:
     claim = _claim_of(app, token)
     if claim.expires_at <= time.time():
         raise CallbackOver("it has expired")
-    caller = Principal(claim.tenant_id, ANSWERED_BY, frozenset())
-    update_id = f"{ANSWERED_BY}-{digest([claim.step_id, answer])}"
+    caller = Principal(claim.tenant_id, CALLBACK, frozenset())
+    update_id = f"{CALLBACK}-{digest([claim.step_id, answer])}"
     try:
-        await answer_wait(app, caller, claim.run_id, claim.step_id, answer, update_id=update_id)
+        with of_tenant(claim.tenant_id):
+            await answer_wait(app, caller, claim.run_id, claim.step_id, answer, update_id=update_id)
     except WrongState as error:
         raise (
             AlreadyAnswered() if error.state == "answered" else CallbackOver("its step is no longer waiting")

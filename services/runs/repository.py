@@ -179,11 +179,11 @@ ON CONFLICT (tenant_id, cache_key) DO UPDATE
 # SKIP LOCKED: two concurrent writes remove different rows and do not wait.
 REMOVE_EXPIRED = """
 DELETE FROM step_cache
- WHERE (tenant_id, cache_key) IN (
-       SELECT tenant_id, cache_key FROM step_cache
-        WHERE expires_at <= now()
+ WHERE tenant_id = $1 AND cache_key IN (
+       SELECT cache_key FROM step_cache
+        WHERE tenant_id = $1 AND expires_at <= now()
         ORDER BY expires_at
-        LIMIT $1
+        LIMIT $2
           FOR UPDATE SKIP LOCKED)"""
 
 
@@ -200,10 +200,10 @@ async def load_cached(db: Database, tenant_id: str, cache_key: str, ttl_seconds:
 async def save_cached(
     db: Database, tenant_id: str, cache_key: str, handler: str, output: Json, ttl_seconds: float
 ) -> None:
-    """Store an output for `ttl_seconds`, and remove some expired ones. Raises: ValueError (not a JSON value)."""
+    """Store an output for `ttl_seconds`, and remove some expired ones. Raises: ValueError (not JSON)."""
     text = json.dumps(output, allow_nan=False)  # encoded here because the column's codec would store null as no value
     await db.execute(SAVE, tenant_id, cache_key, handler, text, ttl_seconds)
-    await db.execute(REMOVE_EXPIRED, REMOVED_AT_ONCE)
+    await db.execute(REMOVE_EXPIRED, tenant_id, REMOVED_AT_ONCE)
 
 
 async def forget_stored_outputs(db: Database, before: dt.datetime) -> None:

@@ -3,9 +3,11 @@
 import asyncio
 import datetime as dt
 import logging
+from decimal import Decimal
 
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
+from docrail.adapters.postgres.tenants import all_tenants
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.documents.service import show_document
@@ -48,10 +50,15 @@ async def check_budget(tools: Tools, tenant_id: str) -> None:
     access = tools.outside.gemini
     now, currency = dt.datetime.now(dt.UTC), access.prices.currency
     all_may, one_may = access.budget_per_day, access.budget_per_tenant
-    if all_may is not None and await load_spent_today(tools.db) >= all_may:
+    if all_may is not None and await _spent_by_all(tools) >= all_may:
         raise BudgetUsedError(f"{all_may:f} {currency}", "DOCRAIL_GEMINI_BUDGET_PER_DAY", now)
     if one_may is not None and await load_tenant_spent_today(tools.db, tenant_id) >= one_may:
         raise BudgetUsedError(f"{one_may:f} {currency} for one tenant", "DOCRAIL_GEMINI_BUDGET_PER_TENANT", now)
+
+
+async def _spent_by_all(tools: Tools) -> Decimal:
+    with all_tenants():
+        return await load_spent_today(tools.db)
 
 
 async def keep_use(tools: Tools, use: Use) -> None:

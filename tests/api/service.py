@@ -1,6 +1,7 @@
 """Serve the API for tests: real HTTP, its own database and task queue, a real worker."""
 
 import asyncio
+import dataclasses
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, cast
 
+import asyncpg
 import httpx
 import uvicorn
 from fastapi import FastAPI, Header
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import WorkflowIDConflictPolicy
 
+from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.temporal.connection import connect, find_connection
 from docrail.adapters.temporal.draining import working
 from docrail.api.app import create_app
@@ -46,10 +50,13 @@ class Service:
     http: httpx.AsyncClient
     api: FastAPI
     settings: Settings
+    pool: asyncpg.Pool
+    """Sees the rows of all tenants, unlike the API's."""
 
     @property
     def app(self) -> App:
-        return cast(App, self.api.state.app)
+        """Return the API's resources for a test that prepares or checks the rows of any tenant."""
+        return dataclasses.replace(cast(App, self.api.state.app), db=self.pool)
 
     async def ended(self, run_id: str) -> Json:
         """Wait for a run's end and return it."""
@@ -89,21 +96,29 @@ def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
     )
 
 
-@asynccontextmanager
-async def serve(settings: Settings) -> AsyncIterator[Service]:
-    """Serve the API on a free port. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
+def create_tested_api(settings: Settings) -> FastAPI:
+    """Return the API. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
-    server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning"))
+    return api
+
+
+@asynccontextmanager
+async def serve(settings: Settings) -> AsyncIterator[Service]:
+    """Serve the API on a free port."""
+    api = create_tested_api(settings)
+    server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning", proxy_headers=False))
+    pool = await open_pool(settings.database_url, min_size=0, rows=ALL_ROWS)
     serving = asyncio.create_task(server.serve())
     try:
         await eventually(lambda: server.started or serving.done(), "the API to listen")
         port = server.servers[0].sockets[0].getsockname()[1]
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as http:
-            yield Service(http, api, settings)
+            yield Service(http, api, settings, pool)
     finally:
         server.should_exit = True
         await serving
+        pool.terminate()
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@ import pytest
 
 from tests.api.reviewing import Reviewer, reviewer, waiting
 from tests.api.service import Service
+from tests.postgres import as_owner
 
 
 @pytest.fixture
@@ -60,10 +61,12 @@ async def test_a_reviewer_does_not_read_all_of_the_audit(ann: Reviewer, path: st
 
 async def test_a_break_is_reported_with_its_place(service: Service, ann: Reviewer) -> None:
     await ann.claim((await waiting(service, ann))["review_id"])
-    async with service.app.db.acquire() as connection:
+    async with service.pool.acquire() as connection:
+        await as_owner(connection)
         await connection.execute("SET session_replication_role = replica")  # past the triggers, as an owner can
         await connection.execute("UPDATE audit_events SET actor = 'eve' WHERE tenant_id = $1", ann.tenant)
         await connection.execute("SET session_replication_role = DEFAULT")
+        await connection.execute("SET ROLE docrail_fleet")
     verdict = await ann.named("op", "operate").get("/audit/verify")
     assert (verdict["intact"], verdict["broken_at"]) == (False, 1)
     assert verdict["problem"] == "event 1 is not as it was written, or not in its place"

@@ -107,7 +107,7 @@ async def test_the_sweep_sends_a_decision_whose_api_died_before_answering_the_ru
 ) -> None:
     item = await upload(service, ann)
     verdict = await ann.verdict(item)
-    app = service.app
+    app = service.api.state.app
     service.api.state.app = dataclasses.replace(
         app, temporal=cast(Client, Dead())
     )  # dies between the commit and the update
@@ -328,7 +328,7 @@ async def test_a_step_with_a_form_of_its_own_is_decided_by_its_own_item(service:
 
 
 async def test_a_decision_that_is_being_sent_to_a_run_is_not_reopened(service: Service, ann: Reviewer) -> None:
-    item, app = await upload(service, ann), service.app
+    item, app = await upload(service, ann), service.api.state.app
     verdict = await ann.verdict(item)
     service.api.state.app = dataclasses.replace(app, temporal=cast(Client, Dead()))
     try:
@@ -366,7 +366,7 @@ async def test_many_that_are_approved_at_once_resume_their_runs_and_wait_for_no_
     items = [await upload(service, ann, vendor=unique("Vendor")) for _ in range(3)]
     body = {"items": [{name: item[name] for name in ("review_id", "digest")} for item in items]}
     away = Dead()
-    app = service.app
+    app = service.api.state.app
     monkeypatch.setattr(review_answers, "AT_ONCE", 1)
     service.api.state.app = dataclasses.replace(app, temporal=cast(Client, away))
     try:

@@ -8,9 +8,9 @@ import pytest
 
 from docrail.adapters.store.blobs import BlobStore
 from docrail.invoices.assessment.labelled import Manifest
+from docrail.services.access.models import PASSED_BY
 from docrail.services.documents.models import reading_version
 from docrail.services.documents.repository.readings import save_extraction
-from docrail.services.reviews.models import PASSED_BY
 from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
 from tests.api.test_corrections import correct

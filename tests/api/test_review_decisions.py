@@ -28,7 +28,7 @@ def ann(service: Service) -> Reviewer:
 @pytest.fixture
 async def limited(service: Service) -> AsyncIterator[None]:
     """Require two approvals above 1000."""
-    app = service.app
+    app = service.api.state.app
     service.api.state.app = dataclasses.replace(app, four_eyes_above=Decimal(1000))
     yield
     service.api.state.app = app

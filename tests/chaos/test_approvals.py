@@ -11,6 +11,7 @@ import pytest
 from docrail.dag.values.json_values import Json
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig
 from tests.chaos.test_decisions import value
+from tests.keys import key_of
 from tests.stack import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -44,7 +45,8 @@ async def question(rig: Rig) -> dict[str, Json]:
 
 
 async def decide(rig: Rig, item: dict[str, Json], by: str) -> httpx.Response:
-    path, headers = f"/v1/reviews/{item['review_id']}/decision", {"X-Docrail-As": by}
+    path = f"/v1/reviews/{item['review_id']}/decision"
+    headers = {"Authorization": f"Bearer {await key_of(rig.stack.postgres.dsn, by)}"}
     return await rig.stack.http.post(path, json={"decision": YES}, headers=headers)
 
 

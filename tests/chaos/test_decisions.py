@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from docrail.dag.values.json_values import Json
+from docrail.services.access.models import local_name
 from tests.activities.ubl import ubl_invoice
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig
 from tests.stack import eventually
@@ -67,7 +68,7 @@ async def approve_and_kill(rig: Rig, document: dict[str, Json]) -> None:
 
 async def check_reported_once(rig: Rig, document: dict[str, Json]) -> None:
     [report] = await rig.wait_for_end([document])
-    assert (report["status"], report["outputs"]["approved_by"]) == ("completed", "anonymous")
+    assert (report["status"], report["outputs"]["approved_by"]) == ("completed", local_name())
     decided = "SELECT count(*) FROM audit_events WHERE review_id = $1 AND act = 'approved'"
     assert await value(rig, decided, document["review_id"]) == 1
     asked = "SELECT status FROM reviews WHERE run_id = $1"

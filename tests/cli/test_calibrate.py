@@ -73,10 +73,10 @@ async def test_decisions_are_fitted_kept_and_taken_back(dsn: str) -> None:
     await pool.close()
 
 
-async def test_who_let_which_calibration_count_is_in_the_audit(dsn: str) -> None:
+async def test_the_audit_names_the_person_who_activated_a_calibration(dsn: str) -> None:
     await decide(dsn)
     await calibrate(dsn, "fit", "--decisions", "--keep", "--as", "ann")
-    await docrail("calibration", "set", "shipped", DOCRAIL_DATABASE_URL=dsn, DOCRAIL_AS="bob")
+    await docrail("calibration", "set", "shipped", "--as", "bob", DOCRAIL_DATABASE_URL=dsn)
     await calibrate(dsn, "set", "9", "--as", "carl")
     pool = await open_pool(dsn)
     events = [(event.actor, event.act, event.detail) for event in await list_events(pool, DEFAULT_TENANT)]

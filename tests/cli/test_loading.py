@@ -38,7 +38,7 @@ def test_help_loads_no_command_and_nothing_that_a_command_needs(arguments: tuple
 
 def test_help_loads_no_settings_for_the_variables_of_options() -> None:
     code = "import sys; sys.argv[1:] = ['--version']; from docrail.cli.main import _run; _run(); print(*sys.modules)"
-    environment = {**os.environ, "DOCRAIL_API_URL": "http://127.0.0.1:1", "DOCRAIL_AS": "ann"}
+    environment = {**os.environ, "DOCRAIL_API_URL": "http://127.0.0.1:1", "DOCRAIL_API_KEY": "k"}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert "docrail.cli.main" in run.stdout.split()
     assert "docrail.settings" not in run.stdout.split()

@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from docrail.embedded.stack import Stack, StackOptions, run_stack
+from docrail.services.access.models import local_name
 from tests.cli.process import Ended, docrail
 
 pytestmark = pytest.mark.server
@@ -61,7 +62,7 @@ def owner(stack: Stack, tmp_path: Path) -> Owner:
     return Owner(stack, tmp_path, f"p_{uuid.uuid4().hex}")
 
 
-async def test_what_its_own_tests_refuse_is_not_published(owner: Owner) -> None:
+async def test_a_definition_that_fails_its_tests_is_not_published(owner: Owner) -> None:
     test = "tests:\n  - {{name: it greets, steps: {{greet: {{output: {{value: hi}}}}}}, expect: {{status: STATUS}}}}\n"
     refused = await owner.types(
         "definition", "publish", owner.write("a", TEXT + test.replace("STATUS", "failed")), "--run-tests"
@@ -150,7 +151,7 @@ async def test_a_rollback_says_what_it_moved_and_history_who_and_why(owner: Owne
         await owner.publish(title)
     assert await owner.says(*command, owner.id, "--reason", "wrong totals") == ["stable: 2 → 1", "ID: stable 1"]
     history = await owner.says("definition", "history", owner.id)
-    assert history[2].endswith("stable 2 1 anonymous rollback: wrong totals")
+    assert history[2].endswith(f"stable 2 1 {local_name()} rollback: wrong totals")
     refused = await owner.types(*command, owner.id)
     assert refused.code == 1
     assert "Nothing to undo" in refused.err

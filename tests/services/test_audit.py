@@ -9,6 +9,7 @@ from asyncpg.pool import PoolConnectionProxy
 from docrail.adapters.postgres.pool import transaction
 from docrail.services.audit.models import Act
 from docrail.services.audit.repository import GENESIS, append_event, list_events, verify_chain
+from tests.postgres import as_owner
 
 ACT = Act("ann", "corrected", "rev_1", "doc_1", {"field": "total", "was": 1.5, "ä": [None, True]})
 
@@ -20,6 +21,7 @@ async def chain(db: PoolConnectionProxy, tenant_id: str, length: int) -> None:
 
 async def edit(db: PoolConnectionProxy, statement: str) -> None:
     """Do what only the owner of the database can."""
+    await as_owner(db)
     await db.execute("ALTER TABLE audit_events DISABLE TRIGGER USER")
     await db.execute(statement)
 
@@ -57,6 +59,7 @@ async def test_events_of_an_item_are_found(db: PoolConnectionProxy) -> None:
 )
 async def test_the_database_refuses_to_change_events(db: PoolConnectionProxy, statement: str) -> None:
     await chain(db, "kept", 1)
+    await as_owner(db)
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="append-only"):
         await db.execute(statement)
 

@@ -14,7 +14,7 @@ from temporalio.client import (
     WorkflowHistoryEventAsyncIterator,
 )
 
-from docrail.services.access.models import ANONYMOUS
+from docrail.services.access.models import local_principal
 from docrail.services.runs.explanation import explain_run
 from docrail.workflows.contract.names import EXPLAIN
 from tests.api.service import Service, serve_with_worker, settings_for
@@ -67,7 +67,7 @@ async def test_an_ended_run_is_explained_by_one_query_and_no_history(service: Se
     config = service.app.temporal.config()
     config["interceptors"] = [counted]
     app = replace(service.app, temporal=Client(**config))
-    explanation = await explain_run(app, ANONYMOUS, run_id, limit=5_000)
+    explanation = await explain_run(app, local_principal(), run_id, limit=5_000)
     assert len(explanation.steps) == 30
     assert explanation.words == ("30 of 30 steps are settled, the run is completed",)
     assert (counted.queries, counted.histories) == ([EXPLAIN], [])

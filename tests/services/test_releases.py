@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from docrail.adapters.postgres.tenants import of_tenant
 from docrail.adapters.temporal.connection import find_connection
 from docrail.api.app import open_app
-from docrail.services.access.models import ANONYMOUS
+from docrail.services.access.models import DEFAULT_TENANT, local_principal
 from docrail.services.app import App
 from docrail.services.definitions import service as definitions
 from docrail.services.definitions.aliases import load_aliases, roll_back
@@ -38,7 +39,8 @@ async def release(app: App, number: int) -> int:
 
 
 async def stable(app: App) -> int:
-    return (await load_aliases(app, ANONYMOUS, "shipped"))["stable"].version
+    with of_tenant(DEFAULT_TENANT):
+        return (await load_aliases(app, local_principal(), "shipped"))["stable"].version
 
 
 async def test_stable_follows_releases(app: App) -> None:
@@ -51,12 +53,14 @@ async def test_an_older_release_next_to_a_newer_one_moves_nothing_back(app: App)
 
 async def test_a_version_that_a_person_published_stays_when_a_release_comes(app: App) -> None:
     await release(app, 1)
-    await publish(app, ANONYMOUS, TEXT.format("of our own"))
+    with of_tenant(DEFAULT_TENANT):
+        await publish(app, local_principal(), TEXT.format("of our own"))
     assert [await release(app, number) for number in (1, 2, 3)] == [2, 2, 2]
 
 
 async def test_a_rollback_by_a_person_stays_when_a_release_comes(app: App) -> None:
     for number in (1, 2):
         await release(app, number)
-    await roll_back(app, ANONYMOUS, "shipped")
+    with of_tenant(DEFAULT_TENANT):
+        await roll_back(app, local_principal(), "shipped")
     assert [await release(app, number) for number in (2, 3)] == [1, 1]

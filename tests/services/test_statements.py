@@ -13,7 +13,7 @@ from asyncpg.pool import PoolConnectionProxy
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.services.documents.repository.documents import load_document
-from tests.postgres import COMMITTING, new_document_id, upload
+from tests.postgres import COMMITTING, as_owner, new_document_id, upload
 
 ROOMS = ("activities", "adapters", "api", "services", "workflows")
 OTHER_SQL = {"docrail.adapters.postgres.migrate", "docrail.services.lake.query"}
@@ -81,6 +81,7 @@ def test_every_statement_that_runs_is_one_of_these() -> None:
 
 def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
     locks = {
+        "adapters.postgres.pool.SHOW_ROWS",
         "adapters.store.renewal.TAKE_TURN",
         "services.documents.repository.calibrations.LOCK_CALIBRATIONS",
         "services.runs.repository.LOCK_RUN",
@@ -158,6 +159,7 @@ async def test_json_columns_are_python_values(db: PoolConnectionProxy) -> None:
 
 async def test_the_pool_outlives_a_lost_connection(pool: asyncpg.Pool) -> None:
     async with pool.acquire() as connection:
+        await as_owner(connection)
         with pytest.raises(asyncpg.PostgresConnectionError):
             await connection.fetchval("SELECT pg_terminate_backend(pg_backend_pid())")
     assert await pool.fetchval("SELECT 1") == 1

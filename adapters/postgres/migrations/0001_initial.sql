@@ -1,4 +1,4 @@
--- The initial schema. Every table carries its tenant, and every query starts from it.
+-- The initial schema. Every table carries its tenant, and every query starts from it (../gate.sql makes sure).
 
 -- Documents ----------------------------------------------------------------------------------------------------------
 
@@ -162,8 +162,7 @@ CREATE TABLE step_cache (
     expires_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, cache_key)
 );
--- For the removal of expired entries, across all tenants.
-CREATE INDEX step_cache_expired ON step_cache (expires_at);
+CREATE INDEX step_cache_expired ON step_cache (tenant_id, expires_at); -- for their removal
 
 -- Runs that did not end within their deadline. A retried run starts again, so it can become overdue again.
 CREATE TABLE overdue_runs (
@@ -266,7 +265,7 @@ CREATE TABLE reading_leases (
     note       jsonb NOT NULL DEFAULT '{}', -- from the last holder to the next
     PRIMARY KEY (tenant_id, work_key)
 );
-CREATE INDEX reading_leases_expired ON reading_leases (expires_at);
+CREATE INDEX reading_leases_expired ON reading_leases (tenant_id, expires_at);
 
 -- Assessment -----------------------------------------------------------------------------------------------------------
 
@@ -422,6 +421,56 @@ CREATE TABLE review_counts (
     label     text NOT NULL,
     total     double precision NOT NULL,
     PRIMARY KEY (tenant_id, name, label)
+);
+
+-- Access -------------------------------------------------------------------------------------------------------------
+
+-- API keys. The secrets are random, so one fast hash keeps them: there is no list of likely ones to try. Rows stay.
+CREATE TABLE api_keys (
+    key_id          text PRIMARY KEY CHECK (key_id ~ '^[0-9a-f]{16}$'),
+    tenant_id       text NOT NULL,
+    name            text NOT NULL, -- the person or system, as the audit log names them
+    scopes          text[] NOT NULL CHECK (scopes <> '{}'),
+    secret_sha256   bytea NOT NULL,
+    previous_sha256 bytea,         -- the secret before the last rotation
+    previous_until  timestamptz,
+    created_by      text NOT NULL,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    rotated_at      timestamptz,
+    expires_at      timestamptz,
+    revoked_at      timestamptz,
+    revoked_by      text,
+    last_used_at    timestamptz    -- to the minute
+);
+CREATE INDEX api_keys_of_tenant ON api_keys (tenant_id, created_at DESC, key_id DESC);
+
+-- Browser sessions. The hash is that of the cookie's random value, which changes every hour of use.
+CREATE TABLE sessions (
+    session_id      text PRIMARY KEY CHECK (session_id ~ '^ses_[0-9a-f]{16}$'),
+    tenant_id       text NOT NULL,
+    name            text NOT NULL,
+    scopes          text[] NOT NULL,
+    key_id          text REFERENCES api_keys (key_id), -- the session ends with its key
+    issuer          text,
+    secret_sha256   bytea NOT NULL UNIQUE,
+    previous_sha256 bytea UNIQUE,  -- accepted for a moment: several requests may be under way
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    rotated_at      timestamptz NOT NULL DEFAULT now(),
+    last_seen_at    timestamptz NOT NULL DEFAULT now(), -- to the minute
+    expires_at      timestamptz NOT NULL,
+    revoked_at      timestamptz
+);
+CREATE INDEX sessions_of_tenant ON sessions (tenant_id, created_at DESC, session_id DESC);
+
+-- The name of each person of an identity provider: one for each, whatever the provider calls them later.
+CREATE TABLE people (
+    tenant_id  text NOT NULL,
+    issuer     text NOT NULL,
+    subject    text NOT NULL, -- the provider's own id of the person
+    name       text NOT NULL,
+    first_seen timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, issuer, subject),
+    UNIQUE (tenant_id, name)
 );
 
 -- Audit ----------------------------------------------------------------------------------------------------------------

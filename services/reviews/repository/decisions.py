@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json
 from docrail.invoices.model import InvoiceData
+from docrail.services.access.models import PASSED_BY
 from docrail.services.documents.service import forget, mark_decided
-from docrail.services.reviews.models import PASSED_BY, Decision, Unanswered
+from docrail.services.reviews.models import Decision, Unanswered
 
 DECIDE = """
 UPDATE reviews SET status = $3, decision = $4, decided_by = $5, decision_digest = $6, closed_at = now(),

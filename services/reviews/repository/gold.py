@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 
 from docrail.adapters.postgres.pool import Database
-from docrail.services.reviews.models import PASSED_BY
+from docrail.services.access.models import PASSED_BY
 
 LIST_APPROVED = f"""
 SELECT document_id, decided_by AS approved_by, closed_at AS approved_at, first_approval,

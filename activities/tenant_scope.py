@@ -1,0 +1,22 @@
+"""Run every activity as the tenant of its call: one interceptor, so that no activity can do without."""
+
+from typing import Any
+
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from docrail.adapters.postgres.tenants import no_tenant, of_tenant
+
+
+class TenantScope(Interceptor):
+    """Enters the tenant that the call's message names. An activity for all tenants enters none here."""
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - its name there
+        """Return the interceptor of every activity."""
+        return _Inbound(next)
+
+
+class _Inbound(ActivityInboundInterceptor):
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
+        tenant_id = getattr(input.args[0], "tenant_id", None) if input.args else None
+        with no_tenant() if tenant_id is None else of_tenant(tenant_id):
+            return await super().execute_activity(input)

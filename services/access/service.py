@@ -1,0 +1,242 @@
+"""Create, check, rotate and revoke API keys, and open, check and end browser sessions.
+
+A key is `docrail_ID_SECRET`. The secret has 256 random bits and is stored as its SHA-256: a slow hash protects
+passwords, which can be guessed from a list, but no one can try 2^256 secrets. Nothing is cached, so that a revoked key
+is refused by every process at once; checking one costs a single query by primary key.
+"""
+
+import datetime as dt
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import asyncpg
+
+from docrail.adapters.postgres.pool import Database, transaction
+from docrail.adapters.postgres.tenants import all_tenants, of_tenant
+from docrail.dag.language.inputs import InputProblem
+from docrail.services.access import repository
+from docrail.services.access.models import (
+    DEFAULT_TENANT,
+    NAME_PATTERN,
+    RESERVED,
+    TENANT_PATTERN,
+    Key,
+    NewKey,
+    Principal,
+    Scope,
+    Session,
+    person,
+    system_principal,
+)
+from docrail.services.errors import InvalidInput, NotFound, Unauthenticated, WrongState
+
+PREFIX = "docrail_"
+"""Of every API key; a bearer token without it is one of an identity provider."""
+
+_KEY = re.compile(r"docrail_([0-9a-f]{16})_([0-9a-f]{64})")
+
+OVERLAP = dt.timedelta(hours=24)
+"""How long the secret before a rotation is accepted."""
+
+SESSION_LIFETIME = dt.timedelta(hours=12)
+"""A working day: after it a person signs in again."""
+
+FIRST_NAME = "admin"
+"""Name of the key that a server prints on its first start."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSession:
+    """A checked session. `new_cookie`: the value that the browser must use from now on; None: the one that it has."""
+
+    principal: Principal
+    new_cookie: str | None = None
+
+
+async def create_key(
+    db: asyncpg.Pool, who: Principal, name: str, scopes: Iterable[Scope], expires_at: dt.datetime | None = None
+) -> NewKey:
+    """Create a key in the principal's tenant. Raises: InvalidInput."""
+    wanted = Principal(who.tenant_id, person(name), frozenset(scopes))
+    _check(wanted, expires_at)
+    return await _insert(db, wanted, created_by=who.name, expires_at=expires_at)
+
+
+async def create_first_key(db: asyncpg.Pool) -> NewKey | None:
+    """Create a key with all scopes in the default tenant if the database has never had a key, else return None.
+
+    Of several processes that call this at once, one gets the key.
+    """
+    wanted = replace(system_principal(DEFAULT_TENANT), name=FIRST_NAME)
+    with all_tenants():
+        async with transaction(db) as tx:
+            await repository.lock_first(tx)
+            if await repository.has_keys(tx):
+                return None
+            return await _insert(tx, wanted, created_by=system_principal("").name, expires_at=None)
+
+
+async def list_tenants(db: asyncpg.Pool) -> list[str]:
+    """Return the tenants that ever had a key, by name."""
+    with all_tenants():
+        return await repository.list_tenants(db)
+
+
+async def list_keys(
+    db: asyncpg.Pool, who: Principal, *, limit: int = 100, after: str | None = None
+) -> tuple[list[Key], str | None]:
+    """Return a page of the tenant's keys, newest first, and the `after` of the next page."""
+    found = await repository.list_keys(db, who.tenant_id, limit=limit + 1, after=after)
+    return found[:limit], found[limit - 1].key_id if len(found) > limit else None
+
+
+async def rotate_key(db: asyncpg.Pool, who: Principal, key_id: str, overlap: dt.timedelta = OVERLAP) -> NewKey:
+    """Give a key a new secret. The present one is accepted for `overlap`, one from before that no longer.
+
+    Raises: NotFound, WrongState (revoked or expired).
+    """
+    async with transaction(db) as tx:
+        key = await _lock(tx, who, key_id)
+        if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= dt.datetime.now(dt.UTC)):
+            state = "revoked" if key.revoked_at is not None else "expired"
+            raise WrongState("rotate", state, "key", advice="create another key")
+        text, secret = _new_key(key_id)
+        return NewKey(text, await repository.rotate_key(tx, key_id, secret, overlap))
+
+
+async def renew_key(db: asyncpg.Pool, who: Principal, key_id: str | None) -> NewKey:
+    """Return the principal's own key with a new secret, which ends the one before; or a new key if there is none."""
+    try:
+        return await rotate_key(db, who, key_id or "", dt.timedelta(0))
+    except (NotFound, WrongState):
+        return await create_key(db, who, who.name, who.scopes)
+
+
+async def revoke_key(db: asyncpg.Pool, who: Principal, key_id: str) -> Key:
+    """Revoke a key, and end the sessions that it opened, in every process at once. Safe to repeat. Raises: NotFound."""
+    async with transaction(db) as tx:
+        await _lock(tx, who, key_id)
+        return await repository.revoke_key(tx, key_id, who.name)
+
+
+async def verify_key(db: asyncpg.Pool, text: str) -> Principal:
+    """Return the principal of an API key. Raises: Unauthenticated."""
+    parts = _KEY.fullmatch(text)
+    stored = None if parts is None else await _load_secrets(db, parts[1])
+    if parts is None or stored is None or not _is_one_of(parts[2], stored.hashes):
+        raise Unauthenticated("the API key is not valid: create one with `docrail key create`")
+    if not stored.is_valid:  # only its holder learns this
+        how = f"was revoked on {stored.revoked_at:%Y-%m-%d}" if stored.revoked_at else f"expired on {stored.expires_at}"
+        raise Unauthenticated(f"the API key {parts[1]} {how}: create another with `docrail key create`")
+    if stored.is_use_due:
+        with of_tenant(stored.principal.tenant_id):
+            await repository.record_use(db, parts[1])
+    return stored.principal
+
+
+async def _load_secrets(db: asyncpg.Pool, key_id: str) -> repository.StoredKey | None:
+    """Return a key, whose tenant is not known before."""
+    with all_tenants():
+        return await repository.load_secrets(db, key_id)
+
+
+async def open_session(db: asyncpg.Pool, who: Principal, *, issuer: str | None = None) -> str:
+    """Open a browser session for an authenticated principal, and return the value of its cookie."""
+    cookie, session_id = secrets.token_hex(32), f"ses_{secrets.token_hex(8)}"
+    with of_tenant(who.tenant_id):
+        await repository.delete_old_sessions(db)
+        await repository.insert_session(db, session_id, who, _hash(cookie), issuer=issuer, lifetime=SESSION_LIFETIME)
+    return cookie
+
+
+async def verify_session(db: asyncpg.Pool, cookie: str) -> OpenedSession:
+    """Return a session's principal by its cookie, which is replaced every hour of use. Raises: Unauthenticated."""
+    with all_tenants():  # whose session it is, is not known before
+        stored = await repository.load_session(db, _hash(cookie))
+    if stored is None:
+        raise Unauthenticated("the session has ended: sign in again")
+    with of_tenant(stored.principal.tenant_id):
+        if stored.is_rotation_due:
+            new = secrets.token_hex(32)
+            if await repository.rotate_session(db, stored.session_id, _hash(new), _hash(cookie)):
+                return OpenedSession(stored.principal, new)
+        if stored.is_use_due:
+            await repository.record_seen(db, stored.session_id)
+    return OpenedSession(stored.principal)
+
+
+async def end_session(db: asyncpg.Pool, cookie: str) -> None:
+    """End the session of a cookie. Safe to repeat."""
+    with all_tenants():  # a browser may have the cookie of another tenant's session
+        await repository.end_session(db, _hash(cookie))
+
+
+async def list_sessions(
+    db: asyncpg.Pool, who: Principal, *, limit: int = 100, after: str | None = None
+) -> tuple[list[Session], str | None]:
+    """Return a page of the tenant's open sessions, newest first, and the `after` of the next page."""
+    found = await repository.list_sessions(db, who.tenant_id, limit=limit + 1, after=after)
+    return found[:limit], found[limit - 1].session_id if len(found) > limit else None
+
+
+async def revoke_session(db: asyncpg.Pool, who: Principal, session_id: str) -> Session:
+    """End a session of the tenant. Safe to repeat. Raises: NotFound."""
+    found = await repository.revoke_session(db, who.tenant_id, session_id)
+    if found is None:
+        raise NotFound("session", session_id)
+    return found
+
+
+def _check(wanted: Principal, expires_at: dt.datetime | None) -> None:
+    """Raise InvalidInput unless a key may be created for `wanted`."""
+    problems = []
+    if not re.fullmatch(TENANT_PATTERN, wanted.tenant_id):
+        expected = "1 to 63 lowercase letters, digits, _ and -, the first a letter or a digit"
+        problems.append(InputProblem("tenant", f"must be {expected}, found {wanted.tenant_id[:80]!r}"))
+    if not re.fullmatch(NAME_PATTERN, wanted.name):
+        problems.append(
+            InputProblem("name", f"must be 1 to 64 letters, digits, spaces and . _ @ -, found {wanted.name[:80]!r}")
+        )
+    if wanted.name in RESERVED:
+        problems.append(InputProblem("name", f"{wanted.name!r} is reserved for Docrail itself: choose another name"))
+    if not wanted.scopes:
+        problems.append(InputProblem("scopes", f"must have at least one of {', '.join(Scope)}"))
+    if expires_at is not None and expires_at <= dt.datetime.now(dt.UTC):
+        problems.append(InputProblem("expires_at", f"must be in the future, found {expires_at.isoformat()}"))
+    if problems:
+        raise InvalidInput(problems)
+
+
+async def _insert(db: Database, wanted: Principal, *, created_by: str, expires_at: dt.datetime | None) -> NewKey:
+    key_id = secrets.token_hex(8)
+    text, secret = _new_key(key_id)
+    return NewKey(
+        text, await repository.insert_key(db, key_id, wanted, secret, created_by=created_by, expires_at=expires_at)
+    )
+
+
+async def _lock(tx: Database, who: Principal, key_id: str) -> Key:
+    key = await repository.lock_key(tx, who.tenant_id, key_id)
+    if key is None:
+        raise NotFound("key", key_id)
+    return key
+
+
+def _new_key(key_id: str) -> tuple[str, bytes]:
+    """Return a key with a new secret, and the hash of the secret."""
+    secret = secrets.token_hex(32)
+    return f"{PREFIX}{key_id}_{secret}", _hash(secret)
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="replace")).digest()
+
+
+def _is_one_of(secret: str, hashes: Iterable[bytes]) -> bool:
+    """Compare in constant time."""
+    found = _hash(secret)
+    return any(hmac.compare_digest(found, each) for each in hashes)

@@ -1,0 +1,1 @@
+"""Attacks, each of which must fail."""
