@@ -653,6 +653,14 @@ SERVICES = (
         "compaction keeps a document's first version",
     ),
     Mutant(
+        "one-document-more-than-a-day-allows",
+        "services/quotas/repository.py",
+        "OR today.used < $4::float8",
+        "OR today.used <= $4::float8",
+        ("tests/security/test_quotas.py",),
+        "a tenant stores one document more than its quota",
+    ),
+    Mutant(
         "settings-override-people",
         "services/limits/service.py",
         "if found.metadata.update_identity != FROM_SETTINGS:",
@@ -824,8 +832,8 @@ API = (
     Mutant(
         "no-time-to-come-back",
         "api/errors.py",
-        "if kind.status is HTTPStatus.SERVICE_UNAVAILABLE else {}",
-        "if kind.status is HTTPStatus.TOO_MANY_REQUESTS else {}",
+        'HTTPStatus.SERVICE_UNAVAILABLE: {"Retry-After": "2"},',
+        "HTTPStatus.SERVICE_UNAVAILABLE: {},",
         ("tests/api/test_runs.py",),
         "a 503 does not say when to try again",
     ),
