@@ -653,6 +653,14 @@ SERVICES = (
         "compaction keeps a document's first version",
     ),
     Mutant(
+        "one-document-more-than-a-day-allows",
+        "services/quotas/repository.py",
+        "OR today.used < $4::float8",
+        "OR today.used <= $4::float8",
+        ("tests/security/test_quotas.py",),
+        "a tenant stores one document more than its quota",
+    ),
+    Mutant(
         "settings-override-people",
         "services/limits/service.py",
         "if found.metadata.update_identity != FROM_SETTINGS:",
