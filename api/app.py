@@ -34,6 +34,7 @@ from docrail.api import (
     keys,
     limits,
     metrics,
+    quotas,
     reviews,
     routing,
     runs,
@@ -60,6 +61,7 @@ from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
 from docrail.services.limited_processes import LimitedProcesses
+from docrail.services.quotas.service import Quotas
 from docrail.settings import Settings
 
 VERSION = "1"
@@ -84,6 +86,7 @@ ROUTERS = (
     routing.router,
     definitions.handlers_router,
     limits.router,
+    quotas.router,
     keys.router,
     sessions.router,
     codec.router,
@@ -187,6 +190,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             four_eyes_above=settings.four_eyes_above,
             reader=reader,
             processes=LimitedProcesses(checking),
+            quotas=Quotas(settings.quotas),
         )
     finally:
         await checking.close()
