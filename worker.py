@@ -14,7 +14,7 @@ from typing import Any
 from prometheus_client import start_http_server
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.runtime import Runtime, TelemetryConfig
+from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
@@ -33,7 +33,9 @@ from docrail.activities.wrapper import activity_for, missing_handler_activity
 from docrail.adapters.gemini.access import GeminiAccess
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient
+from docrail.adapters.logs import configure_logs
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.redaction import redacted_logs
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.secrets import SecretStore
 from docrail.adapters.store.blobs import BlobStore, remove_copies
@@ -80,6 +82,12 @@ PASSED_THROUGH = (
 
 
 log = logging.getLogger(__name__)
+
+CORE_LOGS = LoggingConfig(
+    filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+    forwarding=LogForwardingConfig(logger=logging.getLogger("temporalio.core")),
+)
+"""Temporal's own log, through our formatter: it repeats failures of runs."""
 
 ACTIVITY_SLOTS = 100
 """Maximum number of concurrent activities of one worker, for each task queue it polls."""
@@ -266,9 +274,17 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     try:
         await reader.start()
         kept = BlobStore(blobs, turns_in(pool, BLOBS)), ValueStore(values, turns_in(pool, VALUES))
-        yield Tools(
-            pool, *kept, Lake(lake), reader, metrics, outside_of(settings), settings.keeping, settings.four_eyes_above
-        )
+        with redacted_logs():
+            yield Tools(
+                pool,
+                *kept,
+                Lake(lake),
+                reader,
+                metrics,
+                outside_of(settings),
+                settings.keeping,
+                settings.four_eyes_above,
+            )
     finally:
         await reader.close()
         await pool.close()
@@ -300,9 +316,12 @@ async def serve(settings: Settings) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     heartbeat = timedelta(seconds=settings.worker_heartbeat_seconds)
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
-    runtime = Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat)
+    runtime = Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS), worker_heartbeat_interval=heartbeat)
     try:
         with engine_errors("namespace", connection.namespace):
             client = await connect(connection, runtime=runtime)
@@ -320,6 +339,7 @@ async def serve(settings: Settings) -> None:
 def main() -> None:
     """Run a worker with the settings of the environment."""
     settings = Settings()
+    configure_logs(settings.log_level, settings.secret_values)
     for line in missing_settings(settings):
         sys.stderr.write(f"docrail: {line}\n")
     os.umask(0o077)  # documents are no one else's to read

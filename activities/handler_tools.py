@@ -9,7 +9,6 @@ from docrail.activities.handlers import notify
 from docrail.adapters.http.client import Answer, Outgoing
 from docrail.adapters.http.exchange import Sender
 from docrail.adapters.postgres.pool import NotStored
-from docrail.adapters.secrets import Revealed
 from docrail.dag.values.json_values import Json
 from docrail.handlers import MAX_ANSWER_BYTES, Document, StepCall
 from docrail.invoices.page_text import PageText
@@ -76,7 +75,7 @@ class CheckedHttp:
         if body is not None and not isinstance(body, bytes):
             defaults["Content-Type"] = "application/json"
         sender = Sender(outside.http, outside.secrets, call.tenant_id, call.secrets)
-        return _redacted(*await sender.exchange(outgoing, defaults, expected_statuses=expected_statuses))
+        return await sender.exchange(outgoing, defaults, expected_statuses=expected_statuses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +132,3 @@ def _content(body: Json | bytes) -> bytes | None:
     if body is None or isinstance(body, bytes):
         return body
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-
-
-def _redacted(answer: Answer, own: Revealed) -> Answer:
-    """Return the answer without secrets: a service may echo what it was sent."""
-    if not own.values:
-        return answer
-    text = own.redact(answer.body.decode("utf-8", "surrogateescape"))
-    headers = {name: own.redact(value) for name, value in answer.headers.items()}
-    return replace(answer, headers=headers, body=text.encode("utf-8", "surrogateescape"))

@@ -18,6 +18,7 @@ from temporalio.exceptions import ApplicationError
 from docrail.activities.heartbeat import beating
 from docrail.activities.step_cache import find_output, keep_output
 from docrail.adapters.http.errors import WorkerNotConfiguredError
+from docrail.adapters.redaction import redaction, start_recording
 from docrail.adapters.store.parts import filled, marks_in, worded
 from docrail.adapters.store.values import MAX_STORED_BYTES, may_hold_marks
 from docrail.dag.engine.state import EARLIER_CHARACTERS, MOST_EARLIER, EarlierError, StepError
@@ -49,6 +50,7 @@ def activity_for(
         info = activity.info()
         attempt, earlier = call.failed_before + info.attempt, errors_left(info.heartbeat_details)
         hidden: dict[str, str] = {}
+        start_recording()
         try:
             urls = _callback_urls(call, tools)
             hidden = {url: placeholder for placeholder, url in urls.items()}
@@ -62,6 +64,7 @@ def activity_for(
                     output = await _found(found.output, call, tools)
                     return StepOutcome(output=output, attempt=attempt, cached=True, earlier=earlier)
                 output = replaced((await handler.run(step, given or tools)).model_dump(mode="json"), hidden)
+                output = redaction().json(output)
                 output = await _carried(output, call, tools)
                 await keep_output(call, handler.name, output, tools)
                 return StepOutcome(output=output, attempt=attempt, earlier=earlier)
@@ -202,7 +205,7 @@ def _failure(
     """
     is_unfit = isinstance(error, WorkerNotConfiguredError)
     return ApplicationError(
-        shortened(replaced(_message(error), hidden)),
+        shortened(redaction().text(replaced(_message(error), hidden))),
         progress | {"unfit": True} if is_unfit else progress,
         type=type(error).__name__,
         non_retryable=is_unfit or isinstance(error, NOT_RETRIED),

@@ -8,19 +8,16 @@ new value needs no restart. An optional file `<tenant>/<name>.hosts` lists the h
 """
 
 import asyncio
-import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from docrail.adapters.redaction import Redaction, record, redaction
 from docrail.dag.language.secret_names import SECRET_REFERENCE
 from docrail.dag.values.json_values import Json
 
 MAX_SECRET_BYTES = 65_536
-REDACTED = "[secret]"
-SHORTEST_REDACTED = 6
-"""Shorter values are not redacted: they protect nothing, and may be words of the text."""
 
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
@@ -38,17 +35,11 @@ class Revealed:
     """Texts with resolved secrets. The representation hides them."""
 
     texts: Mapping[str, str]
-    values: tuple[str, ...] = ()
+    redaction: Redaction = field(default_factory=Redaction)
+    """Redacts these secrets and all others that the activity was given."""
 
     def __repr__(self) -> str:
         return f"Revealed({', '.join(self.texts)})"
-
-    def redact(self, text: str) -> str:
-        """Return `text` with the secrets' values replaced: a service may echo what it was sent."""
-        for value in (value for value in self.values if len(value) >= SHORTEST_REDACTED):
-            for form in {value, json.dumps(value)[1:-1]}:
-                text = text.replace(form, REDACTED)
-        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +65,18 @@ class SecretStore:
                 f"tenant {tenant_id!r} has no secret {name!r}: expected the file {tenant_id}/{name} in the folder of "
                 "DOCRAIL_SECRETS_DIR"
             )
+        record(content)
         return content
 
     async def find(self, tenant_id: str, name: str) -> str | None:
-        """Return the tenant's secret, or None. For fixed names in the code: nothing else is checked."""
-        return await self._read(tenant_id, name) or None
+        """Return the tenant's secret, or None. For fixed names in the code: nothing else is checked.
+
+        Raises: RefusedSecretError (too long).
+        """
+        content = await self._read(tenant_id, name)
+        if content:
+            record(content)
+        return content or None
 
     async def reveal(self, tenant_id: str, texts: Mapping[str, str], host: str, *, named: Collection[str]) -> Revealed:
         """Return the headers `texts`, to be sent to `host`, with their secrets resolved; `named` as for `load`.
@@ -86,15 +84,15 @@ class SecretStore:
         Raises: MissingSecretError, RefusedSecretError.
         """
         values: dict[str, str] = {}
-        for field, text in texts.items():
+        for header, text in texts.items():
             names = SECRET_REFERENCE.findall(text)
             if len(names) != text.count("secret://"):
-                raise MissingSecretError(f"headers.{field} refers to a secret by a name that none can have")
+                raise MissingSecretError(f"headers.{header} refers to a secret by a name that none can have")
             for name in names:
-                values[name] = await self.load(tenant_id, name, field=f"headers.{field}", named=named)
+                values[name] = await self.load(tenant_id, name, field=f"headers.{header}", named=named)
                 await self._check_host(tenant_id, name, host)
-        revealed = {field: SECRET_REFERENCE.sub(lambda found: values[found[1]], text) for field, text in texts.items()}
-        return Revealed(revealed, tuple(values.values()))
+        revealed = {name: SECRET_REFERENCE.sub(lambda found: values[found[1]], text) for name, text in texts.items()}
+        return Revealed(revealed, Redaction(redaction().values | {*values.values()}))
 
     async def _check_host(self, tenant_id: str, name: str, host: str) -> None:
         listed = await self._read(tenant_id, name, ".hosts")
@@ -133,7 +131,10 @@ def refuse_references(value: Json) -> Json:
 def _content(path: Path) -> str | None:
     try:
         with path.open("rb") as stream:
-            return stream.read(MAX_SECRET_BYTES).decode("utf-8").rstrip("\r\n")
+            content = stream.read(MAX_SECRET_BYTES + 1)
+            if len(content) > MAX_SECRET_BYTES:
+                raise RefusedSecretError(f"the file of the secret {path.name!r} has more than {MAX_SECRET_BYTES} bytes")
+            return content.decode("utf-8").rstrip("\r\n")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except UnicodeDecodeError:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import operator
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -12,7 +13,9 @@ from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
 from docrail.activities.registry import load_catalogue
+from docrail.adapters.oidc.issuer import Issuer
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.sandbox.forker import Forker
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
@@ -21,6 +24,7 @@ from docrail.adapters.temporal.connection import Connection, find_connection
 from docrail.api import (
     audit,
     callbacks,
+    codec,
     corrections,
     definitions,
     documents,
@@ -34,26 +38,35 @@ from docrail.api import (
     routing,
     runs,
     sessions,
+    single_sign_on,
     usage,
 )
 from docrail.api.auth import Access, CookieRotation
-from docrail.api.body_limit import BodyLimit
+from docrail.api.body_limit import BodyLimit, CloseUnread
+from docrail.api.boundary import Boundary
+from docrail.api.codec import TemporalUi
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
+from docrail.api.first_problems import few_problems
+from docrail.api.large_requests import LargeRequests
+from docrail.api.methods import HeadAsGet
 from docrail.api.metrics import RequestMetrics
-from docrail.api.parameters import only_known
+from docrail.api.parameters import no_repeated_keys, only_known
 from docrail.api.tenant_scope import TenantScope
+from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
+from docrail.services.limited_processes import LimitedProcesses
 from docrail.settings import Settings
 
 VERSION = "1"
 """Version of the HTTP interface, as in `/v1`."""
 
 CLOSE_SECONDS = 5.0
+CHECK_PROGRAM = "docrail.api.check_program"
 
 ROUTERS = (
     documents.router,
@@ -73,8 +86,9 @@ ROUTERS = (
     limits.router,
     keys.router,
     sessions.router,
+    codec.router,
 )
-FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
+FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router, single_sign_on.router)
 """Called by external systems, which may add parameters of their own."""
 
 
@@ -84,7 +98,10 @@ def create_app(settings: Settings) -> FastAPI:
     Raises: InvalidConnection.
     """
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
 
     @contextlib.asynccontextmanager
@@ -92,6 +109,7 @@ def create_app(settings: Settings) -> FastAPI:
         async with open_app(settings, connection) as app:
             api.state.app, api.state.drawings = app, Drawings()
             first = asyncio.create_task(print_first_key(app.db)) if settings.access == "keys" else None
+            settle()
             yield
             if first:
                 first.cancel()
@@ -107,19 +125,41 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=operator.attrgetter("name"),  # operation ids are independent of the path
     )
     api.state.registry = CollectorRegistry()
-    api.state.access = Access.of_mode(settings.access)
+    api.state.access = Access.of_mode(settings.access, _identity_provider(settings))
+    api.state.public_url = settings.public_url
     register(api)
-    for router in ROUTERS:
-        api.include_router(router, dependencies=[Depends(only_known)])
-    for router in FOR_STRANGERS:
-        api.include_router(router)
-    add_docs(api)
+    _add_routes(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
+    # The last added is the first called.
     api.add_middleware(CookieRotation)
+    api.add_middleware(LargeRequests)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
+    api.add_middleware(HeadAsGet)
+    api.add_middleware(Boundary, hosts=settings.own_hosts, proxies=settings.trusted_proxies)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     api.add_middleware(TenantScope)
+    api.add_middleware(CloseUnread)
+    api.add_middleware(TemporalUi, ui_url=settings.temporal_ui_url)
     return api
+
+
+def _add_routes(api: FastAPI) -> None:
+    for router in ROUTERS:
+        api.include_router(router, dependencies=[Depends(only_known), Depends(few_problems), Depends(no_repeated_keys)])
+    for router in FOR_STRANGERS:
+        api.include_router(router, dependencies=[Depends(no_repeated_keys)])
+    add_docs(api)
+
+
+def _identity_provider(settings: Settings) -> IdentityProvider | None:
+    issuer = settings.issuer
+    return None if issuer is None else IdentityProvider(Issuer(issuer), settings.claim_mapping)
+
+
+def settle() -> None:
+    """Take what is loaded out of the garbage collector's rounds: a large request would cause a round over all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -131,7 +171,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
     """Open the resources that services need. Nothing has to be running: each connection is made on first use."""
     pool = await open_pool(settings.database_url, min_size=0)
     store = settings.open_store()
-    reader = DocumentReader(workers=1)
+    reader, checking = DocumentReader(workers=1), Forker(CHECK_PROGRAM, *settings.handlers)
     try:
         yield App(
             db=pool,
@@ -146,8 +186,10 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             callback_keys=settings.callback_keys,
             four_eyes_above=settings.four_eyes_above,
             reader=reader,
+            processes=LimitedProcesses(checking),
         )
     finally:
+        await checking.close()
         await reader.close()
         await _close(pool)
 

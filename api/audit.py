@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from docrail.api.auth import MayOperateRuns
 from docrail.api.errors import problems
-from docrail.api.parameters import AppDep, Limit
+from docrail.api.parameters import MOST, AppDep, Limit
 from docrail.services.audit import service as audit
 from docrail.services.audit.models import AuditEvent, ChainCheck
 from docrail.services.reviews import records
@@ -15,7 +15,7 @@ from docrail.services.reviews import records
 router = APIRouter(prefix="/v1/audit", tags=["audit"])
 
 
-AfterEvent = Annotated[int, Query(ge=0, le=2**53, description="number of the last event of the previous page")]
+AfterEvent = Annotated[int, Query(ge=0, le=MOST, description="number of the last event of the previous page")]
 
 
 class AuditOut(BaseModel):

@@ -16,7 +16,8 @@ from starlette.types import Scope as Connection
 
 from docrail.adapters.postgres.tenants import enter_tenant
 from docrail.api.parameters import AppDep
-from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, TokenVerifier, local_principal
+from docrail.services.access.identity_provider import IdentityProvider
+from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, local_principal
 from docrail.services.access.service import PREFIX, SESSION_LIFETIME, verify_key, verify_session
 from docrail.services.app import App
 from docrail.services.errors import CrossSite, Forbidden, Unauthenticated
@@ -42,13 +43,18 @@ class Access:
 
     local: Principal | None = None
     """The caller of requests without credentials; None: they are refused."""
-    tokens: TokenVerifier | None = None
-    """Verifies bearer tokens that are not API keys; None: they are refused."""
+    provider: IdentityProvider | None = None
+    """Verifies bearer tokens that are not API keys, and signs people in; None: neither."""
 
     @classmethod
-    def of_mode(cls, mode: str) -> "Access":
+    def of_mode(cls, mode: str, provider: IdentityProvider | None = None) -> "Access":
         """Return the access of a mode, `keys` or `local`."""
-        return cls(local=local_principal() if mode == "local" else None)
+        return cls(local_principal() if mode == "local" else None, provider)
+
+
+def access_of(request: Request) -> Access:
+    """Return who may call."""
+    return cast("Access", request.app.state.access)
 
 
 async def current_principal(
@@ -58,7 +64,7 @@ async def current_principal(
     _session: Annotated[object, Security(_COOKIE)] = None,
 ) -> Principal:
     """Return the caller. Raises: Unauthenticated, CrossSite."""
-    access = cast("Access", request.app.state.access)
+    access = access_of(request)
     authorization, cookie = request.headers.get("authorization"), request.cookies.get(COOKIE)
     if authorization is not None:
         return await _of_header(app, access, authorization)
@@ -76,9 +82,9 @@ async def _of_header(app: App, access: Access, authorization: str) -> Principal:
         raise Unauthenticated(f"the header Authorization must be `Bearer` and a key, found the scheme {scheme[:20]!r}")
     if token.startswith(PREFIX):
         return await verify_key(app.db, token)
-    if access.tokens is None:
+    if access.provider is None:
         raise Unauthenticated(f"the bearer token is no API key: keys begin with {PREFIX}")
-    return await access.tokens.verify(token)
+    return await access.provider.verify(app.db, token)
 
 
 async def _of_cookie(app: App, request: Request, cookie: str) -> Principal:

@@ -1,21 +1,24 @@
 """Reject request bodies that are too large, with or without Content-Length, without reading beyond the limit."""
 
+import asyncio
+from contextlib import suppress
+
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from docrail.api.body_sizes import UPLOAD_PATH, most_bytes
 from docrail.api.errors import BodyTooLargeError, refusal
-from docrail.dag.values.json_values import MAX_VALUE_BYTES
 from docrail.services.errors import TooLarge
-
-MAX_JSON_BYTES = 4 * 2**20
-"""Limit of every body except uploads: a definition's text may have 3 MB, and JSON escaping lengthens it."""
 
 FORM_BYTES = 64 * 2**10
 """Overhead of a multipart form around the file: boundaries, headers, the other fields."""
 
-UPLOAD_PATH = "/v1/documents"
-CALLBACKS_PATH, MAX_CALLBACK_BYTES = "/v1/callbacks/", 2 * MAX_VALUE_BYTES
-"""An answer may have MAX_VALUE_BYTES without whitespace; callers need no key, so no more is read."""
+
+MOST_DISCARDED, MOST_UNANNOUNCED, LINGER_SECONDS = 64 * 2**20, 8 * 2**20, 2.0
+"""Bytes of a body that are discarded after its refusal, those of one without a length, and for how long.
+
+Nothing of a longer body is.
+"""
 
 
 class BodyLimit:
@@ -49,9 +52,53 @@ class BodyLimit:
     def _limit(self, path: str) -> tuple[int, int]:
         if path == UPLOAD_PATH:
             return self._max_upload_bytes, FORM_BYTES
-        return (MAX_CALLBACK_BYTES if path.startswith(CALLBACKS_PATH) else MAX_JSON_BYTES), 0
+        return most_bytes(path), 0
 
 
 def _announced(scope: Scope) -> int:
     length = Headers(scope=scope).get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() else 0
+
+
+class CloseUnread:
+    """ASGI middleware. It closes a connection whose request is answered before its body has been read.
+
+    The server would otherwise read the rest to find the next request, however long it is. A small rest is read and
+    discarded: many clients take an answer only once they have sent everything, and lose it if the connection closes.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle the request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        unread = "transfer-encoding" in headers or _announced(scope) > 0
+
+        async def watched() -> Message:
+            nonlocal unread
+            message = await receive()
+            unread = unread and message.get("more_body", False)
+            return message
+
+        async def closing(message: Message) -> None:
+            if unread and message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            elif unread and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                await discard()
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        async def discard() -> None:
+            rest = _announced(scope) or MOST_UNANNOUNCED
+            left = rest if rest <= MOST_DISCARDED else 0
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LINGER_SECONDS):
+                    while unread and left > 0:
+                        left -= len((await watched()).get("body", b""))
+
+        await self._app(scope, watched, closing)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from docrail.api.auth import MayRead, MayReview
 from docrail.api.errors import problems
-from docrail.api.parameters import AppDep
+from docrail.api.parameters import MOST, AppDep
 from docrail.api.reviews import TokenIn
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.corrections import proposals
@@ -152,7 +152,7 @@ async def unlock_field(
     who: MayReview,
     app: AppDep,
     *,
-    token: Annotated[int, Query(ge=1, le=2**53, description="of the caller's claim")],
+    token: Annotated[int, Query(ge=1, le=MOST, description="of the caller's claim")],
     why: Annotated[Text, Query(description="recorded with the act")] = "",
 ) -> FieldsOut:
     """Unlock a field: its value is again the one that the readers found."""

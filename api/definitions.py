@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.errors import problems
-from docrail.api.parameters import After, AppDep, Limit
+from docrail.api.large_answers import json_response
+from docrail.api.parameters import MOST, After, AppDep, Limit
 from docrail.dag.language.version_refs import MAX_VERSION, STABLE, Target
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions import aliases, handlers
@@ -98,21 +99,21 @@ async def validate_definition(wanted: DefinitionIn, who: MayRead, app: AppDep) -
     return await definitions.validate_definition(app, who, wanted.definition)
 
 
-@router.post("/plan", responses=problems(InvalidDefinition))
-async def plan_definition(wanted: DefinitionIn, who: MayRead, app: AppDep) -> DefinitionPlan:
+@router.post("/plan", response_model=DefinitionPlan, responses=problems(InvalidDefinition))
+async def plan_definition(wanted: DefinitionIn, who: MayRead, app: AppDep) -> Response:
     """Show how a definition would run. Nothing is stored."""
-    return await definitions.plan_definition(app, who, wanted.definition)
+    return await json_response(DefinitionPlan, await definitions.plan_definition(app, who, wanted.definition))
 
 
-@router.get("/{definition_id}", responses=problems(NotFound, Damaged))
+@router.get("/{definition_id}", response_model=StoredDefinition, responses=problems(NotFound, Damaged))
 async def show_definition(
     definition_id: Annotated[str, Path(description="`ID`, `ID@VERSION` or `ID@ALIAS`")],
     who: MayRead,
     app: AppDep,
     version: Annotated[int | None, Query(ge=1, le=MAX_VERSION, description="by default what `stable` names")] = None,
-) -> StoredDefinition:
+) -> Response:
     """Show a version of a definition."""
-    return await definitions.load(app, who, definition_id, version)
+    return await json_response(StoredDefinition, await definitions.load(app, who, definition_id, version))
 
 
 @router.get("/{definition_id}/versions", responses=problems(NotFound))
@@ -206,7 +207,7 @@ async def list_moves(
     who: MayRead,
     app: AppDep,
     limit: Limit = 100,
-    after: Annotated[int | None, Query(ge=1, description="the `after` of the page before")] = None,
+    after: Annotated[int | None, Query(ge=1, le=MOST, description="the `after` of the page before")] = None,
 ) -> MovePage:
     """List the moves of the definition's aliases: who, when, from which version to which, and why."""
     return await aliases.list_moves(app, who, definition_id, limit=limit, after=after)

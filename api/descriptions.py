@@ -113,6 +113,7 @@ BY_NAME = {
     "left": "How many letters are left to retry.",
     "letters": "The dead letters.",
     "limit_bytes": "The size limit in bytes.",
+    "limit_values": "The limit of JSON values.",
     "limits": "The limits, by tag.",
     "line": "Line in the submitted text, from 1; null for JSON objects.",
     "line_items": "The document's line items.",

@@ -8,25 +8,32 @@ In one file because a refusal's status, its fields and its OpenAPI documentation
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, cast
 
 import asyncpg
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
+from docrail.adapters.temporal.codec import PayloadKeyError
+from docrail.api.body_sizes import MOST_BYTES, UPLOAD_PATH, most_bytes
+from docrail.api.methods import allowed_methods
 from docrail.dag.language.inputs import InputProblem
-from docrail.dag.values.json_values import Json
+from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, canonical, shortened, size_of
 from docrail.dag.values.wording import describe, wording
 from docrail.services.errors import (
+    MOST_PROBLEMS,
     AlreadyAnswered,
     AlreadyDecided,
+    Busy,
     CallbackOver,
     ClaimedByOther,
     ClaimLost,
@@ -40,18 +47,25 @@ from docrail.services.errors import (
     InvalidRouting,
     KeyConflict,
     MayNotDecide,
+    NotAdmitted,
     NotFound,
     NothingToTakeBack,
     NothingToUndo,
     OperationError,
     Outdated,
+    TooCostly,
     TooLarge,
+    TooManyValues,
     Unauthenticated,
     Unavailable,
+    UnknownHost,
+    UnsupportedType,
     WrongState,
 )
 
 MEDIA_TYPE = "application/problem+json"
+JSON_TYPE = "application/json"
+FORM_TYPES = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
 HEADERS: Mapping[HTTPStatus, Mapping[str, str]] = {
@@ -59,6 +73,16 @@ HEADERS: Mapping[HTTPStatus, Mapping[str, str]] = {
     HTTPStatus.SERVICE_UNAVAILABLE: {"Retry-After": "2"},
     HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": 'Bearer realm="docrail"'},
 }
+
+
+SAFE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Sent with every answer that has none of its own: no page of another site may read, embed or frame it."""
 
 
 log = logging.getLogger(__name__)
@@ -93,18 +117,23 @@ class ProblemOut(BaseModel):
     detail: str
     problems: list[dict[str, Json]] | None = Field(
         default=None,
-        description="every problem: path, message, suggestion; for definitions also code, line, column; "
+        description="the first 50 problems: path, message, suggestion; for definitions also code, line, column; "
         "for tests the test, the expected and the found value",
     )
+    more: int | None = Field(default=None, description="how many more problems there are")
     state: str | None = Field(default=None, description="the state that refused")
     differences: list[str] | None = Field(default=None, description="what differs from the first request with this key")
     limit_bytes: int | None = None
+    limit_values: int | None = None
     current: int | None = Field(default=None, description="the current revision")
     decided_by: str | None = Field(default=None, description="the person who decided first")
     decision: Json = Field(default=None, description="the first decision")
     scope: str | None = Field(default=None, description="the missing scope")
     service: str | None = Field(default=None, description="the service that does not answer")
 
+
+CALLBACKS_PATH = "/v1/callbacks/"
+"""Paths whose secret is in the URL: they are called without a key, by any site."""
 
 SCHEMA = f"#/components/schemas/{ProblemOut.__name__}"
 
@@ -151,6 +180,7 @@ def register(app: FastAPI) -> None:
         app.add_exception_handler(error, _refused)
     for cause in _UNAVAILABLE:
         app.add_exception_handler(cause, _unavailable)
+    app.add_exception_handler(PayloadKeyError, _unreadable)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(BodyTooLargeError, _too_large)
@@ -163,22 +193,52 @@ def register(app: FastAPI) -> None:
 def refusal(error: OperationError) -> JSONResponse:
     """Return the response for `error`."""
     kind = KINDS[type(error)]
-    more = {name: _plain(getattr(error, name)) for name in kind.fields}
+    more = _fields(error, kind.fields)
     return _answer(_body(kind.name, kind.title, kind.status, str(error), **more), HEADERS.get(kind.status))
 
 
+def _fields(error: OperationError, names: Sequence[str]) -> dict[str, Json]:
+    """Return the error's fields as JSON: of its problems the first, and the number of the others."""
+    found: dict[str, Json] = {name: getattr(error, name) for name in names}
+    if "problems" in found:
+        problems = found["problems"]
+        more = len(problems) - MOST_PROBLEMS + getattr(error, "more", 0)
+        found |= {"problems": [_problem(each) for each in problems[:MOST_PROBLEMS]]}
+        found |= {"more": more} if more > 0 else {}
+    return found
+
+
 def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
-    """Add what applies to all routes: the refusal of large bodies, and the schema that `problems` refers to.
+    """Add what applies to all routes: refusals by host, site, size and media type, and the schema of problems.
 
     The framework would also document the schema as plain application/json.
     """
     document = generate()
     document["components"]["schemas"].setdefault(ProblemOut.__name__, ProblemOut.model_json_schema())
-    for methods in document["paths"].values():
-        for operation in methods.values():
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            _document(operation["responses"], UnknownHost)
+            if method != "get" and not path.startswith(CALLBACKS_PATH):
+                _document(operation["responses"], CrossSite)
             if "requestBody" in operation:
-                operation["responses"] |= {str(status): each for status, each in _responses(TooLarge).items()}
+                large = (TooManyValues, TooCostly, Busy) if path in MOST_BYTES else ()
+                _document(operation["responses"], TooLarge, UnsupportedType, *large)
+                operation["responses"]["413"]["description"] = _size_of(path)
     return document
+
+
+def _document(responses: dict[str, Any], *errors: type[OperationError]) -> None:
+    """Add refusals to an operation's responses, next to the others of the same status."""
+    for status, response in _responses(*errors).items():
+        known = responses.setdefault(str(status), response)
+        known["content"][MEDIA_TYPE]["examples"] |= response["content"][MEDIA_TYPE]["examples"]
+
+
+def _size_of(path: str) -> str:
+    if path == UPLOAD_PATH:
+        return "Larger than the setting `max_upload_bytes`"
+    values = ", or more than 100,000 JSON values" if path in MOST_BYTES else ""
+    return f"Larger than {most_bytes(path)} bytes{values}"
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
@@ -190,19 +250,41 @@ async def _unavailable(_: Request, error: Exception) -> JSONResponse:
     return refusal(Unavailable("storage", type(error).__name__))
 
 
+async def _unreadable(_: Request, error: Exception) -> JSONResponse:
+    log.warning("cannot read from Temporal: %s", error)
+    return refusal(Unavailable("Temporal", str(error)))
+
+
 async def _misshapen(request: Request, error: Exception) -> JSONResponse:
-    content_type = request.headers.get("content-type", "")
-    return refusal(InvalidInput([*faults(cast("RequestValidationError", error), content_type)]))
+    invalid, media_type = cast("RequestValidationError", error), request.headers.get("content-type", "")
+    match invalid.body:
+        case bytes() as unread if unread:
+            return refusal(UnsupportedType(media_type, JSON_TYPE))
+        case FormData() if media_type and not media_type.lower().startswith(FORM_TYPES):
+            return refusal(UnsupportedType(media_type, FORM_TYPES[0]))
+    found = [*islice(faults(invalid), MOST_PROBLEMS)]
+    return refusal(InvalidInput(found, len(invalid.errors()) - len(found)))
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> Response:
     """Answer the framework's refusals: an unknown path, a wrong method, an invalid form."""
     refused = cast("HTTPException", error)
+    if refused.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return _wrong_method(request)
     if unreadable := unreadable_body(refused):
         return refusal(InvalidInput([InputProblem("body", unreadable)]))
     status = HTTPStatus(refused.status_code)
     name = status.phrase.lower().replace(" ", "-")
     return _answer(_body(name, status.phrase, status, str(refused.detail)), refused.headers)
+
+
+def _wrong_method(request: Request) -> Response:
+    headers = {"Allow": ", ".join(allowed_methods(request.app.routes, request.scope))}
+    if request.method == "OPTIONS":
+        return Response(status_code=HTTPStatus.NO_CONTENT, headers=headers)
+    status = HTTPStatus.METHOD_NOT_ALLOWED
+    detail = f"this path has {headers['Allow']}, found {request.method[:20]}"
+    return _answer(_body("method-not-allowed", status.phrase, status, detail), headers)
 
 
 async def _too_large(_: Request, error: Exception) -> JSONResponse:
@@ -211,9 +293,12 @@ async def _too_large(_: Request, error: Exception) -> JSONResponse:
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     """Answer a bug without exposing its details, which are in the log."""
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    token = str(request.path_params.get("token", ""))  # of a callback URL
+    path = request.url.path.replace(token, "{token}") if token else request.url.path
+    log.error("%s %s failed", request.method, path, exc_info=error)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    return _answer(_body("internal", "Internal error", status, "the error is in the server's log"))
+    # answered outside all middleware
+    return _answer(_body("internal", "Internal error", status, "the error is in the server's log"), SAFE_HEADERS)
 
 
 def _body(name: str, title: str, status: HTTPStatus, detail: str, **more: Json) -> dict[str, Json]:
@@ -224,11 +309,15 @@ def _answer(body: dict[str, Json], headers: Mapping[str, str] | None = None) -> 
     return _ProblemResponse(body, body["status"], headers, MEDIA_TYPE)
 
 
-def _plain(value: Json) -> Json:
-    """Return an error's field as JSON: its problems are dataclasses."""
-    if isinstance(value, tuple):
-        return [item if isinstance(item, str) else asdict(item) for item in value]
-    return value
+def _problem(problem: Any) -> dict[str, Json]:
+    """Return a problem as JSON, each value of it shortened."""
+    return {name: _short(value) for name, value in asdict(problem).items()}
+
+
+def _short(value: Json) -> Json:
+    if isinstance(value, str):
+        return shortened(value)
+    return value if size_of(value) <= LONGEST_MESSAGE else shortened(canonical(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,11 +421,48 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "larger than the limit of 26214400 bytes",
         ("limit_bytes",),
     ),
+    NotAdmitted: Kind(
+        HTTPStatus.FORBIDDEN,
+        "not-admitted",
+        "Signed in, but without access",
+        "you are signed in at the identity provider, but may not use Docrail: ask its operator",
+    ),
+    UnsupportedType: Kind(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        "unsupported-media-type",
+        "Media type not supported",
+        "the body must be application/json, found text/plain",
+    ),
+    UnknownHost: Kind(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        "unknown-host",
+        "Not known by this name",
+        "this server is not known as 'evil.example': ...",
+    ),
     CrossSite: Kind(
         HTTPStatus.FORBIDDEN,
         "cross-site",
         "Sent by a page of another site",
         "pages of other sites may not change anything here, found 'Origin: http://evil.example': ...",
+    ),
+    TooManyValues: Kind(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "too-many-values",
+        "Too many JSON values",
+        "the body has more JSON values than the limit of 100000",
+        ("limit_values",),
+    ),
+    TooCostly: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "too-costly",
+        "Takes too long to check",
+        "checking this was stopped after 15 seconds of work, or because it takes too much memory: ...",
+    ),
+    Busy: Kind(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "busy",
+        "Too many large requests",
+        "too many large requests are handled at present: send this one again later",
     ),
     Unavailable: Kind(
         HTTPStatus.SERVICE_UNAVAILABLE,
@@ -378,15 +504,12 @@ UNREADABLE_BODY = "There was an error parsing the body"
 UNREADABLE_FORM = "Invalid multipart data."
 
 
-def faults(error: RequestValidationError, content_type: str) -> Iterator[InputProblem]:
+def faults(error: RequestValidationError) -> Iterator[InputProblem]:
     """Yield each problem with path and message, as for all refused input."""
     for fault in error.errors():
         location = [str(part) for part in fault["loc"] if part != "body"]
         if fault["type"] == "json_invalid":
             yield InputProblem("body", f"is not JSON: {fault['ctx']['error']} at character {fault['loc'][-1]}")
-        elif not location and not content_type.partition(";")[0].endswith("json"):
-            header = "with the header Content-Type: application/json"
-            yield InputProblem("body", f"must be JSON {header}, found {content_type[:100] or 'none'}")
         else:
             yield InputProblem(".".join(location) or "body", _message(fault))
 

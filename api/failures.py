@@ -17,7 +17,7 @@ from docrail.api.parameters import After, AppDep, Limit, Moment, Reason
 from docrail.api.runs import RunStatusOut
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
-from docrail.dag.language.limits import MAX_ITEMS
+from docrail.dag.language.step_kinds import MAX_ITEMS
 from docrail.dag.language.version_refs import MAX_VERSION
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import NotFound, TooLarge, WrongState

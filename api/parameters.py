@@ -1,9 +1,13 @@
 """Define parameters that several routes share: the app, pages of a list, an idempotency key, times."""
 
 import datetime as dt
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Header, Query, Request, params
@@ -12,17 +16,25 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from docrail.dag.language.inputs import InputProblem
-from docrail.dag.values.json_values import Json, shortened
+from docrail.dag.language.source.source import read_source
+from docrail.dag.values.json_values import Json, RepeatedKeyError, pairs_once, shortened
 from docrail.dag.values.suggestions import closest
 from docrail.services.app import App
-from docrail.services.errors import InvalidInput
+from docrail.services.errors import MOST_PROBLEMS, InvalidInput
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 async def app_of(request: Request) -> App:
-    """Return the open resources created at startup."""
-    return cast("App", request.app.state.app)
+    """Return the open resources created at startup. Costly checks end when this caller leaves."""
+    app = cast("App", request.app.state.app)
+    return replace(app, processes=app.processes and app.processes.until(partial(_left, request)))
+
+
+async def _left(request: Request) -> None:
+    """Return when the caller has closed the connection. The body must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 AppDep = Annotated[App, Depends(app_of)]
@@ -30,6 +42,8 @@ Limit = Annotated[int, Query(ge=1, le=500, description="most items on the page")
 After = Annotated[
     str | None, Query(max_length=4096, description="the `after` of the previous page; without it, the first page")
 ]
+MOST = 2**53
+"""Largest whole number in JSON that every reader takes exactly; PostgreSQL's and Temporal's have 64 bits."""
 
 Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the action")]
 
@@ -41,9 +55,9 @@ async def only_known(request: Request) -> None:
     """
     known = [field.alias for field in get_flat_params(request.scope["route"].dependant) if _is_query(field)]
     given = Counter(name for name, _ in request.query_params.multi_items())
-    problems = [*_unknown(given, known), *_repeated(given, "parameter")]
-    if problems:
-        raise InvalidInput(problems)
+    wrong = sum(name not in known or count > 1 for name, count in given.items())
+    if problems := [*islice(chain(_unknown(given, known), _repeated(given, "parameter")), MOST_PROBLEMS)]:
+        raise InvalidInput(problems, max(0, wrong - len(problems)))
 
 
 async def each_part_once(request: Request) -> None:
@@ -51,6 +65,27 @@ async def each_part_once(request: Request) -> None:
     form = await request.form()  # cached: it was already read for the route's arguments
     if problems := [*_repeated(Counter(name for name, _ in form.multi_items()), "part of the form")]:
         raise InvalidInput(problems)
+
+
+async def no_repeated_keys(request: Request) -> None:
+    """Refuse a JSON body in which an object has a key twice: readers differ in which value counts.
+
+    Raises: InvalidInput.
+    """
+    body = b"" if request.headers.get("content-type", "").startswith("multipart/") else await request.body()
+    try:
+        json.loads(body, object_pairs_hook=pairs_once)
+    except RepeatedKeyError as error:
+        problems = [*_repeated_keys(body)] or [InputProblem("body", str(error))]
+        raise InvalidInput(problems) from None
+    except (ValueError, RecursionError):
+        return  # no JSON: the route refuses it, if it takes a body
+
+
+def _repeated_keys(body: bytes) -> Iterator[InputProblem]:
+    for problem in read_source(body).problems:
+        if problem.code == "duplicate-key":
+            yield InputProblem(problem.path, f"{problem.message}, and again on line {problem.line}")
 
 
 def _is_query(field: Any) -> bool:

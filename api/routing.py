@@ -5,7 +5,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.api.auth import MayAdminister, MayRead
 from docrail.api.errors import problems
-from docrail.api.parameters import AppDep
+from docrail.api.parameters import MOST, AppDep
 from docrail.dag.language.routing import Facts
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions import routing
@@ -28,6 +28,7 @@ class RoutingIn(BaseModel):
         default=None,
         strict=True,
         ge=0,
+        le=MOST,
         description="the one that was changed: refused if the rules were replaced since",
     )
 
@@ -48,7 +49,7 @@ class FactsIn(BaseModel):
     )
 
     type: str = Field(default=UNKNOWN_MEDIA_TYPE, max_length=200)
-    size: int = Field(default=1, strict=True, ge=0, description="bytes")
+    size: int = Field(default=1, strict=True, ge=0, le=MOST, description="bytes")
     source: str = Field(default="", max_length=100)
     file_name: str = Field(default="document", max_length=255)
 

@@ -3,7 +3,6 @@
 The waits include those of nested runs. The actions include those on failed steps that have left the dead-letter inbox.
 """
 
-import asyncio
 from dataclasses import replace
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.errors import problems
+from docrail.api.large_answers import json_response
 from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Reason, one_key
 from docrail.dag.explain.facts import RunExplanation
 from docrail.dag.explain.report import RunReport
@@ -142,16 +142,16 @@ async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
 @router.get("/{run_id}/outputs", response_model=OutputsOut, responses=problems(NotFound))
 async def show_outputs(run_id: str, who: MayRead, app: AppDep) -> Response:
     """Show a run's full outputs, of any size; none before its end."""
-    shown = OutputsOut(run_id=run_id, outputs=await outputs.show_outputs(app, who, run_id))
-    return Response(await asyncio.to_thread(shown.model_dump_json), media_type="application/json")
+    return await json_response(
+        OutputsOut, OutputsOut(run_id=run_id, outputs=await outputs.show_outputs(app, who, run_id))
+    )
 
 
 @router.get("/{run_id}/steps/{step_id}/output", response_model=OutputOut, responses=problems(NotFound))
 async def show_output(run_id: str, step_id: str, who: MayRead, app: AppDep) -> Response:
     """Show a step's full output, of any size: a run's report only refers to outputs of more than 64 KiB."""
     shown = OutputOut(run_id=run_id, step_id=step_id, output=await outputs.show_output(app, who, run_id, step_id))
-    # Serialised once, in a thread: the framework would process it three times on the event loop.
-    return Response(await asyncio.to_thread(shown.model_dump_json), media_type="application/json")
+    return await json_response(OutputOut, shown)
 
 
 @router.get("/{run_id}/explain", response_model=RunExplanation, responses=problems(NotFound))
@@ -166,8 +166,7 @@ async def explain_run(
 ) -> Response:
     """Explain why each step is in its state: conditions with the values they read, attempts, and waits."""
     shown = await explanation.explain_run(app, who, run_id, step=step, after=after, limit=limit)
-    # Serialised once, in a thread: a page may contain thousands of steps.
-    return Response(await asyncio.to_thread(shown.model_dump_json), media_type="application/json")
+    return await json_response(RunExplanation, shown)
 
 
 @router.post("/{run_id}/pause", responses=problems(NotFound, WrongState))

@@ -80,5 +80,6 @@ class HandwrittenGraph:
                 start_to_close_timeout=timeout,
                 heartbeat_timeout=timedelta(seconds=10),
                 retry_policy=RETRY,
+                summary=name,
             )
         return done.step

@@ -62,5 +62,6 @@ class Handwritten:
             start_to_close_timeout=timeout,
             heartbeat_timeout=timedelta(seconds=10),
             retry_policy=RETRY,
+            summary=name,  # Temporal's UI shows it; without it the steps of a workflow look alike
         )
         return done.step

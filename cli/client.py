@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 60.0
 """How long the API may be unavailable while a run is followed: enough to restart any of the servers."""
 ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 
-GIVE_A_KEY = f"give a key with --key or {KEY_VARIABLE}"
+GIVE_A_KEY = f"give a key with --api-key or {KEY_VARIABLE}"
 IS_IT_RUNNING = "is it running? `docrail up` starts it, --api sets its address"
 
 

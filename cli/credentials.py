@@ -15,7 +15,7 @@ DATA_VARIABLE, DATA_FOLDER = "DOCRAIL_DATA_DIR", "var"
 
 ApiKey = Annotated[
     str | None,
-    typer.Option("--key", help="The API key to send.", envvar=KEY_VARIABLE, show_envvar=False, metavar="KEY"),
+    typer.Option("--api-key", help="The API key to send.", envvar=KEY_VARIABLE, show_envvar=False, metavar="KEY"),
 ]
 """An option of every command that calls the API."""
 

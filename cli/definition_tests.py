@@ -43,7 +43,7 @@ def run_tests(
     if as_json:
         print_json(_as_json(definition, verdicts))
     else:
-        print(f"{file}: {passed} of {len(verdicts)} test{'s' * (len(verdicts) != 1)} passed")
+        say(f"{file}: {passed} of {len(verdicts)} test{'s' * (len(verdicts) != 1)} passed")
     if passed < len(verdicts):
         raise typer.Exit(1)
 

@@ -10,7 +10,7 @@ import typer
 
 from docrail.cli.catalogue import all_handlers, handlers_by_name
 from docrail.cli.files import files_in, read_file
-from docrail.cli.terminal import AlwaysJson, AsJson, print_json
+from docrail.cli.terminal import AlwaysJson, AsJson, print_json, say, say_unfolded
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.rates import DEFAULT_LIMITS, fleet_limits
 from docrail.dag.language.source.source import MAX_SOURCE_BYTES
@@ -55,12 +55,12 @@ def validate(
         found = [asdict(problem) for problem in problems]
         reports.append({"file": str(file), "valid": definition is not None, "problems": found})
         if not as_json:
-            print("\n".join(_lines(file, definition, problems)))
+            say_unfolded("\n".join(_lines(file, definition, problems)))
     valid = sum(report["valid"] for report in reports)
     if as_json:
         print_json(reports)
     elif len(reports) > 1:
-        print(f"{len(reports)} files, {valid} valid")
+        say(f"{len(reports)} files, {valid} valid")
     if valid < len(reports):
         raise typer.Exit(1)
 

@@ -16,11 +16,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from docrail.adapters.logs import configure_logs
 from docrail.cli.client import ApiError, ask, follow
 from docrail.cli.listing import ID, NUMBER, STATUS, Kind
 from docrail.cli.servers import addresses
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
-from docrail.cli.tables import console, fits, print_columns
+from docrail.cli.tables import console, fits, print_columns, safe
 from docrail.cli.terminal import coloured, complain, print_json, program, say
 from docrail.dag.values.json_values import Json
 from docrail.embedded.stack import Stack, StackOptions, run_stack
@@ -61,6 +62,7 @@ def demo(
 
     Example: docrail demo --keep
     """
+    configure_logs()
     folder = Path(tempfile.mkdtemp(prefix="docrail-demo-"))
     shown: list[Shown] = []
     try:
@@ -137,7 +139,7 @@ def print_samples(shown: Sequence[Shown]) -> None:
     say("")
     headings: list[tuple[str, Kind]] = [(name, ID) for name in ("file", "vendor", "number")]
     headings += [(name, NUMBER) for name in ("date", "total", "confidence")] + [("run", STATUS), ("priority", NUMBER)]
-    rows = [(sample.file, *_cells(sample)[:-1], sample.run["status"], _cells(sample)[-1]) for sample in shown]
+    rows = safe([(sample.file, *_cells(sample)[:-1], sample.run["status"], _cells(sample)[-1]) for sample in shown])
     if fits(headings, rows):
         print_columns(headings, rows)
     else:

@@ -17,7 +17,7 @@ from docrail.cli.files import files_in
 from docrail.cli.listing import ID, NUMBER, TEXT, Listing
 from docrail.cli.printout import print_parts
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
-from docrail.cli.terminal import complain, print_json, visible
+from docrail.cli.terminal import complain, print_json, say_unfolded, visible_json
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.explanation import Term, explain, explain_overall
 from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
@@ -140,7 +140,7 @@ async def _read_all(files: Sequence[tuple[str, Path]], at_once: int, shape: Shap
     async for reading in _read(files, at_once):
         readings.append(reading)
         if shape is Shape.JSONL:
-            print(json.dumps(record(reading), ensure_ascii=False), flush=True)
+            print(visible_json(json.dumps(record(reading), ensure_ascii=False)), flush=True)
         _progress(len(readings), len(files))
     return True
 
@@ -152,7 +152,7 @@ def _print(readings: Sequence[Reading], shape: Shape) -> None:
         _print_table(readings)
     for reading in readings if shape is Shape.EXPLAINED else ():
         if reading.invoice is not None:
-            print(visible("\n".join((reading.name, *explanation_of(reading.invoice)))))
+            say_unfolded("\n".join((reading.name, *explanation_of(reading.invoice))))
 
 
 async def _read(files: Sequence[tuple[str, Path]], at_once: int) -> AsyncIterator[Reading]:

@@ -12,7 +12,7 @@ from docrail.adapters.store.blobs import BlobMissing, BlobStore
 from docrail.adapters.store.files import write_atomic
 from docrail.cli.database import small_pool
 from docrail.cli.printout import Printout
-from docrail.cli.terminal import complain
+from docrail.cli.terminal import complain, visible_json
 from docrail.services.access.models import DEFAULT_TENANT, system_principal
 from docrail.services.reviews.gold import GoldDocument, gold_documents
 
@@ -39,7 +39,7 @@ def export(
         raise typer.BadParameter("needs a folder", param_hint="--originals")
     documents = asyncio.run(_load(settings.database_url, tenant))
     if folder == "-":
-        sys.stdout.writelines(_lines(documents))
+        sys.stdout.writelines(map(visible_json, _lines(documents)))
         return None
     place = Path(folder)
     write_atomic(place / CORRECTIONS, "".join(_lines(documents)).encode())

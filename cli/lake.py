@@ -97,7 +97,10 @@ def compact(context: typer.Context) -> Printout:
 
     settings = context.obj()
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
     try:
         report = asyncio.run(run_maintenance(connection, settings.task_queue))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -13,14 +14,19 @@ import pyarrow as pa
 from docrail.adapters.store.files import write_atomic
 from docrail.cli.listing import ID, TEXT
 from docrail.cli.tables import fits, print_blocks, print_columns
-from docrail.cli.terminal import complain, say
+from docrail.cli.terminal import complain, say, visible, visible_json
 from docrail.dag.values.json_values import Json
+from docrail.dag.values.printable import printable
 from docrail.services.lake.files import Lake
 from docrail.services.lake.parquet import pack
 from docrail.services.lake.query import open_lake, rows_of
 
 MOST_SHOWN = 1_000
 """Most rows of a table."""
+
+
+FORMULA = re.compile(r"\s*(?![+-]?\d+(\.\d+)?\Z)[=+\-@\uff1d\uff0b\uff0d\uff20]")
+"""The start of a formula in a spreadsheet, also in full width; a plain number is none."""
 
 
 class Shape(StrEnum):
@@ -69,10 +75,10 @@ def _print_table(answer: pa.RecordBatchReader) -> None:
     names, rows, left = answer.schema.names, list[list[str]](), 0
     for row in rows_of(answer):
         if len(rows) < MOST_SHOWN:
-            rows.append([*map(_text, row)])
+            rows.append([visible(_text(value)) for value in row])
         else:
             left += 1
-    headings = [(name, TEXT) for name in names]
+    headings = [(visible(name), TEXT) for name in names]
     if fits(headings, rows):
         print_columns(headings, rows)
     else:
@@ -85,16 +91,25 @@ def _print_table(answer: pa.RecordBatchReader) -> None:
 
 def _print_csv(answer: pa.RecordBatchReader) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.schema.names)
-    writer.writerows(map(_text, row) for row in rows_of(answer))
+    writer.writerow(map(safe_cell, answer.schema.names))
+    writer.writerows(map(safe_cell, row) for row in rows_of(answer))
 
 
 def _print_json(answer: pa.RecordBatchReader) -> None:
     before = "["
     for (text,) in rows_of(answer):
-        sys.stdout.write(f"{before}\n{text}")
+        sys.stdout.write(f"{before}\n{visible_json(text)}")
         before = ","
     print("[]" if before == "[" else "\n]")
+
+
+def safe_cell(value: Json) -> str:
+    """Return a CSV cell that neither commands a terminal nor is a formula in a spreadsheet.
+
+    A text that begins like a formula gets an apostrophe, as OWASP advises; numbers stay.
+    """
+    text = printable(_text(value), lines=True)
+    return f"'{text}" if FORMULA.match(text) else text
 
 
 def _text(value: Json) -> str:

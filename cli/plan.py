@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from docrail.cli.definitions import File, count_of, load
-from docrail.cli.terminal import print_json
+from docrail.cli.terminal import print_json, say_source, say_unfolded
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.picture import critical_path, layers, mermaid, most_at_once
 
@@ -34,11 +34,11 @@ def plan(
     definition = load(file)
     match PlanFormat.JSON if as_json else output:
         case PlanFormat.MERMAID:
-            print(mermaid(definition), end="")
+            say_source(mermaid(definition))
         case PlanFormat.JSON:
             print_json(_as_json(definition))
         case PlanFormat.TEXT:
-            print("\n".join(_as_text(definition)))
+            say_unfolded("\n".join(_as_text(definition)))
 
 
 def _as_text(definition: Definition) -> list[str]:

@@ -11,7 +11,7 @@ import typer
 
 from docrail.cli.credentials import ApiKey, given_key
 from docrail.cli.listing import Listing
-from docrail.cli.terminal import AsJson, print_json, say
+from docrail.cli.terminal import AsJson, print_json, say, say_source
 from docrail.dag.values.json_values import Json
 
 EXIT_CODES = "Exit codes: 0 done; 1 not found, refused or a server is unavailable; 2 wrong usage; 130 Ctrl-C."
@@ -33,7 +33,7 @@ class Printout:
     def print(self, *, as_json: bool) -> None:
         """Print it, and end the command if it did not succeed. Raises: SystemExit, typer.Exit."""
         if self.source is not None:
-            print(self.source, end="" if self.source.endswith("\n") else "\n")
+            say_source(self.source)
         elif as_json:
             print_json(self.data)
         else:

@@ -30,7 +30,7 @@ from docrail.cli.printout import print_parts
 from docrail.cli.published import DEFINITIONS
 from docrail.cli.run_report import progress_lines, report_parts
 from docrail.cli.stop import run_or_exit
-from docrail.cli.terminal import complain, print_json
+from docrail.cli.terminal import complain, print_json, say, say_unfolded
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.version_refs import Ref, Target, parse_ref, version_for
 from docrail.dag.values.json_values import Json
@@ -128,7 +128,7 @@ async def _run(api: str, order: dict[str, Json], *, wait: bool, as_json: bool) -
     if as_json:
         print_json(started)
     else:
-        print(f"started {started['run_id']}" if started["created"] else f"{started['run_id']} was started before")
+        say(f"started {started['run_id']}" if started["created"] else f"{started['run_id']} was started before")
     return 0
 
 
@@ -160,7 +160,7 @@ async def _end(client: httpx.AsyncClient, run_id: str, *, quiet: bool) -> dict[s
         async for report, waits in follow(client, run_id, complain, with_waits=not quiet):
             lines = [] if quiet or report["status"] in ENDED else list(progress_lines(report, waits))
             if lines and lines != printed:
-                print("\n".join(lines), file=sys.stderr, flush=True)
+                say_unfolded("\n".join(lines), sys.stderr)
                 printed = lines
     except ApiError as error:
         raise ApiError(f"{error}: {goes_on}") from error

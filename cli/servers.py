@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from docrail.adapters.logs import configure_logs
 from docrail.adapters.postgres.migrate import migrate as apply_migrations
 from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.temporal.connection import Connection, find_connection
@@ -24,9 +25,6 @@ from docrail.services.errors import Unavailable
 from docrail.services.fleet.namespace import prepare_namespace
 from docrail.services.limits.service import apply_limits, line_of
 from docrail.services.maintenance.service import apply_background_schedule, apply_schedule, apply_sla_schedule
-
-API_GRACE_SECONDS = 10
-"""How long requests may still take when the API is stopped."""
 
 LAST_PORT = 65_535
 
@@ -81,6 +79,7 @@ def up(
     settings = context.obj()
     if not (require_keys or is_loopback(settings.api_host)):
         raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
+    configure_logs(settings.log_level, settings.secret_values)
     options = StackOptions(
         data_dir=data or settings.data_dir,
         api_host=settings.api_host,
@@ -94,6 +93,7 @@ def up(
         require_keys=require_keys,
         worker_metrics_port=settings.worker_metrics_port,
         worker_metrics_host=settings.worker_metrics_host,
+        encrypts=settings.payload_keys is not None,
         makes_webhook_secret=settings.secrets_dir is None,  # a folder of the operator's own is left alone
     )
     run_until_stopped(lambda: _up(options, settings, as_json=as_json))
@@ -116,32 +116,48 @@ def start_worker(context: typer.Context, as_json: Started = False) -> None:
     worker.main()
 
 
-def start_api(context: typer.Context, as_json: Started = False) -> None:
+def start_api(
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="Certificate chain in PEM: serve HTTPS. [DOCRAIL_TLS_CERT]", metavar="FILE")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(help="The certificate's private key in PEM. [DOCRAIL_TLS_KEY]", metavar="FILE")
+    ] = None,
+    trusted_proxies: Annotated[
+        str | None,
+        typer.Option(
+            help="Proxies whose X-Forwarded-For, -Proto and -Host are believed. [DOCRAIL_TRUSTED_PROXIES]",
+            metavar="ADDRESSES",
+        ),
+    ] = None,
+    as_json: Started = False,
+) -> None:
     """Serve the HTTP API against the servers of the settings.
 
-    It listens on DOCRAIL_API_HOST:DOCRAIL_API_PORT until SIGTERM or Ctrl-C.
+    It listens on DOCRAIL_API_HOST:DOCRAIL_API_PORT until SIGTERM or Ctrl-C. docs/howto/network.md shows how to let
+    others reach it.
 
     Exit codes: 0 stopped, 1 it could not start, 2 wrong usage.
 
-    Example: DOCRAIL_API_PORT=8080 docrail server start
+    Example: docrail server start --tls-cert docrail.pem --tls-key docrail.key
     """
-    import uvicorn
-
     from docrail.api.app import create_app
+    from docrail.api.server import CertificateError, serve
+    from docrail.settings import Settings
 
-    settings = context.obj()
-    if settings.api_port:  # uvicorn would end in a log of five lines
+    given: dict[str, Any] = {"tls_cert": tls_cert, "tls_key": tls_key, "trusted_proxies": trusted_proxies}
+    settings = Settings(**{name: value for name, value in given.items() if value is not None})
+    configure_logs(settings.log_level, settings.secret_values, is_bounded=True)
+    if settings.api_port:  # else the error would be asyncio's
         claim_port(settings.api_port, "DOCRAIL_API_PORT", settings.api_host)
     if as_json:
-        print_json({"api_url": f"http://{settings.api_host}:{settings.api_port}"})
+        scheme = "https" if settings.tls_cert else "http"
+        print_json({"api_url": f"{scheme}://{settings.api_host}:{settings.api_port}"})
     os.umask(0o077)  # documents are no one else's to read
-    uvicorn.run(
-        create_app(settings),
-        host=settings.api_host,
-        port=settings.api_port,
-        access_log=False,  # /metrics counts requests
-        timeout_graceful_shutdown=API_GRACE_SECONDS,
-    )
+    try:
+        serve(create_app(settings), settings)
+    except CertificateError as error:
+        raise SystemExit(str(error)) from None
 
 
 def migrate(context: typer.Context, as_json: AsJson = False) -> None:
@@ -156,6 +172,7 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail server migrate
     """
     settings = context.obj()
+    configure_logs(settings.log_level, settings.secret_values)
     report = _no_report if as_json else say
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))
@@ -164,7 +181,10 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
         raise SystemExit(unreachable(error)) from None
     report("\n".join([*(f"applied {name}" for name in applied), "the database is up to date"]))
     connection = find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
     )
     try:
         prepared = asyncio.run(_prepare(connection, settings))
@@ -192,7 +212,7 @@ async def _up(options: StackOptions, settings: Any, *, as_json: bool) -> None:
     report = complain if as_json else say
     async with run_stack(options, report) as stack:
         at, namespace = (stack.environment[f"DOCRAIL_TEMPORAL_{name}"] for name in ("ADDRESS", "NAMESPACE"))
-        prepared = await _prepare(find_connection(at, namespace, envconfig=False), settings)
+        prepared = await _prepare(find_connection(at, namespace, envconfig=False, keys=settings.encryption), settings)
         for line in prepared.lines:
             report(line)
         if as_json:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import IO, Any, cast
 
 from rich import box
 from rich.cells import cell_len
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from docrail.cli.listing import Kind
-from docrail.cli.terminal import coloured, columns, folded, visible
+from docrail.cli.terminal import colour_of, coloured, columns, folded, say_unfolded, visible
 
 NARROWEST_TEXT = 12
 """Least columns of a text that is folded: fewer are hard to read."""
@@ -24,33 +23,14 @@ GAP = 2
 """Columns between two of a table."""
 
 
-class _Visible:
-    """A stream on which only visible characters are written."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        return self._stream.write(visible(text))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
 def console() -> Console:
     """Return the console of tables. Cells are texts of documents and errors: `[b]` in them is no markup."""
-    return Console(
-        file=cast("IO[str]", _Visible(sys.stdout)),
-        width=columns(sys.stdout),
-        markup=False,
-        emoji=False,
-        highlight=False,
-    )
+    return Console(width=columns(sys.stdout), markup=False, emoji=False, highlight=False)
 
 
 def print_table(headings: Mapping[str, Kind], rows: Rows) -> None:
     """Print a table, or where it is too wide without its empty columns, or else a block for each row."""
-    columns_ = list(headings.items())
+    columns_, rows = list(headings.items()), safe(rows)
     if rows and not fits(columns_, rows):
         full = [any(cells) for cells in zip(*rows, strict=True)]
         columns_, rows = list(compress(columns_, full)), [list(compress(row, full)) for row in rows]
@@ -58,6 +38,11 @@ def print_table(headings: Mapping[str, Kind], rows: Rows) -> None:
         print_columns(columns_, rows)
     else:
         print_blocks(columns_, rows)
+
+
+def safe(rows: Rows) -> Rows:
+    """Return rows with every cell safe to print, before their widths are measured."""
+    return [[visible(cell) for cell in row] for row in rows]
 
 
 def fits(headings: Headings, rows: Rows) -> bool:
@@ -87,7 +72,7 @@ def print_columns(headings: Headings, rows: Rows) -> None:
             table.add_column(name, no_wrap=True, justify="right" if kind is Kind.NUMBER else "left")
     for row in rows:
         cells = zip(row, headings, strict=True)
-        table.add_row(*(Text.from_ansi(coloured(text)) if kind is Kind.STATUS else text for text, (_, kind) in cells))
+        table.add_row(*(Text(text, colour_of(text) or "" if kind is Kind.STATUS else "") for text, (_, kind) in cells))
     console().print(table)
 
 
@@ -95,8 +80,8 @@ def print_blocks(headings: Headings, rows: Rows) -> None:
     """Print the first cell of each row, and below it each other cell after its heading."""
     width = max(len(name) for name, _ in headings)
     for first, *others in rows:
-        print(visible(first))
+        say_unfolded(first)
         for (name, kind), text in zip(headings[1:], others, strict=True):
             line = f"  {name:{width}}  {coloured(text) if kind is Kind.STATUS else text}"
             if text:
-                print("\n".join(folded(line, columns(sys.stdout)) if kind is Kind.TEXT else [visible(line)]))
+                say_unfolded("\n".join(folded(line, columns(sys.stdout)) if kind is Kind.TEXT else [line]))

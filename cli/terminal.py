@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import os
 import re
+import secrets
 import shutil
 import sys
 import textwrap
@@ -13,7 +14,8 @@ from typing import Annotated, TextIO
 
 import typer
 
-from docrail.dag.values.json_values import Json
+from docrail.dag.values.json_values import Json, pairs_once
+from docrail.dag.values.printable import escaped_in_json, printable
 from docrail.dag.values.suggestions import closest
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -33,13 +35,15 @@ COLOURS = {
 }
 """By status; one with an addition after a comma has the colour of what is before it unless it is listed itself."""
 
-_CONTROLS = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Characters that command a terminal; the colours that we write ourselves are kept."""
+_MARK = "".join(chr(0xFDD0 + secrets.randbelow(32)) for _ in range(4))
+"""Surrounds a coloured status until it is printed. Chosen at each start, so that no stranger's text contains it."""
+
+_MARKED = re.compile(f"{_MARK}(.*?){_MARK}")
 
 
 def visible(text: str) -> str:
-    """Return `text` with its control characters escaped: names and documents come from strangers."""
-    return _CONTROLS.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text)
+    """Return `text` safe to print: names and documents come from strangers. Marks of `coloured` stay."""
+    return _MARK.join(printable(part, lines=True) for part in text.split(_MARK))
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
@@ -49,7 +53,18 @@ def say(text: str, stream: TextIO | None = None) -> None:
     if stream and stream.isatty():  # None: closed by the caller
         width = columns(stream)
         lines = [part for line in lines for part in (folded(line, width) if len(line) > width else [line])]
-    print("\n".join(lines), file=stream, flush=True)
+    say_unfolded("\n".join(lines), stream)
+
+
+def say_unfolded(text: str, stream: TextIO | None = None) -> None:
+    """Print a text in lines as they are."""
+    painted = _MARKED.sub(lambda found: typer.style(found[1], fg=colour_of(found[1])), visible(text))
+    print(painted, file=stream or sys.stdout, flush=True)
+
+
+def say_source(text: str) -> None:
+    """Print a text exactly as its author wrote it; only a terminal gets it made safe."""
+    print(visible(text) if sys.stdout.isatty() else text, end="" if text.endswith("\n") else "\n", flush=True)
 
 
 def complain(message: str) -> None:
@@ -76,16 +91,30 @@ def folded(line: str, width: int) -> Iterator[str]:
     )
 
 
+def colour_of(status: str) -> str | None:
+    """Return the colour of a status."""
+    return COLOURS.get(status) or COLOURS.get(status.partition(",")[0])
+
+
 def coloured(status: str, stream: TextIO | None = None) -> str:
-    """Return a status in its colour if `stream`, by default stdout, is a terminal."""
-    colour = COLOURS.get(status) or COLOURS.get(status.partition(",")[0])
-    plain = colour is None or not (stream or sys.stdout).isatty() or "NO_COLOR" in os.environ
-    return status if plain else typer.style(status, fg=colour)
+    """Return a status marked to be printed in its colour if `stream`, by default stdout, is a terminal."""
+    plain = colour_of(status) is None or not shows_colours(stream or sys.stdout)
+    return status if plain else f"{_MARK}{status}{_MARK}"
+
+
+def shows_colours(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal on which colours are wanted."""
+    return stream.isatty() and "NO_COLOR" not in os.environ
 
 
 def print_json(value: Json) -> None:
     """Print JSON for programs and people."""
-    print(json.dumps(value, indent=2, ensure_ascii=False), flush=True)
+    print(visible_json(json.dumps(value, indent=2, ensure_ascii=False)), flush=True)
+
+
+def visible_json(text: str) -> str:
+    """Return a text of JSON with what is unsafe to print escaped as JSON does it: its value stays the same."""
+    return printable(text, lines=True, write=escaped_in_json)
 
 
 def parse_json(option: str, text: str) -> Json:
@@ -98,8 +127,11 @@ def parse_json(option: str, text: str) -> Json:
 
 
 def strict_json(text: str) -> Json:
-    """Return the JSON value of a text. Raises: ValueError, also for NaN and Infinity, and RecursionError."""
-    return json.loads(text, parse_constant=_refuse)
+    """Return the JSON value of a text.
+
+    Raises: ValueError, also for NaN, Infinity and an object with a key twice, and RecursionError.
+    """
+    return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs_once)
 
 
 def _refuse(constant: str) -> Json:

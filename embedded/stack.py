@@ -24,6 +24,7 @@ from docrail.embedded.claims import (
 from docrail.embedded.postgres import PostgresServer, admit_services, start_postgres
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised, wait_until
 from docrail.embedded.temporal import NAMESPACE, TemporalServer, start_temporal
+from docrail.embedded.ui_guard import guard_ui, hidden_host
 
 READY_SECONDS = 60.0
 """Timeout for the API and the workers to become ready; a slow, busy machine needs a tenth of it."""
@@ -56,6 +57,13 @@ class StackOptions:
     worker_metrics_port: int = 0
     """Port of the first worker's /metrics page; the others use the following ports."""
     worker_metrics_host: str = HOST
+    encrypts: bool = False
+    """Whether what goes through Temporal is encrypted: its web UI then asks the API to decrypt it."""
+
+    @property
+    def api_url(self) -> str:
+        """Return the API's address on this machine."""
+        return f"http://{LOCAL.get(self.api_host, self.api_host)}:{self.api_port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +114,11 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         if options.makes_webhook_secret and (made := make_webhook_secret(options.data_dir)):
             report(f"made the secret that signs webhooks: {made}")
         postgres, database_url, temporal = await _start_servers(options, report, cleanup)
-        api_url = f"http://{LOCAL.get(options.api_host, options.api_host)}:{options.api_port}"
         if options.require_keys:
-            await _keep_local_key(options.data_dir, database_url, api_url)
-        environment = _environment(options, database_url, temporal, api_url)
+            await _keep_local_key(options.data_dir, database_url, options.api_url)
+        environment = _environment(options, database_url, temporal, options.api_url)
         report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
-        http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # local: no proxy
+        http = httpx.AsyncClient(base_url=options.api_url, trust_env=False, timeout=10)  # local: no proxy
         await cleanup.enter_async_context(http)
         children = _Children(options, environment, report)
         workers = tuple(children.worker(number, port) for number, port in enumerate(metrics_ports, start=1))
@@ -154,9 +161,20 @@ async def _start_servers(
     database_url = await admit_services(postgres)
     await _publish(database_url)
     report("starting Temporal")
-    temporal = await start_temporal(options.data_dir, options.temporal_port, options.ui_port, report=report)
+    host = hidden_host()
+    ui_port = 0 if host == HOST else options.ui_port
+    temporal = await start_temporal(
+        options.data_dir,
+        options.temporal_port,
+        ui_port,
+        report=report,
+        ui_host=host,
+        codec_endpoint=f"{options.api_url}/v1/codec" if options.encrypts else None,
+    )
     cleanup.push_async_callback(temporal.process.stop)
-    return postgres, database_url, temporal
+    guard = await guard_ui(temporal.ui_url, options.ui_port)
+    cleanup.callback(guard.close)
+    return postgres, database_url, replace(temporal, ui_url=f"http://{HOST}:{options.ui_port}")
 
 
 async def _publish(dsn: str) -> None:
@@ -196,6 +214,8 @@ def _environment(options: StackOptions, database_url: str, temporal: TemporalSer
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),
         "DOCRAIL_ACCESS": "keys" if options.require_keys else "local",
+        "DOCRAIL_TLS_CERT": "",  # for `docrail server start`
+        "DOCRAIL_TLS_KEY": "",
         "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
         "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
         # One folder of code is one build: there is no other one for older runs to stay on.

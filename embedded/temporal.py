@@ -1,6 +1,7 @@
 """Configure, start and probe Temporal's dev server with its web UI, on a SQLite file."""
 
 import asyncio
+import secrets
 import shutil
 import sysconfig
 from asyncio.subprocess import DEVNULL
@@ -51,23 +52,27 @@ async def start_temporal(
     ui_port: int = 8233,
     *,
     report: Report,
+    ui_host: str = HOST,
     dynamic_config: Sequence[str] = (),
+    codec_endpoint: str | None = None,
 ) -> TemporalServer:
     """Start Temporal on a database in `data_dir` and return when it answers. Port 0 takes a free one.
 
-    `dynamic_config` adds KEY=VALUE settings, values in JSON. Raises: PortError, NotStartedError,
-    ProcessError if it is not installed.
+    `dynamic_config` adds KEY=VALUE settings, values in JSON; the web UI decrypts payloads at `codec_endpoint`.
+    Raises: PortError, NotStartedError, ProcessError if it is not installed.
     """
-    port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port")
+    port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port", ui_host)
     binary, address, database = find_binary(), f"{HOST}:{port}", data_dir / "temporal"
 
     def on(folder: Path) -> Supervised:
         arguments = (
-            *(binary, "server", "start-dev", "--ip", HOST, "--port", str(port), "--ui-port", str(ui_port)),
+            *(binary, "server", "start-dev", "--ip", HOST, "--port", str(port)),
+            *("--ui-ip", ui_host, "--ui-port", str(ui_port)),
             *("--db-filename", str(folder / "temporal.db"), "--log-level", "error", "--ui-disable-news-fetch"),
             *_each("--sqlite-pragma", SQLITE_PRAGMAS),
             *_each("--search-attribute", (f"{name}=Keyword" for name in SEARCH_ATTRIBUTES)),
-            *_each("--dynamic-config-value", (*DYNAMIC_CONFIG, *dynamic_config)),
+            *_each("--dynamic-config-value", (*DYNAMIC_CONFIG, _closed_http_api(), *dynamic_config)),
+            *_each("--ui-codec-endpoint", filter(None, [codec_endpoint])),
         )
         program = Program("Temporal", arguments, data_dir / "logs" / "temporal.log", stop_seconds=5)
         return Supervised(program, lambda: _set_retention(binary, address), report)
@@ -76,7 +81,15 @@ async def start_temporal(
         await _make_database(on, database)
     process = on(database)
     await process.start()
-    return TemporalServer(address, f"http://{HOST}:{ui_port}", process)
+    return TemporalServer(address, f"http://{ui_host}:{ui_port}", process)
+
+
+def _closed_http_api() -> str:
+    """Return the setting that closes Temporal's HTTP API, which has no token against pages of other sites.
+
+    It cannot be turned off, but answers only under names that are allowed, and this one is known to no one.
+    """
+    return f'frontend.httpAllowedHosts=["{secrets.token_hex(16)}.invalid"]'
 
 
 async def _make_database(on: Callable[[Path], Supervised], database: Path) -> None:

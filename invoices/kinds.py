@@ -4,6 +4,7 @@ A kind only names its Parquet type, which `services/lake/parquet.py` builds, so 
 """
 
 import datetime as dt
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,10 +50,6 @@ class Arrow(StrEnum):
     AMOUNT = "decimal128(18, 4)"
 
 
-def _no_evidence(_: object) -> tuple[Evidence, ...]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T]):
     """How values of one type are parsed, compared, checked and stored."""
@@ -67,7 +64,7 @@ class Kind(Generic[T]):
     """Compare two readings regardless of formatting; return None if one is only part of the other."""
     is_right: Callable[[T, object], bool]
     """Compare a value with its label, a text or a number."""
-    evidence: Callable[[T], tuple[Evidence, ...]] = _no_evidence
+    evidence: Callable[[T], tuple[Evidence, ...]] = lambda _: ()
     """Return the evidence the value itself carries, such as its check digits."""
 
 
@@ -180,10 +177,6 @@ def _same_name(one: str, other: str) -> bool | None:
     return True if same is None and min(len(squeeze(one)), len(squeeze(other))) >= SHORTEST_NAME else same
 
 
-def _same_date(one: dt.date, other: dt.date) -> bool:
-    return one == other
-
-
 def _same_amount(one: Decimal, other: Decimal) -> bool:
     """Compare absolute values: a credit note's page may print a minus where its XML has none."""
     return abs(one) == abs(other)
@@ -200,14 +193,6 @@ def _is_right_name(value: str, truth: object) -> bool:
     return short == long or (len(short) >= SHORTEST_NAME and short in long and len(long) < 2 * len(short))
 
 
-def _is_right_date(value: dt.date, truth: object) -> bool:
-    return value.isoformat() == str(truth)
-
-
-def _is_right_amount(value: Decimal, truth: object) -> bool:
-    return value == Decimal(str(truth))
-
-
 def _squeezed(value: object) -> str:
     return squeeze(str(value).replace("ß", "ss"))
 
@@ -219,5 +204,14 @@ VAT_ID: Kind[str] = Kind(
 )
 IBAN: Kind[str] = Kind("IBAN", Arrow.TEXT, _parse_iban, _identifier_of_model, _same_text, is_right_text, iban_evidence)
 CURRENCY: Kind[str] = Kind("currency", Arrow.TEXT, _parse_currency, _currency_of_model, _same_text, is_right_text)
-DATE: Kind[dt.date] = Kind("date", Arrow.DATE, _parse_date, _date_of_model, _same_date, _is_right_date)
-AMOUNT: Kind[Decimal] = Kind("amount", Arrow.AMOUNT, _parse_amount, amount_of, _same_amount, _is_right_amount)
+DATE: Kind[dt.date] = Kind(
+    "date",
+    Arrow.DATE,
+    _parse_date,
+    _date_of_model,
+    same=operator.eq,
+    is_right=lambda value, truth: value.isoformat() == str(truth),
+)
+AMOUNT: Kind[Decimal] = Kind(
+    "amount", Arrow.AMOUNT, _parse_amount, amount_of, _same_amount, lambda value, truth: value == Decimal(str(truth))
+)

@@ -20,7 +20,7 @@ SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
 READER_VERSION = "12"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "8da1d9794919da29"
+READERS_DIGEST = "7f2aae8decd4506e"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -67,6 +67,10 @@ class FieldValue(_Model, Generic[T]):
     candidates: tuple[Candidate[T], ...] = ()
     """Values from every source including the chosen one, most confident first."""
     lock: Lock | None = None
+
+    def as_candidate(self) -> Candidate[Any]:
+        """Return the value with its source and place, as evidence for another choice."""
+        return Candidate(value=self.value, source=self.source, page=self.page, box=self.box, word_score=self.word_score)
 
     def with_fact(self, fact: Evidence) -> "FieldValue[T]":
         """Return a copy with one more fact for or against the value."""

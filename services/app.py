@@ -15,6 +15,7 @@ from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
 from docrail.handlers import Catalogue, Handler
 from docrail.services.callback_urls import CallbackKeys
+from docrail.services.limited_processes import LimitedProcesses
 
 if TYPE_CHECKING:  # handlers are loaded with this module, and checking a definition needs no client
     from temporalio.client import Client
@@ -34,6 +35,10 @@ class Registry(Protocol):
     @property
     def resource_limits(self) -> Mapping[str, float]:
         """Return the rate limit of each resource tag, in uses per second."""
+
+    @property
+    def processes(self) -> LimitedProcesses | None:
+        """Return the limited processes for costly checks; None: they run in threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class App:
     """Largest total of a document that one person may approve alone; None: no maximum."""
     reader: DocumentReader = field(default_factory=DocumentReader)
     """Opens documents to render their pages. Its processes start when the first page is rendered."""
+    processes: LimitedProcesses | None = None
+    """Limited processes for costly checks; None: they run in threads."""
 
 
 ANSWER_SECONDS = 3.0

@@ -13,10 +13,13 @@ from temporalio.client import (
     WorkflowExecution,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
+    WorkflowQueryFailedError,
 )
 from temporalio.service import RetryConfig, RPCError, RPCStatusCode
 
+from docrail.adapters.temporal.codec import PayloadKeyError
 from docrail.adapters.temporal.connection import Connection, connect
+from docrail.adapters.temporal.keys import SETTING
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.app import App
@@ -110,6 +113,8 @@ def engine_errors(kind: str, wanted: str) -> Iterator[None]:
         raise
     except (RPCTimeoutOrCancelledError, TimeoutError) as error:
         raise Unavailable("Temporal", "no answer in time") from error
+    except PayloadKeyError as error:
+        raise Unavailable("Temporal", str(error)) from error
     except RuntimeError as error:
         if not str(error).startswith(CONNECT_FAILED):
             raise
@@ -134,6 +139,10 @@ def worker_errors() -> Iterator[None]:
         if error.status not in _NO_ANSWER:
             raise
         raise Unavailable(WORKER, error.message) from error
+    except WorkflowQueryFailedError as error:
+        if SETTING not in str(error):
+            raise
+        raise Unavailable(WORKER, str(error)) from error  # our own question was encrypted with a key that it lacks
     except (RPCTimeoutOrCancelledError, TimeoutError) as error:
         raise Unavailable(WORKER, "no worker answered in time") from error
 

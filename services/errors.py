@@ -20,6 +20,10 @@ MOST_KNOWN = 24
 """Maximum number of existing names that a message lists."""
 
 
+MOST_PROBLEMS = 50
+"""Maximum number of problems that a refusal lists."""
+
+
 LONGEST_ID = 200
 """Maximum number of characters of the requested id that a message repeats. Every valid id is shorter."""
 
@@ -60,6 +64,13 @@ def _listed(names: Sequence[str]) -> str:
 
 class Unauthenticated(OperationError):
     """The request has no valid credentials. What is wrong with a key is shown to its holder only."""
+
+
+class NotAdmitted(OperationError):
+    """The identity provider knows the person, but its claims give no access here. The reason is in the log."""
+
+    def __init__(self) -> None:
+        super().__init__("you are signed in at the identity provider, but may not use Docrail: ask its operator")
 
 
 class Forbidden(OperationError):
@@ -182,11 +193,13 @@ class Damaged(OperationError):
 
 
 class InvalidInput(OperationError):
-    """The request contains unusable values; carries all problems."""
+    """The request contains unusable values; carries the first problems, and the number of the others."""
 
-    def __init__(self, problems: Sequence[InputProblem]) -> None:
-        super().__init__("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
-        self.problems = tuple(problems)
+    def __init__(self, problems: Sequence[InputProblem], more: int = 0) -> None:
+        self.problems = tuple(problems[:MOST_PROBLEMS])
+        self.more = more + len(problems) - len(self.problems)
+        text = shortened("; ".join(f"{problem.path}: {problem.message}" for problem in self.problems))
+        super().__init__(text + (f"; and {self.more} more problems" if self.more else ""))
 
 
 class TooLarge(OperationError):
@@ -197,6 +210,23 @@ class TooLarge(OperationError):
         self.limit_bytes = limit_bytes
 
 
+class UnsupportedType(OperationError):
+    """The body is of a media type that the route does not read."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"the body must be {expected}, found {found[:100] or 'no Content-Type'}")
+
+
+class UnknownHost(OperationError):
+    """The request names a host that is not this server."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"this server is not known as {shortened(host, LONGEST_ID)!r}: if it should be, name the host in "
+            "DOCRAIL_API_HOSTS or DOCRAIL_PUBLIC_URL"
+        )
+
+
 class CrossSite(OperationError):
     """A web page of another site sent a request that changes something."""
 
@@ -205,6 +235,31 @@ class CrossSite(OperationError):
             f"pages of other sites may not change anything here, found {shortened(header, LONGEST_ID)!r}: if a proxy "
             "changes the host, set DOCRAIL_PUBLIC_URL"
         )
+
+
+class TooManyValues(OperationError):
+    """The body has more JSON values than the limit."""
+
+    def __init__(self, limit_values: int) -> None:
+        super().__init__(f"the body has more JSON values than the limit of {limit_values}")
+        self.limit_values = limit_values
+
+
+class TooCostly(OperationError):
+    """Checking the request takes more time or memory than its limits."""
+
+    def __init__(self, limit_seconds: int) -> None:
+        super().__init__(
+            f"checking this was stopped after {limit_seconds} seconds of work, or because it takes too much memory: "
+            "send less at once, or run the tests with `docrail test`"
+        )
+
+
+class Busy(OperationError):
+    """Too many large requests are handled or wait already. A later request may succeed."""
+
+    def __init__(self) -> None:
+        super().__init__("too many large requests are handled at present: send this one again later")
 
 
 class Unavailable(OperationError):

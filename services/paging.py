@@ -44,6 +44,13 @@ def token_of(after: str | None, query: str) -> bytes | None:
     return token
 
 
+def text_of(after: str) -> str:
+    """Return a position that is an id. Raises: InvalidInput if it has a NUL, which PostgreSQL's texts cannot have."""
+    if "\0" in after:
+        raise not_a_page()
+    return after
+
+
 def not_a_page() -> InvalidInput:
     """Return the refusal of an `after` that does not belong to this list."""
     return InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])

@@ -47,7 +47,7 @@ async def grpc_server(*statuses: RPCStatusCode | None) -> AsyncIterator[str]:
 def _answer(stream: int, status: RPCStatusCode | None) -> Sequence[bytes]:
     begin = STATUS_200 + _header("content-type", "application/grpc")
     if status is not None:
-        end = _header("grpc-status", str(int(status))) + _header("grpc-message", f"as told {status.name}")
+        end = _header("grpc-status", str(int(status))) + _header("grpc-message", f"configured: {status.name}")
         return [_frame(HEADERS, END_HEADERS | END_STREAM, stream, begin + end)]
     return [
         _frame(HEADERS, END_HEADERS, stream, begin),

@@ -24,7 +24,7 @@ class Reply:
 
     def encoded(self) -> bytes:
         headers = {"Content-Length": str(len(self.body) + self.missing_bytes), "Connection": "close", **self.headers}
-        lines = [f"HTTP/1.1 {self.status} Told", *(f"{name}: {value}" for name, value in headers.items())]
+        lines = [f"HTTP/1.1 {self.status} Reason", *(f"{name}: {value}" for name, value in headers.items())]
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
 

@@ -38,7 +38,7 @@ def test_a_misspelt_variable_is_reported_and_the_command_goes_on() -> None:
     shown = docrail("validate", "definitions/invoice.yaml", DOCRAIL_API_PROT="8001")
     assert shown.code == 0
     assert shown.err == (
-        "docrail: the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?\n"
+        "docrail: the variable DOCRAIL_API_PROT is not a setting and has no effect: did you mean DOCRAIL_API_PORT?\n"
     )
 
 
@@ -66,7 +66,7 @@ def test_every_command_prints_json_if_it_is_asked_to() -> None:
     assert [words for words, command in leaves() if not any("--json" in param.opts for param in command.params)] == []
 
 
-def test_what_a_command_finds_is_printed_for_people_or_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_are_printed_for_people_or_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = Printout({"a": 1}, ["a line", Listing({"name": ID, "size": NUMBER}, [("a", "1")])])
     found.print(as_json=False)
     assert [line.split() for line in capsys.readouterr().out.splitlines()[:2]] == [["a", "line"], ["name", "size"]]

@@ -82,12 +82,12 @@ def test_a_variable_that_is_passed_on_empty_counts_as_unset() -> None:
     assert (settings.store, settings.store_endpoint) == (None, None)
 
 
-def test_who_makes_callback_urls_and_who_takes_them_have_the_same_key() -> None:
+def test_api_and_workers_have_the_same_callback_key() -> None:
     for name in ("DOCRAIL_CALLBACK_KEY", "DOCRAIL_PUBLIC_URL"):
         assert {OURS[service]["environment"].get(name, "missing") for service in ("api", "worker")} == {None}
 
 
-def test_what_steps_may_reach_is_for_the_operator_to_say() -> None:
+def test_the_operator_sets_the_hosts_that_steps_may_reach() -> None:
     names = {"DOCRAIL_ALLOWED_HOSTS", "DOCRAIL_NOTIFY_URL", "DOCRAIL_GEMINI_API_KEY", "DOCRAIL_SECRETS_DIR"}
     assert names <= OURS["worker"]["environment"].keys()
     assert not names & OURS["api"]["environment"].keys()  # the API calls no services
@@ -113,7 +113,7 @@ def test_every_service_waits_for_what_it_needs() -> None:
             assert needed in jobs or "healthcheck" in SERVICES[needed]
 
 
-def test_what_serves_has_a_healthcheck() -> None:
+def test_each_server_has_a_healthcheck() -> None:
     serving = {"postgres", "temporal-postgres", "temporal", "api", "worker"}
     assert {name for name, service in SERVICES.items() if "healthcheck" in service} == serving
 

@@ -82,7 +82,7 @@ async def test_the_commands_of_a_page_do_what_it_shows(reader: Reader, page: Pat
         ("-s -X POST URL/v1/runs/a.b/pause", "{...there is no run...}"),
     ],
 )
-async def test_where_there_is_no_curl_a_stand_in_answers(reader: Reader, request_: str, answer: str) -> None:
+async def test_without_curl_a_substitute_answers(reader: Reader, request_: str, answer: str) -> None:
     asked = request_.replace("URL", "http://127.0.0.1:8000")
     await reader.follow(Block(README, 0, "console", "", f"$ bin/curl {asked}\n{answer}\n"))
 
@@ -96,7 +96,7 @@ def test_dots_stand_for_anything_and_columns_may_move(shown: str, printed: str) 
 
 
 @pytest.mark.parametrize(("shown", "printed"), [("a", "a b"), ("a ... c", "a b"), ("a", "a\nb"), ("a...", "a\nb")])
-def test_what_is_not_shown_is_a_difference(shown: str, printed: str) -> None:
+def test_missing_output_is_a_difference(shown: str, printed: str) -> None:
     assert not fits(shown, printed)
 
 

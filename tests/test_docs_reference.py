@@ -31,9 +31,8 @@ from docrail.dag.language.definition import (
 )
 from docrail.dag.language.expressions.environment import FILTERS, TESTS
 from docrail.dag.language.expressions.expression import MAX_LENGTH, Scope, compile_expression
-from docrail.dag.language.limits import MAX_ITEMS
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
-from docrail.dag.language.step_kinds import Cache, ForEach, StepKind
+from docrail.dag.language.step_kinds import MAX_ITEMS, Cache, ForEach, StepKind
 from docrail.dag.validation.rules.budget import MAX_BYTES, MAX_STEPS
 from docrail.dag.values.cost import MAX_WORK
 from docrail.dag.values.json_values import LONGEST_MESSAGE, MAX_INTEGER, MAX_VALUE_BYTES, Json

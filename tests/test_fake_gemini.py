@@ -79,13 +79,13 @@ async def test_it_answers_a_question_and_remembers_it() -> None:
 @pytest.mark.parametrize(
     ("target", "key", "status"), [("/v1/models", KEY, 404), (TARGET, "", 403), ("/v1/models/m:embed", KEY, 404)]
 )
-async def test_what_it_does_not_know_is_refused_as_the_api_does(target: str, key: str, status: int) -> None:
+async def test_unknown_requests_are_refused_as_by_the_api(target: str, key: str, status: int) -> None:
     async with gemini() as fake, httpx.AsyncClient(base_url=fake.url, trust_env=False) as http:
         answer = await http.post(target, json=ASKED, headers={"x-goog-api-key": key} if key else {})
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, status)
 
 
-async def test_who_waits_for_a_slow_answer_is_let_go_at_its_end() -> None:
+async def test_clients_waiting_for_a_slow_answer_are_released_at_shutdown() -> None:
     async with httpx.AsyncClient(trust_env=False, timeout=0.3) as http, gemini("slow:3600") as fake:
         with pytest.raises(httpx.ReadTimeout):
             await http.post(fake.url + TARGET, json=ASKED, headers={"x-goog-api-key": KEY})

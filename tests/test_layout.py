@@ -92,7 +92,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize("code", ["import docrail.activities.registry", "import docrail.services.app"])
-def test_what_only_needs_the_catalogue_loads_no_document_library(code: str) -> None:
+def test_loading_the_catalogue_loads_no_document_library(code: str) -> None:
     assert (
         HEAVY & loaded_by(f"{code}\nfrom docrail.activities.registry import load_catalogue\nload_catalogue()") == set()
     )

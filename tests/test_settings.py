@@ -11,6 +11,8 @@ from docrail.adapters.store.folders import LocalFolder
 from docrail.cli.credentials import KEY_VARIABLE
 from docrail.cli.main import leaves
 from docrail.invoices.llm.prices import shipped_prices
+from docrail.services.access.models import Scope
+from docrail.services.access.oidc import ClaimMapping
 from docrail.services.app import Keeping
 from docrail.services.fleet.health import LOST_HEARTBEATS
 from docrail.settings import Settings, missing_settings, unread_variables
@@ -140,7 +142,7 @@ def test_a_store_that_is_none_is_refused_without_repeating_what_may_be_a_key(
     assert "secret" not in refused.value.errors()[0]["msg"]
 
 
-def test_what_is_kept_for_ever_has_no_days() -> None:
+def test_unlimited_retention_has_no_days() -> None:
     assert Settings().keeping == Keeping(dt.timedelta(hours=24), 90, None)
     assert Settings(keep_values_days=0, keep_originals_days=3650).keeping == Keeping(dt.timedelta(hours=24), None, 3650)
 
@@ -179,8 +181,8 @@ def test_a_budget_may_be_none_or_nothing(monkeypatch: pytest.MonkeyPatch, writte
 def test_an_unread_variable_is_reported_with_the_one_that_is_meant() -> None:
     names = ["DOCRAIL_API_PROT", "docrail_api_port", "DOCRAIL_API_KEY", "DOCRAIL_COLOUR", "DOCRAILS", "HOME"]
     assert list(unread_variables(names)) == [
-        "the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?",
-        "the variable DOCRAIL_COLOUR is no setting and changes nothing: docs/reference/settings.md has all",
+        "the variable DOCRAIL_API_PROT is not a setting and has no effect: did you mean DOCRAIL_API_PORT?",
+        "the variable DOCRAIL_COLOUR is not a setting and has no effect: docs/reference/settings.md has all",
     ]
 
 
@@ -203,3 +205,50 @@ def test_every_variable_that_a_command_or_setting_reads_is_known() -> None:
     names = [KEY_VARIABLE, *options, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)]
     assert options
     assert list(unread_variables(names)) == []
+
+
+ISSUER = "https://sso.example/realms/office"
+
+
+def with_issuer(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Settings:
+    given = {"ISSUER": ISSUER, "AUDIENCE": "docrail", "SCOPES": "clerks=read+review, a=b=admin"} | variables
+    for name, value in given.items():
+        monkeypatch.setenv(f"DOCRAIL_OIDC_{name}", value)
+    return Settings()
+
+
+def test_what_roles_permit_is_read_as_people_write_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = with_issuer(monkeypatch)
+    assert settings.oidc_scopes == {"clerks": {Scope.READ, Scope.REVIEW}, "a=b": {Scope.ADMIN}}
+
+
+def test_empty_variables_of_single_sign_on_count_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [name.removeprefix("oidc_").upper() for name in Settings.model_fields if name.startswith("oidc_")]
+    settings = with_issuer(monkeypatch, **dict.fromkeys(names, ""))
+    assert (settings.issuer, settings.claim_mapping) == (None, ClaimMapping())
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem"),
+    [
+        ({"ISSUER": "http://sso.example"}, "oidc_issuer.*expected https://, or http:// on this machine"),
+        ({"ISSUER": "https://user:word@sso.example"}, "expected https://, a host and a path"),
+        ({"JWKS_URL": "http://10.0.0.1/keys"}, "oidc_jwks_url.*expected https://"),
+        ({"ISSUER": ""}, "oidc_scopes.*need DOCRAIL_OIDC_ISSUER"),
+        ({"AUDIENCE": ""}, "oidc_scopes.*expected DOCRAIL_OIDC_AUDIENCE"),
+        ({"SCOPES": ""}, "oidc_scopes.*expected what the provider"),
+        ({"SCOPES": "clerks"}, "oidc_scopes.*expected entries like docrail-clerks=read"),
+        ({"SCOPES": "clerks=root"}, "oidc_scopes.clerks"),
+    ],
+)
+def test_settings_of_single_sign_on_that_do_not_fit_are_refused(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], problem: str
+) -> None:
+    with pytest.raises(ValidationError, match=f"(?s){problem}"):
+        with_issuer(monkeypatch, **variables)
+
+
+def test_a_secret_is_not_shown_by_the_error_of_another_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValidationError) as error:
+        with_issuer(monkeypatch, SCOPES="", CLIENT_SECRET="word-4711")
+    assert "word-4711" not in str(error.value)

@@ -13,7 +13,7 @@ from docrail.adapters.postgres import migrate
 ROOT = Path(__file__).parent.parent
 
 OWNERS = {
-    "access": {"api_keys", "sessions"},
+    "access": {"api_keys", "people", "sessions"},
     "audit": {"audit_events", "audit_heads"},
     "definitions": {"alias_moves", "definition_aliases", "definitions", "routing_rules"},
     "documents": {

@@ -14,6 +14,9 @@ _TIMEOUTS = {
     TimeoutType.HEARTBEAT: "the worker died or hung: no heartbeat for {heartbeat_seconds:g} s",
 }
 
+PAYLOAD_KEY_MISSING = "PayloadKeyError"
+"""Type of the error of a worker that cannot decrypt a step's input (adapters/temporal/codec.py)."""
+
 
 def error_of(step: Step, error: BaseException) -> StepError:
     """Return why a step failed, from the exception that awaiting its activity raised."""
@@ -65,13 +68,15 @@ def is_out_of_time(error: BaseException) -> bool:
 
 
 def is_unfit(step: Step, error: BaseException) -> bool:
-    """Return whether the last attempt's worker lacks the step's handler, or a setting that it needs.
+    """Return whether the last attempt's worker lacks the step's handler, or a setting or a key that it needs.
 
     If the definition names the error in `non_retryable`, the step fails instead.
     """
     match error:
         case ActivityError(__cause__=ApplicationError(type=kind, details=[{"unfit": True}, *_])):
             return kind not in step.retry_config.non_retryable
+        case ActivityError(__cause__=ApplicationError(type=kind)):
+            return kind == PAYLOAD_KEY_MISSING
         case _:
             return False
 

@@ -16,10 +16,10 @@ from temporalio.exceptions import ActivityError, ApplicationError, TimeoutType
 from docrail.dag.engine.state import MOST_EARLIER, WORKER_LOST, WORKER_UNFIT, EarlierError, StepError
 from docrail.dag.language.definition import Step
 from docrail.workflows.contract.messages import WORKER_STOPPED
-from docrail.workflows.failures import attempts_of, earlier_of, error_of, is_out_of_time, is_unfit
+from docrail.workflows.failures import PAYLOAD_KEY_MISSING, attempts_of, earlier_of, error_of, is_out_of_time, is_unfit
 
-NOT_RETRIED = (WORKER_STOPPED, "TemporalTimeout:Heartbeat")
-"""The first two ends, as named in `non_retryable_error_types`; the third is marked by the worker."""
+NOT_RETRIED = (WORKER_STOPPED, "TemporalTimeout:Heartbeat", PAYLOAD_KEY_MISSING)
+"""Ends as named in `non_retryable_error_types`; that a worker lacks anything else is marked by the worker."""
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.1, 4.0
 """Pauses after an unfit worker, doubled each time: about a minute in all, in which other workers may take the step."""

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 
 from docrail.adapters.http.client import MAX_BODY_BYTES, Answer, Outgoing, checked_url, read_json
 from docrail.adapters.http.exchange import Sender
-from docrail.adapters.secrets import Revealed, refuse_references
+from docrail.adapters.secrets import refuse_references
 from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
 from docrail.services.tools import Tools
@@ -84,12 +84,12 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     if body is not None:
         defaults["Content-Type"] = "application/json"
     sender = Sender(tools.outside.http, tools.outside.secrets, call.tenant_id, call.secrets)
-    return _output(*await sender.exchange(outgoing, defaults, expected_statuses=config.expected_statuses))
+    return _output(await sender.exchange(outgoing, defaults, expected_statuses=config.expected_statuses))
 
 
-def _output(answer: Answer, revealed: Revealed) -> Output:
-    headers = {name: revealed.redact(answer.headers[name]) for name in PASSED_HEADERS if name in answer.headers}
-    result: Json = revealed.redact(answer.text()) or None
+def _output(answer: Answer) -> Output:
+    headers = {name: answer.headers[name] for name in PASSED_HEADERS if name in answer.headers}
+    result: Json = answer.text() or None
     if result is not None and answer.is_json:
         result = read_json(result, answer.request)
     return Output(status=answer.status, headers=headers, result=result)

@@ -1,1 +1,1 @@
-"""Outgoing HTTP: allowed addresses, size and time limits, signed webhooks."""
+"""HTTP: addresses, limits and signatures of outgoing calls; which incoming ones are refused for their origin."""

@@ -12,7 +12,7 @@ import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from http import HTTPStatus
 
@@ -26,6 +26,7 @@ from docrail.adapters.http.errors import (
     refusal,
     retry_after_of,
 )
+from docrail.adapters.redaction import Redaction, redaction
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
 
 MAX_BODY_BYTES = MAX_VALUE_BYTES - 2**14
@@ -47,6 +48,9 @@ OURS = frozenset(
 _FOLLOWED = frozenset({301, 302, 303, 307, 308})
 _HOST = re.compile(rb"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]{2,45}")
 """A DNS name (after IDNA encoding), or an address."""
+
+_FILES = ("image/", "audio/", "video/", "application/pdf", "application/zip", "application/octet-stream")
+"""Content types that are not searched for secrets: what a handler makes of them is, as everything else it returns."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
 _PRINTABLE = re.compile(r"[\t\x20-\x7e]{0,8192}")
@@ -91,12 +95,33 @@ class Answer:
         except LookupError:
             return self.body.decode("utf-8", "replace")
 
-    def refusal(self, redact: Callable[[str], str] = str) -> Exception:
+    def redacted(self, own: Redaction) -> "Answer":
+        """Return the answer without secrets: a service may echo what it was sent. JSON stays JSON, files stay whole."""
+        if not own.values:
+            return self
+        headers = {own.text(name): own.text(value) for name, value in self.headers.items()}
+        if self.headers.get("content-type", "").lower().startswith(_FILES):
+            return replace(self, headers=headers)
+        text = self.body.decode("utf-8", "surrogateescape")
+        shown = own.text(text) if self.complete else own.beginning(text)
+        if shown != text and self.complete and self.is_json:
+            shown = _redacted_json(text, own) or shown
+        return replace(self, headers=headers, body=shown.encode("utf-8", "surrogateescape"))
+
+    def refusal(self) -> Exception:
         """Return the error that this answer means to a caller that expected another status."""
-        excerpt = " ".join(redact(self.text()[: 4 * EXCERPT_CHARACTERS]).split())[:EXCERPT_CHARACTERS]
+        text = redaction().text(self.text())  # again: in another charset than UTF-8 it may have shown nothing
+        excerpt = " ".join(text[: 4 * EXCERPT_CHARACTERS].split())[:EXCERPT_CHARACTERS]
         if self.status in _FOLLOWED:
             excerpt = f"redirects are followed for GET only; it points to {_origin(self.headers.get('location', ''))}"
         return refusal(self.request, self.status, excerpt, retry_after=retry_after_of(self.headers))
+
+
+def _redacted_json(text: str, own: Redaction) -> str | None:
+    try:
+        return json.dumps(own.json(json.loads(text)))
+    except (ValueError, RecursionError):
+        return None
 
 
 def read_json(text: str, request: str) -> Json:
@@ -154,7 +179,7 @@ class HttpClient:
             location = answer.headers.get("location")
             if answer.status not in _FOLLOWED or outgoing.method not in ("GET", "HEAD") or location is None:
                 return answer
-            target = checked_url(_join(url, location))
+            target = _checked_target(_join(url, location), url)
             if (url.scheme, target.scheme) == ("https", "http"):
                 raise RefusedUrlError(f"the host {target.host} is refused: {url.host} redirects from https to http")
             if _origin(str(target)) != _origin(str(url)):
@@ -202,7 +227,7 @@ async def _read(request: str, response: httpx.Response, max_bytes: int) -> Answe
     """Read an answer up to the limit. It was requested uncompressed, so that it cannot expand."""
     encoding = response.headers.get("content-encoding", "identity").lower()
     if encoding != "identity":
-        raise AnswerUnusableError(f"{request} answered in the encoding {encoding[:40]!r}: expected none")
+        raise AnswerUnusableError(f"{request} answered in the encoding {encoding!r}: expected none")
     chunks, size = [], 0
     async for chunk in response.aiter_raw():
         chunks.append(chunk)
@@ -254,8 +279,19 @@ def checked_headers(headers: Mapping[str, str]) -> httpx.Headers:
 def _join(url: httpx.URL, location: str) -> str:
     try:
         return str(url.join(location))
-    except httpx.InvalidURL as error:
-        raise AnswerUnusableError(f"{_origin(str(url))} redirects to an invalid URL: {error}") from None
+    except httpx.InvalidURL:
+        raise AnswerUnusableError(f"{_origin(str(url))} redirects to an invalid URL") from None
+
+
+def _checked_target(location: str, url: httpx.URL) -> httpx.URL:
+    """Return where a redirect leads. Raises: RefusedUrlError; AnswerUnusableError, which does not repeat it."""
+    try:
+        return checked_url(location)
+    except RefusedUrlError:
+        raise
+    except ValueError:
+        expected = "expected http:// or https:// and a host"
+        raise AnswerUnusableError(f"{_origin(str(url))} redirects elsewhere: {expected}") from None
 
 
 def _request(outgoing: Outgoing, url: httpx.URL) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from docrail.adapters.http.client import Answer, HttpClient, Outgoing, checked_url, is_success
 from docrail.adapters.http.errors import AnswerUnusableError
-from docrail.adapters.secrets import Revealed, SecretStore
+from docrail.adapters.secrets import SecretStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Sender:
         *,
         expected_statuses: Collection[int] = (),
         may_be_cut: bool = False,
-    ) -> tuple[Answer, Revealed]:
-        """Return the answer, which may repeat secrets, and what redacts them. `defaults`: headers, unless given.
+    ) -> Answer:
+        """Return the answer, without the secrets that it may repeat. `defaults`: headers, unless given.
 
         Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, AnswerUnusableError, ValueError (never
         retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried); RefusedAddressError.
@@ -34,9 +34,9 @@ class Sender:
         own = await self.secrets.reveal(self.tenant_id, outgoing.headers, host, named=self.named)
         given = {name.lower() for name in own.texts}
         headers = {**own.texts, **{name: value for name, value in defaults.items() if name.lower() not in given}}
-        answer = await self.http.send(replace(outgoing, headers=headers))
+        answer = (await self.http.send(replace(outgoing, headers=headers))).redacted(own.redaction)
         if not (answer.status in expected_statuses if expected_statuses else is_success(answer.status)):
-            raise answer.refusal(own.redact)
+            raise answer.refusal()
         if not (answer.complete or may_be_cut):
             raise AnswerUnusableError(f"{answer.request} answered more than {outgoing.max_bytes} bytes (max_bytes)")
-        return answer, own
+        return answer

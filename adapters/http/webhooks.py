@@ -12,7 +12,7 @@ from standardwebhooks.webhooks import EmptyWebhookSecretError
 from docrail.adapters.http.client import Answer, HttpClient, Outgoing, read_json
 from docrail.adapters.http.errors import AnswerUnusableError
 from docrail.adapters.http.exchange import Sender
-from docrail.adapters.secrets import Revealed, SecretStore
+from docrail.adapters.secrets import SecretStore
 from docrail.dag.values.json_values import Json
 
 DEFAULT_SECRET = "webhooks"  # noqa: S105  # its name
@@ -59,8 +59,8 @@ async def deliver(message: Message, http: HttpClient, secrets: SecretStore) -> D
     headers = {**message.headers, "Content-Type": "application/json", **signature}
     outgoing = Outgoing("POST", message.url, headers, payload.encode(), message.timeout_seconds, MAX_ANSWER_BYTES)
     sender = Sender(http, secrets, message.tenant_id, message.named)
-    answer, own = await sender.exchange(outgoing, {}, may_be_cut=True)
-    return Delivery(answer.status, signed="webhook-signature" in signature, result=_content(answer, own))
+    answer = await sender.exchange(outgoing, {}, may_be_cut=True)
+    return Delivery(answer.status, signed="webhook-signature" in signature, result=_content(answer))
 
 
 def sign(message_id: str, payload: str, keys: list[str], *, at: dt.datetime) -> dict[str, str]:
@@ -81,8 +81,8 @@ def _signer(key: str) -> Webhook:
         raise ValueError("the key that signs begins with whsec_, and what follows is not base64") from None
 
 
-def _content(answer: Answer, own: Revealed) -> Json:
-    text = own.redact(answer.text()) if answer.complete else ""
+def _content(answer: Answer) -> Json:
+    text = answer.text() if answer.complete else ""
     try:
         return read_json(text, answer.request) if answer.is_json and text else text or None
     except AnswerUnusableError:  # the message was accepted: the body is only informative

@@ -305,6 +305,14 @@ CREATE TABLE public.overdue_runs (
     notified_at timestamp with time zone
 );
 
+CREATE TABLE public.people (
+    tenant_id text NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    first_seen timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.processed_documents (
     tenant_id text NOT NULL,
     sha256 text NOT NULL,
@@ -517,6 +525,12 @@ ALTER TABLE ONLY public.operator_actions
 ALTER TABLE ONLY public.overdue_runs
     ADD CONSTRAINT overdue_runs_pkey PRIMARY KEY (tenant_id, run_id, started_at);
 
+ALTER TABLE ONLY public.people
+    ADD CONSTRAINT people_pkey PRIMARY KEY (tenant_id, issuer, subject);
+
+ALTER TABLE ONLY public.people
+    ADD CONSTRAINT people_tenant_id_name_key UNIQUE (tenant_id, name);
+
 ALTER TABLE ONLY public.processed_documents
     ADD CONSTRAINT processed_documents_pkey PRIMARY KEY (tenant_id, sha256, reader_version);
 
@@ -682,6 +696,8 @@ CREATE POLICY all_rows ON public.operator_actions TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.overdue_runs TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.people TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.processed_documents TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.reading_leases TO docrail_fleet USING (true);
@@ -774,6 +790,8 @@ CREATE POLICY own_rows ON public.operator_actions TO docrail_app USING ((tenant_
 
 CREATE POLICY own_rows ON public.overdue_runs TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
+CREATE POLICY own_rows ON public.people TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
 CREATE POLICY own_rows ON public.processed_documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.reading_leases TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
@@ -795,6 +813,8 @@ CREATE POLICY own_rows ON public.step_cache TO docrail_app USING ((tenant_id = (
 CREATE POLICY own_rows ON public.vendor_keys TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.vendors TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+ALTER TABLE public.people ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.processed_documents ENABLE ROW LEVEL SECURITY;
 

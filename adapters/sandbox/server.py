@@ -1,36 +1,16 @@
-"""Run the server process that forks a restricted child for each document, with all modules preloaded.
+"""Open one document: the program of the limited children that forking.py forks and reader.py asks."""
 
-reader.py starts it as a separate program, so that neither the worker's threads nor its `__main__` are forked or
-imported again (multiprocessing's forkserver would import the worker in every child). A child ends when its work is
-done, when a limit is reached, when the reader closes its socket, or when the server ends; the server ends with the
-worker.
-"""
-
-import ctypes
 import datetime as dt
-import gc
 import json
-import os
-import resource
-import selectors
-import signal
-import socket
-import struct
-import sys
 import time
 from base64 import b64encode
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-HEADER = struct.Struct("!cI")
-"""Frame header: the kind, then the length of the payload."""
-RESULT, STATUS = b"R", b"S"
-"""From the child: a JSON answer. From the server, after the child's end: its exit status as decimal text."""
-MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""Maximum answer size: a compromised child must not fill the worker's memory."""
-PR_SET_PDEATHSIG = 1
+from docrail.adapters.sandbox.forking import MAX_ANSWER_BYTES, Program, settle
+
 CHILDREN_IMPORT = (
     "docrail.invoices.llm.page_check",
     "docrail.invoices.readers.page_image",
@@ -65,10 +45,7 @@ class ReadingRequest:
     path: str
     limits: ReadingLimits
     claims: dict[str, Any] | None = None
-    """A model's values (claims_of in invoices/llm/page_check.py) to look up on the pages; None: read the document.
-
-    Must be short: the line is written before the server reads it.
-    """
+    """A model's values (claims_of in invoices/llm/page_check.py) to look up on the pages; None: read the document."""
     page: int | None = None
     """Only render this page, counted from 1."""
     as_pdf: bool = False
@@ -77,8 +54,8 @@ class ReadingRequest:
     """Only return the text of the pages."""
 
     def to_line(self) -> bytes:
-        """Return the request as the line that the server reads."""
-        return json.dumps(asdict(self)).encode() + b"\n"  # ASCII also works for file names that are not UTF-8
+        """Return the request as the line that a child reads."""
+        return json.dumps(asdict(self)).encode()  # ASCII also works for file names that are not UTF-8
 
     @classmethod
     def of_line(cls, line: bytes) -> "ReadingRequest":
@@ -87,42 +64,9 @@ class ReadingRequest:
         return cls(**request | {"limits": ReadingLimits(**request["limits"])})
 
 
-@dataclass(slots=True)
-class _Children:
-    """The running children: the server's end of each socket, by pid."""
-
-    sockets: dict[int, socket.socket] = field(default_factory=dict)
-
-    def pid_of(self, wanted: object) -> int:
-        return next(pid for pid, sock in self.sockets.items() if sock is wanted)
-
-
-def serve(control_fd: int) -> None:
-    """Fork a child for each request until the worker closes the control socket; then kill the remaining children."""
-    control = socket.socket(fileno=control_fd)
-    control.setblocking(True)
-    _preload()
-    children = _Children()
-    selector = selectors.DefaultSelector()
-    selector.register(control, selectors.EVENT_READ)
-    wakeup = _wake_on_child_end()
-    selector.register(wakeup, selectors.EVENT_READ)
-    try:
-        while True:
-            for key, _ in selector.select():
-                if key.fileobj is control:
-                    if not _start(control, children, selector):
-                        return
-                elif key.fileobj is wakeup:
-                    wakeup.recv(4096)
-                    _reap(children, selector)
-                elif key.fileobj in children.sockets.values():
-                    # Only the end of the connection can arrive here: the reader has given up waiting.
-                    selector.unregister(key.fileobj)
-                    os.kill(children.pid_of(key.fileobj), signal.SIGKILL)
-    finally:
-        for pid in children.sockets:
-            os.kill(pid, signal.SIGKILL)
+def program() -> Program:
+    """Return the program of the server's children."""
+    return Program(_preload, _answer_line, _exit_code, _child_ended)
 
 
 def _preload() -> None:
@@ -132,63 +76,6 @@ def _preload() -> None:
     for name in CHILDREN_IMPORT:
         import_module(name)
     warm_up()
-    gc.collect()
-    gc.freeze()  # keeps shared pages shared: a child's collector does not touch them
-
-
-def _wake_on_child_end() -> socket.socket:
-    reading, writing = socket.socketpair()
-    reading.setblocking(False)
-    writing.setblocking(False)
-    signal.set_wakeup_fd(os.dup(writing.fileno()), warn_on_full_buffer=False)
-    writing.close()
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    # Ctrl-C and a supervisor's SIGTERM reach the whole group; the worker drains first, then closes the control socket.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    return reading
-
-
-def _start(control: socket.socket, children: _Children, selector: selectors.BaseSelector) -> bool:
-    """Fork a child for the next request; False when the worker is gone."""
-    _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-    if not descriptors:
-        return False
-    request_socket = socket.socket(fileno=descriptors[0])
-    request_socket.setblocking(True)
-    with request_socket.makefile("rb") as lines:
-        line = lines.readline()
-    if not line.endswith(b"\n"):  # the reader hung up before sending its request
-        request_socket.close()
-        return True
-    server_pid = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        inherited = [control, *children.sockets.values()]
-        _run_child(request_socket, ReadingRequest.of_line(line), inherited, server_pid)
-    children.sockets[pid] = request_socket
-    selector.register(request_socket, selectors.EVENT_READ)
-    return True
-
-
-def _reap(children: _Children, selector: selectors.BaseSelector) -> None:
-    """Send each ended child's status to its reader."""
-    while children.sockets:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid == 0:
-            return
-        request_socket = children.sockets.pop(pid)
-        if request_socket in (key.fileobj for key in selector.get_map().values()):
-            selector.unregister(request_socket)
-        try:
-            payload = str(os.waitstatus_to_exitcode(status)).encode()
-            request_socket.send(HEADER.pack(STATUS, len(payload)) + payload, socket.MSG_DONTWAIT)
-        except OSError:
-            pass  # the reader stopped listening: nothing is lost
-        finally:
-            request_socket.close()
-        if os.waitstatus_to_exitcode(status) == SAW_A_PICTURE:
-            _load_models()
 
 
 def _load_models() -> None:
@@ -197,40 +84,22 @@ def _load_models() -> None:
 
     if not ocr.loaded():
         ocr.warm_up()
-        gc.collect()
-        gc.freeze()
+        settle()
 
 
-def _run_child(
-    request_socket: socket.socket, request: ReadingRequest, inherited: list[socket.socket], server_pid: int
-) -> NoReturn:
+def _exit_code() -> int:
     from docrail.invoices.readers.ocr import read as ocr  # noqa: PLC0415  # loaded by _preload
 
-    code = 1
-    try:
-        for other in inherited:
-            other.close()
-        _limit(request.limits, server_pid)
-        answer = _answer(request)
-        request_socket.sendall(HEADER.pack(RESULT, len(answer)) + answer)
-        code = SAW_A_PICTURE if ocr.loaded() else 0
-    finally:
-        os._exit(code)
+    return SAW_A_PICTURE if ocr.loaded() else 0
 
 
-def _limit(limits: ReadingLimits, server_pid: int) -> None:
-    """Apply the limits to the child. Each of them ends it with a signal, even inside C code."""
-    signal.set_wakeup_fd(-1)
-    for name in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
-        signal.signal(name, signal.SIG_DFL)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != server_pid:  # the server ended before the previous line
-            os._exit(1)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
-    signal.setitimer(signal.ITIMER_REAL, limits.wall_seconds)
+def _child_ended(code: int) -> None:
+    if code == SAW_A_PICTURE:
+        _load_models()
+
+
+def _answer_line(line: bytes) -> bytes:
+    return _answer(ReadingRequest.of_line(line))
 
 
 def _answer(request: ReadingRequest) -> bytes:

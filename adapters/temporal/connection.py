@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime
 from temporalio.service import RetryConfig, TLSConfig
+
+from docrail.adapters.temporal.codec import data_converter
+from docrail.adapters.temporal.keys import NO_KEYS, PayloadKeys
 
 _ADDRESS = re.compile(r"[^\s/]+:[0-9]{1,5}")
 
@@ -32,6 +34,8 @@ class Connection:
     tls: bool | TLSConfig = field(default=False, repr=False)
     api_key: str | None = field(default=None, repr=False)
     metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
+    keys: PayloadKeys = NO_KEYS
+    """Encrypt what goes through Temporal."""
 
 
 def find_connection(
@@ -39,11 +43,12 @@ def find_connection(
     namespace: str | None,
     *,
     envconfig: bool = True,
+    keys: PayloadKeys = NO_KEYS,
     environment: Mapping[str, str] | None = None,
 ) -> Connection:
     """Return the connection given by the arguments and, with `envconfig`, completed by Temporal's own configuration.
 
-    `environment` replaces that of this process. Raises: InvalidConnection.
+    `keys` encrypt what goes through Temporal; `environment` replaces that of this process. Raises: InvalidConnection.
     """
     found = _configured(environment) if envconfig else ClientConnectConfig()
     return Connection(
@@ -52,6 +57,7 @@ def find_connection(
         tls=found.get("tls", False),
         api_key=found.get("api_key"),
         metadata=found.get("rpc_metadata", {}),
+        keys=keys,
     )
 
 
@@ -69,7 +75,7 @@ async def connect(
         tls=connection.tls,
         api_key=connection.api_key,
         rpc_metadata=connection.metadata,
-        data_converter=pydantic_data_converter,
+        data_converter=data_converter(connection.keys),
         lazy=lazy,
         retry_config=retry_config,
         runtime=runtime,

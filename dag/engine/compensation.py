@@ -5,11 +5,6 @@ from docrail.dag.engine.state import RunState
 from docrail.dag.language.statuses import StepStatus
 
 
-def has_undo_left(plan: Plan, run: RunState) -> bool:
-    """Return whether a compensation is running or still to begin."""
-    return is_undoing(plan, run) or next_undo(plan, run) is not None
-
-
 def is_undoing(plan: Plan, run: RunState) -> bool:
     """Return whether a compensation is running."""
     return any(run.steps[step.index].compensation is StepStatus.RUNNING for step in plan.compensated)

@@ -9,32 +9,20 @@ A run is stopped before its history reaches the limit at which Temporal terminat
 
 from dataclasses import replace
 
+from docrail.dag.engine import events
 from docrail.dag.engine.eligibility import resolve
-from docrail.dag.engine.events import (
-    Answered,
-    ChunkEnded,
-    Command,
-    Event,
-    Loaded,
-    Start,
-    StartChunk,
-    StepCompleted,
-    StepFailed,
-)
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.scope import RunScope
 from docrail.dag.engine.state import Answer, RunState, StepError
 from docrail.dag.language.definition import Dispatch
-from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
 from docrail.dag.language.statuses import StepStatus
-from docrail.dag.language.step_kinds import SHORTEST_SECONDS, StepKind
+from docrail.dag.language.step_kinds import LONGEST_WAIT_SECONDS, SHORTEST_SECONDS, StepKind
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, digest, size_of
 
 MAX_CARRIED_BYTES = 30_000_000
 """Limit for a run's configs and outputs together, in bytes. Temporal ends a workflow whose history has 50 MB; the rest
 is for the events around them, a few hundred bytes each, and for the run's own start and end."""
-
 
 MAX_BEGUN_BYTES = 2_000_000
 """Limit for the configs of everything that begins at one moment, in bytes. They are sent to Temporal in one message of
@@ -59,11 +47,11 @@ def next_ready(plan: Plan, run: RunState) -> Step | None:
     return step if plan.dispatch is Dispatch.READY or step.layer <= counters.open_layer else None
 
 
-def sent_bytes(plan: Plan, run: RunState, command: Command) -> int:
+def sent_bytes(plan: Plan, run: RunState, command: events.Command) -> int:
     """Return how many bytes of JSON a command sends that starts something; 0 for any other one."""
-    if isinstance(command, Start):
+    if isinstance(command, events.Start):
         size = size_of(command.config)
-    elif isinstance(command, StartChunk):
+    elif isinstance(command, events.StartChunk):
         size = sum(size_of(item.config) for item in command.items)
     else:
         return 0
@@ -71,16 +59,16 @@ def sent_bytes(plan: Plan, run: RunState, command: Command) -> int:
     return size + nested if nested and plan.step(command.step).kind is StepKind.WORKFLOW else size
 
 
-def received_bytes(event: Event) -> int:
+def received_bytes(event: events.Event) -> int:
     """Return how many bytes of JSON an event brings."""
     match event:
-        case StepCompleted(output=carried) | Answered(answer=Answer(value=carried)):
+        case events.StepCompleted(output=carried) | events.Answered(answer=Answer(value=carried)):
             return size_of(carried)
-        case Loaded(parts=pieces):
+        case events.Loaded(parts=pieces):
             return sum(size_of(piece.value) for piece in pieces)
-        case ChunkEnded(ends=ends):
+        case events.ChunkEnded(ends=ends):
             return sum(size_of(ended.output) for ended in ends)
-        case StepFailed(error=StepError(message=carried)):
+        case events.StepFailed(error=StepError(message=carried)):
             return len(carried)
         case _:
             return 0
@@ -114,10 +102,8 @@ def cache_key_of(step: Step, scope: RunScope, config: Json, edited: Json = None)
 MAX_HISTORY_EVENTS = 45_000
 """Temporal ends a workflow at 51,200 events. The rest is for the run's end and for requests that arrive meanwhile."""
 
-
 MAX_HISTORY_BYTES = 45_000_000
 """Temporal ends a workflow whose history has 50 MB."""
-
 
 EVENTS_OF_AN_END = 6
 """Events for cancelling a step, compensating a step or recording a failure: as many as a handler's step takes."""

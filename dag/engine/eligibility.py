@@ -34,41 +34,18 @@ def _blocked(outcomes: Outcomes) -> SkipReason:
     return SkipReason.UPSTREAM_FAILED if outcomes.bad else SkipReason.UPSTREAM_SKIPPED
 
 
-def _none_failed(of: Outcomes) -> SkipReason | None:
-    runs = not of.bad and (of.completed or not of.skipped)
-    return None if runs else _blocked(of)
-
-
-def _all_success(of: Outcomes) -> SkipReason | None:
-    return _blocked(of) if of.bad or of.skipped else None
-
-
-def _one_success(of: Outcomes) -> SkipReason | None:
-    return None if of.completed else _blocked(of)
-
-
-def _one_failed(of: Outcomes) -> SkipReason | None:
-    return None if of.bad else SkipReason.RULE_NOT_MET
-
-
-def _all_failed(of: Outcomes) -> SkipReason | None:
-    return SkipReason.RULE_NOT_MET if of.completed or of.skipped else None
-
-
 RULES: Mapping[TriggerRule, Callable[[Outcomes], SkipReason | None]] = {
-    TriggerRule.NONE_FAILED: _none_failed,
-    TriggerRule.ALL_SUCCESS: _all_success,
+    TriggerRule.NONE_FAILED: lambda of: _blocked(of) if of.bad or (of.skipped and not of.completed) else None,
+    TriggerRule.ALL_SUCCESS: lambda of: _blocked(of) if of.bad or of.skipped else None,
     TriggerRule.ALL_DONE: lambda _: None,
-    TriggerRule.ONE_SUCCESS: _one_success,
-    TriggerRule.ONE_FAILED: _one_failed,
-    TriggerRule.ALL_FAILED: _all_failed,
+    TriggerRule.ONE_SUCCESS: lambda of: None if of.completed else _blocked(of),
+    TriggerRule.ONE_FAILED: lambda of: None if of.bad else SkipReason.RULE_NOT_MET,
+    TriggerRule.ALL_FAILED: lambda of: SkipReason.RULE_NOT_MET if of.completed or of.skipped else None,
 }
 """For each rule: why a step with such parents is skipped, None if it runs (the language's truth table)."""
 
-
 DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
 """The error of a step that is skipped because something upstream failed, with a fixed text."""
-
 
 MAX_TURN_WORK = 200_000
 """Units of work (dag/values/cost.py) that expressions may use in one turn, about 0.2 s; the rest waits for the next
@@ -115,7 +92,6 @@ class NeedsValues:
 
 
 Eligibility = Admit | Skip | Refuse | Defer | NeedsValues
-
 
 _ADMITTED: Mapping[TriggerRule, Admit] = {rule: Admit(str(rule)) for rule in TriggerRule}
 

@@ -13,7 +13,6 @@ MAX_ENDS_BYTES = 1_900_000
 """Limit for how all items of a chunk ended, in bytes of JSON: Temporal accepts 2 MiB as a workflow's result. Outputs
 take far less."""
 
-
 MUCH = 8
 """Report at once when 1/8 of a chunk's slots came free. Without a threshold, a wide chunk would report each item."""
 

@@ -31,9 +31,8 @@ from docrail.dag.engine.state import (
     stopped_by,
 )
 from docrail.dag.language.expressions.expression_errors import show
-from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.language.statuses import StepStatus
-from docrail.dag.language.step_kinds import ForEach, StepKind
+from docrail.dag.language.step_kinds import CHUNK_ITEMS, MAX_ITEMS, ForEach, StepKind
 from docrail.dag.values.cost import ExpressionError, Work
 from docrail.dag.values.json_values import Json, canonical, fitted, shortened, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES
@@ -41,43 +40,33 @@ from docrail.dag.values.stored import MAX_INLINE_BYTES
 MAX_LIST_BYTES = 1_500_000
 """Largest list, in bytes of JSON: as much as can be loaded of a stored one (activities/internal/values.py)."""
 
-
 LANES = 4
 """Chunks of one step that share its window at first. More run at once if the last items of some take long."""
 
-
 LENT_PART = 32
 """1/32 of the window's slots may stay free. With fewer than 64 slots, none does."""
-
 
 MAX_STORED_BYTES = 1_900_000
 """Largest output of a step over a list, in bytes of JSON: it is sent to the value store in one payload of at most 2
 MiB."""
 
-
 MAX_KEY_CHARACTERS = 200
 """Longest item key, in characters: it identifies the item in reports and errors. A SHA-256 in hex has 64."""
-
 
 MOST_NAMED = 5
 """Number of keys that an error lists."""
 
-
 _KEPT = (StepStatus.COMPLETED, StepStatus.SKIPPED)
 """Statuses of items that are not run again. Only people skip items."""
-
 
 LEAST_INLINE_BYTES = 100
 """Size of an output, in bytes, below which storing saves nothing: its placeholder is nearly as large."""
 
-
 FRAME_BYTES = 40
 """Bytes that a step's output needs for an item besides its key and its output or error: names, the status, braces."""
 
-
 COUNTS_BYTES = 100
 """Bytes of a step's output without its items."""
-
 
 ERROR_BYTES = len('{"type":,"message":}')
 """Bytes of an error in a step's output without the texts of its type and message."""
@@ -149,11 +138,6 @@ def _check_lengths(keys: list[str]) -> None:
         raise ExpressionError(f"for_each.key gave {found}: {why}")
 
 
-def _room_for_each(keys: list[str]) -> int:
-    """Return the bytes available for each item's output or error, so that all can be stored with their keys."""
-    return (MAX_STORED_BYTES - COUNTS_BYTES - size_of(keys)) // max(len(keys), 1) - FRAME_BYTES
-
-
 def following(fan: FanState) -> int:
     """Return the position of the next pending item after `fan.next`: a retry kept the others."""
     place = fan.next + 1
@@ -166,13 +150,8 @@ def has_work(fan: FanState, for_each: ForEach) -> bool:
     """Return whether one more item may start."""
     if fan.window:
         is_wanted = fan.next < len(fan.items) or may_widen(fan) is not None
-        return is_wanted and not fan.stopping and fan.window - fan.width >= least_lent(fan)
+        return is_wanted and not fan.stopping and fan.window - fan.width >= max(fan.window // LENT_PART, 1)
     return fan.running < for_each.max_concurrency and not fan.stopping and fan.next < len(fan.items)
-
-
-def least_lent(fan: FanState) -> int:
-    """Return how many slots must be free before they are used: each use adds events to the run's history."""
-    return max(fan.window // LENT_PART, 1)
 
 
 def may_widen(fan: FanState) -> int | None:
@@ -214,7 +193,8 @@ def output_of(fan: FanState) -> Json:
     Errors are shortened so that the output can be stored, however many items failed.
     """
     counts = Counter(item.status for item in fan.items)
-    room = max(_room_for_each([item.key for item in fan.items]), LEAST_INLINE_BYTES)
+    left = MAX_STORED_BYTES - COUNTS_BYTES - size_of([item.key for item in fan.items])
+    room = max(left // max(len(fan.items), 1) - FRAME_BYTES, LEAST_INLINE_BYTES)
     return {
         "total": len(fan.items),
         "completed": counts[StepStatus.COMPLETED],
@@ -332,10 +312,8 @@ def _too_large(output: Json) -> StepError | None:
 LEAST_CHUNK_ITEMS = 10
 """Smallest chunk: a workflow costs as much as three items."""
 
-
 MAX_CHUNK_BYTES = 700_000
 """Limit for the configs of a chunk, in bytes. They share one payload of 2 MiB with the definitions of nested runs."""
-
 
 MAX_REQUEST_BYTES = 1_500_000
 """Limit for a chunk's configs and the definitions of nested runs together, in bytes; the rest of the payload is for the
@@ -386,22 +364,14 @@ def use_of_slots(plan: Plan, run: RunState, step: Step, fan: FanState) -> Widen 
         free = min(free, plan.max_concurrency - run.counters.slots_used)
     first = may_widen(fan)
     if first is None or (free >= fewest(fan) and fan.next < len(fan.items)):
-        width = _width_of_next(fan, free)
-        return NextChunk(_length_of_next(fan, width), width)
+        # The next chunk gets all free slots if the rest would be too few for another one.
+        lane = _lane(fan)
+        width = free if free < lane + fewest(fan) else min(lane, free)
+        # It gets a full chunk of items while enough are left, then its share of half of them.
+        left = len(fan.items) - fan.next
+        return NextChunk(max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window))), width)
     chunk = fan.chunks[first]
     return Widen(first, chunk.width + min(free, len(chunk.places) - chunk.width))
-
-
-def _width_of_next(fan: FanState, free: int) -> int:
-    """Return how many free slots the next chunk gets: all, if the rest would be too few for another chunk."""
-    lane = _lane(fan)
-    return free if free < lane + fewest(fan) else min(lane, free)
-
-
-def _length_of_next(fan: FanState, width: int) -> int:
-    """Return how many items the next chunk gets: a full chunk while enough are left, then its share of half of them."""
-    left = len(fan.items) - fan.next
-    return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))
 
 
 def most_chunk_bytes(run: RunState) -> int:

@@ -56,7 +56,6 @@ def _value_problem(step: Step, kind: str, value: Json) -> str | None:
 
 _WORDS = {"config": "takes a config", "output": "takes an output", "skip": "is skipped"}
 
-
 MOST_PROBLEMS, MOST_COMPARED = 20, 50
 """Problems reported at once, and keys on either side of an unknown one that are compared with it."""
 
@@ -92,7 +91,10 @@ def item_problems(fan: FanState | None, given: dict[str, Json], prefix: str = ""
 
 def _problem(items: Mapping[str, ItemState], key: str, edit: dict[str, Json], path: str) -> InputProblem | None:
     if key not in items:
-        return InputProblem(path, f"the list has no such item, but {len(items)} others", _near(items, key))
+        keys = sorted(items)
+        place = bisect_left(keys, key)
+        alike = keys[max(place - MOST_COMPARED, 0) : place + MOST_COMPARED]
+        return InputProblem(path, f"the list has no such item, but {len(items)} others", closest(key, alike))
     if items[key].status is StepStatus.COMPLETED:
         return InputProblem(path, "has completed, and is kept as it is: edit only other items")
     size, most = size_of(edit.get("output")), inline_bytes(len(items))
@@ -100,14 +102,6 @@ def _problem(items: Mapping[str, ItemState], key: str, edit: dict[str, Json], pa
         found = f"takes {size} bytes as JSON, more than the {most} that an item of {len(items)} may give by hand"
         return InputProblem(f"{path}.output", found)
     return None
-
-
-def _near(items: Mapping[str, ItemState], key: str) -> str | None:
-    """Return the key that was probably meant; in a long list, only neighbours in sorted order are compared."""
-    keys = sorted(items)
-    place = bisect_left(keys, key)
-    alike = keys[max(place - MOST_COMPARED, 0) : place + MOST_COMPARED]
-    return closest(key, alike)
 
 
 def with_items(state: StepState, given: dict[str, Json]) -> StepState:

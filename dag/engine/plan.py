@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import groupby
+from operator import attrgetter
 
 from pydantic_core import to_json
 
@@ -47,7 +49,7 @@ class Step:
     """Whether it counts towards `max_concurrency`: only handlers do, since everything else waits or takes no time."""
     layer: int
     parents: tuple[int, ...]
-    children: tuple[int, ...]
+    children: Sequence[int]
     branches: Mapping[int, tuple[str, ...]]
     """The branches, for each parent that it follows only after some of them."""
 
@@ -153,26 +155,12 @@ def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
     """
     if not 1 <= semantics <= SEMANTICS:
         raise UnknownSemanticsError(semantics)
-    place = {step.id: number for number, step in enumerate(definition.steps)}
-    depends_on = [[place[parent] for parent in step.parents] for step in definition.steps]
-    layer = layers_of(depends_on)
-    order = sorted(range(len(layer)), key=lambda number: (layer[number], number))
-    position = {number: index for index, number in enumerate(order)}
-    children: list[list[int]] = [[] for _ in order]
-    parents = [sorted(position[parent] for parent in depends_on[number]) for number in order]
-    for index, step_parents in enumerate(parents):
-        for parent in step_parents:
-            children[parent].append(index)
-    index_of = {definition.steps[number].id: index for index, number in enumerate(order)}
-    steps = tuple(
-        _compile_step(definition.steps[number], _Place(index, layer[number], parents[index], children[index]), index_of)
-        for index, number in enumerate(order)
-    )
+    steps = _compile_steps(definition)
     return Plan(
         id=definition.id,
         steps=steps,
-        index=index_of,
-        layers=_group(steps),
+        index={step.id: step.index for step in steps},
+        layers=tuple(tuple(step.index for step in group) for _, group in groupby(steps, key=attrgetter("layer"))),
         max_concurrency=definition.limits.max_concurrency,
         dispatch=definition.limits.dispatch,
         on_failure=definition.on_failure,
@@ -184,29 +172,34 @@ def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Position of a step in its plan."""
-
-    index: int
-    layer: int
-    parents: Sequence[int]
-    children: Sequence[int]
-
-
-def _compile_step(definition: StepDefinition, place: _Place, index_of: Mapping[str, int]) -> Step:
-    kind = definition.kind
-    return Step(
-        index=place.index,
-        id=definition.id,
-        definition=definition,
-        kind=kind,
-        takes_slot=kind is StepKind.HANDLER,
-        layer=place.layer,
-        parents=tuple(place.parents),
-        children=tuple(place.children),
-        branches=_branches(definition, index_of),
-    )
+def _compile_steps(definition: Definition) -> tuple[Step, ...]:
+    place = {step.id: number for number, step in enumerate(definition.steps)}
+    depends_on = [[place[parent] for parent in step.parents] for step in definition.steps]
+    layer = layers_of(depends_on)
+    order = sorted(range(len(layer)), key=lambda number: (layer[number], number))
+    position = {number: index for index, number in enumerate(order)}
+    index_of = {definition.steps[number].id: index for number, index in position.items()}
+    children: list[list[int]] = [[] for _ in order]
+    steps: list[Step] = []
+    for index, number in enumerate(order):
+        step = definition.steps[number]
+        parents = sorted(position[parent] for parent in depends_on[number])
+        for parent in parents:
+            children[parent].append(index)
+        steps.append(
+            Step(
+                index=index,
+                id=step.id,
+                definition=step,
+                kind=step.kind,
+                takes_slot=step.kind is StepKind.HANDLER,
+                layer=layer[number],
+                parents=tuple(parents),
+                children=children[index],
+                branches=_branches(step, index_of),
+            )
+        )
+    return tuple(steps)
 
 
 def _optional(text: str | None) -> Expression | None:
@@ -237,15 +230,6 @@ def _config_of(definition: StepDefinition) -> Json:
             return {"reason": reason}
         case _:
             return definition.config
-
-
-def _group(steps: Sequence[Step]) -> tuple[tuple[int, ...], ...]:
-    grouped: list[list[int]] = []
-    for step in steps:
-        if step.layer == len(grouped):
-            grouped.append([])
-        grouped[step.layer].append(step.index)
-    return tuple(tuple(layer) for layer in grouped)
 
 
 def plan_of(definition: dict[str, Json], semantics: int = SEMANTICS) -> Plan:

@@ -31,27 +31,20 @@ _MANNER = {
 """How a step is shown, retried, limited and compensated: changing these fields does not change a finished step's
 result. All other fields can."""
 
-
 _MANNER_OF_ITEMS = {"max_concurrency", "on_item_error", "max_failures"}
-
 
 _MANNER_OF_ASKING = {"queue", "priority", "timeout_seconds"}
 """Excludes who may decide and how many must agree: a decision made before may not be valid now."""
 
 
-def works_alike(old: Step, new: Step) -> bool:
-    """Return whether two versions of a step do the same work on the same values."""
-    return canonical(_work(old)) == canonical(_work(new))
-
-
-def _work(step: Step) -> Json:
+def _work(step: Step) -> str:
+    """Return what decides a step's result: equal for two versions that do the same work on the same values."""
     parts: dict[str, Json] = {"for_each": _MANNER_OF_ITEMS, "human": _MANNER_OF_ASKING, "wait": {"timeout_seconds"}}
     present = {name: manner for name, manner in parts.items() if getattr(step, name) is not None}
-    return step.model_dump(mode="json", exclude={**dict.fromkeys(_MANNER, True), **present})
+    return canonical(step.model_dump(mode="json", exclude={**dict.fromkeys(_MANNER, True), **present}))
 
 
 _REDO = frozenset({StepStatus.FAILED, StepStatus.CANCELLED})
-
 
 _REDO_REASONS = frozenset({SkipReason.UPSTREAM_FAILED, SkipReason.ABORTED})
 
@@ -173,9 +166,7 @@ def skip_problems(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit])
 
 _WORDS = {ResolutionKind.SKIP: "skipped by hand", ResolutionKind.OUTPUT: "takes an output given by hand"}
 
-
 _FELL = (StepStatus.FAILED, StepStatus.PARKED)
-
 
 FIELDS = {kind: "config" if kind is ResolutionKind.RETRY else str(kind) for kind in ResolutionKind}
 """How callers name the value of an edit."""
@@ -197,7 +188,7 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
     for step in new.steps:
         before = old.steps[old.index[step.id]] if step.id in old.index else None
         state = None if before is None else ran.steps[before.index]
-        kept = state if before is not None and works_alike(before.definition, step.definition) else None
+        kept = state if before is not None and _work(before.definition) == _work(step.definition) else None
         names = (new.steps[parent].id for parent in step.parents)
         follows = next((name for name in names if fates[name].fate is not Fate.REUSED), None)
         edit, of = edits.get(step.id), _Before(kept, follows, left_failed(ran, state))
@@ -234,7 +225,6 @@ class _Before:
 
 
 def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFate:
-    """Return what happens to a step, and why."""
     if edit is not None and edit.kind in _WORDS:
         return StepFate(Fate.NEW, _WORDS[edit.kind])
     if state is None:

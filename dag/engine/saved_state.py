@@ -16,7 +16,6 @@ from docrail.dag.values.json_values import Json, digest, size_of
 
 _STEP_STATES = TypeAdapter(dict[str, StepState])
 
-
 _RUN_STATE = TypeAdapter(RunState)
 
 
@@ -43,10 +42,8 @@ def load(plan: Plan, saved: dict[str, Json], traffic: Traffic | None = None) -> 
 MAX_PIECE_BYTES = 500_000
 """Largest piece, in bytes of JSON, unless one list element is larger: no item exceeds 1,500,000 (map_items.py)."""
 
-
 MAX_WHOLE_BYTES = 1_900_000
 """Largest state returned whole, in bytes of JSON: Temporal accepts 2 MiB as a query's answer."""
-
 
 PIECES, INPUTS_DIGEST = "pieces", "inputs_digest"
 """Fields of a stored state's placeholder: the placeholders of its pieces, and the digest of the run's inputs."""

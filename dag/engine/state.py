@@ -42,7 +42,6 @@ class StepError:
 MOST_EARLIER, EARLIER_CHARACTERS = 5, 200
 """How many errors of earlier attempts are kept per step, the latest ones, and the characters kept of each message."""
 
-
 WORKER_LOST = "WorkerLost"
 """Error type of an attempt whose worker was stopped or died. The attempt is repeated and does not count as failed."""
 
@@ -358,7 +357,6 @@ class RunState:
 
 STOPPED_BY = {RunStatus.ABORTED: "abort", RunStatus.CANCELLED: "cancel", RunStatus.FAILED: "fail_fast"}
 """`decided_by` of steps in a run that was stopped early."""
-
 
 BUDGET = "budget"
 """`decided_by` of steps in a run that was stopped because it carried too much data."""

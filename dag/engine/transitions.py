@@ -33,93 +33,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
+from docrail.dag.engine import dispatch, eligibility, events, map_items
 from docrail.dag.engine.approvals import agreement, approvals_of, decide
-from docrail.dag.engine.compensation import has_undo_left, is_undoing, next_undo
-from docrail.dag.engine.dispatch import (
-    MAX_BEGUN_BYTES,
-    MAX_CARRIED_BYTES,
-    cache_key_of,
-    excess,
-    is_duration,
-    may_dispatch,
-    next_ready,
-    received_bytes,
-    sent_bytes,
-)
-from docrail.dag.engine.eligibility import (
-    DEPENDENCY_FAILED,
-    MAX_TURN_WORK,
-    Admit,
-    Defer,
-    NeedsValues,
-    Refuse,
-    Skip,
-    choose,
-    judge,
-    resolve,
-)
-from docrail.dag.engine.events import (
-    AbortRequested,
-    Answered,
-    Cancel,
-    CancelRequested,
-    Chunk,
-    ChunkEnded,
-    ChunkItem,
-    ChunkThinned,
-    Command,
-    DeadlinePassed,
-    Event,
-    Finish,
-    GoOn,
-    HistorySize,
-    Item,
-    Load,
-    Loaded,
-    NotLoaded,
-    NotStored,
-    Part,
-    PauseRequested,
-    Record,
-    RecordDecision,
-    RecordOverdue,
-    ResolutionKind,
-    Resolved,
-    ResumeRequested,
-    RunStarted,
-    Start,
-    StartChunk,
-    StepCancelled,
-    StepCompleted,
-    StepFailed,
-    Store,
-    Stored,
-    TimedOut,
-    Undo,
-    WentOn,
-    WholeStep,
-    WorkerLost,
-)
-from docrail.dag.engine.map_items import (
-    MAX_SENT_BYTES,
-    NextChunk,
-    Widen,
-    ending_of,
-    following,
-    has_work,
-    is_over,
-    item_work,
-    most_chunk_bytes,
-    must_stop,
-    of_item,
-    open_fan,
-    running_parts,
-    stop_after,
-    unfinished,
-    use_of_slots,
-    window_of,
-    without_losses,
-)
+from docrail.dag.engine.compensation import is_undoing, next_undo
 from docrail.dag.engine.park import with_items
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.scope import Meter, RunScope
@@ -148,21 +64,11 @@ from docrail.dag.engine.state import (
 from docrail.dag.engine.value_transfer import MOST_LOADS, found_of, wanted, wanted_for_outputs
 from docrail.dag.language.definition import OnFailure
 from docrail.dag.language.expressions.expression_errors import show
-from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
-from docrail.dag.language.step_kinds import SHORTEST_SECONDS, ForEach, StepKind, Then
+from docrail.dag.language.step_kinds import LONGEST_WAIT_SECONDS, SHORTEST_SECONDS, ForEach, StepKind, Then
+from docrail.dag.values import stored
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, shortened, size_of
-from docrail.dag.values.stored import (
-    MAX_INLINE_BYTES,
-    ForOutputs,
-    ForStep,
-    ForUndo,
-    Loading,
-    Reader,
-    Want,
-    has_parts,
-)
 
 
 @dataclass(slots=True)
@@ -175,13 +81,15 @@ class Moment:
     meter: Meter
 
 
-_ENDED = (StepCompleted, StepFailed, StepCancelled)
+_ENDED = (events.StepCompleted, events.StepFailed, events.StepCancelled)
 
-Commands = Sequence[Command]
+Commands = Sequence[events.Command]
 """What a transition returns; most return none."""
 
 
-def advance(plan: Plan, run: RunState, event: Event, history: HistorySize | None = None) -> list[Command]:
+def advance(
+    plan: Plan, run: RunState, event: events.Event, history: events.HistorySize | None = None
+) -> list[events.Command]:
     """Fold `event` into `run` and return the commands that follow, starts in plan order.
 
     Deterministic: equal arguments give equal commands, on any worker, at any time. An event that is late or repeated,
@@ -204,10 +112,10 @@ def advance(plan: Plan, run: RunState, event: Event, history: HistorySize | None
     return commands
 
 
-def begin_moment(plan: Plan, run: RunState, event: Event, history: HistorySize | None) -> Moment:
+def begin_moment(plan: Plan, run: RunState, event: events.Event, history: events.HistorySize | None) -> Moment:
     """Count what the event brings. The events of one turn have the same time, and share the turn's limits."""
     traffic, turn = run.traffic, run.turn
-    traffic.carried_bytes += received_bytes(event)
+    traffic.carried_bytes += dispatch.received_bytes(event)
     if history is not None:
         traffic.history_events, traffic.history_bytes = history.events, history.bytes
     if turn.begun_at != event.at:
@@ -215,7 +123,7 @@ def begin_moment(plan: Plan, run: RunState, event: Event, history: HistorySize |
     return Moment(plan, run, event.at, Meter(turn.spent))
 
 
-def apply(now: Moment, event: Event) -> Commands:
+def apply(now: Moment, event: events.Event) -> Commands:
     """Apply the transition that a table has for the event."""
     if change_run := RUN.get(type(event)):
         return change_run(now, event)
@@ -224,9 +132,9 @@ def apply(now: Moment, event: Event) -> Commands:
     if index is None:
         return ()
     step, state = now.plan.steps[index], now.run.steps[index]
-    if isinstance(event, _ENDED) and isinstance(event.part, Undo):
+    if isinstance(event, _ENDED) and isinstance(event.part, events.Undo):
         if ended := UNDO.get((state.compensation, type(event))):
-            close_undo(now, step, ended, event.error if isinstance(event, StepFailed) else None)
+            close_undo(now, step, ended, event.error if isinstance(event, events.StepFailed) else None)
         return ()
     if change := STEP.get((state.status, type(event))):
         return change(now, step, event)
@@ -236,7 +144,7 @@ def apply(now: Moment, event: Event) -> Commands:
 # The run: its start, requests, and its end
 
 
-def begin_run(now: Moment, _: RunStarted) -> Commands:
+def begin_run(now: Moment, _: events.RunStarted) -> Commands:
     """Begin a run, or continue one from a rewound state."""
     run = now.run
     run.started_at = now.at if run.started_at is None else run.started_at
@@ -246,7 +154,7 @@ def begin_run(now: Moment, _: RunStarted) -> Commands:
     return ()
 
 
-def go_on(now: Moment, _: WentOn) -> Commands:
+def go_on(now: Moment, _: events.WentOn) -> Commands:
     """Judge the steps that the previous turn deferred."""
     turn = now.run.turn
     turn.is_going_on = False
@@ -257,37 +165,37 @@ def go_on(now: Moment, _: WentOn) -> Commands:
     return ()
 
 
-def pause(now: Moment, _: PauseRequested) -> Commands:
+def pause(now: Moment, _: events.PauseRequested) -> Commands:
     """Begin nothing more. A run that is being stopped is not paused."""
     now.run.paused = now.run.stopping is None
     return ()
 
 
-def resume(now: Moment, _: ResumeRequested) -> Commands:
+def resume(now: Moment, _: events.ResumeRequested) -> Commands:
     """End a pause."""
     now.run.paused = False
     return ()
 
 
-def abort(now: Moment, event: AbortRequested) -> Commands:
+def abort(now: Moment, event: events.AbortRequested) -> Commands:
     """Stop the run as ABORTED, or end it as it stands for another run to continue."""
     if event.is_continued:
         return hand_over(now, event)
     return stop(now, RunStatus.ABORTED, event.reason, principal=event.by)
 
 
-def cancel(now: Moment, _: CancelRequested) -> Commands:
+def cancel(now: Moment, _: events.CancelRequested) -> Commands:
     """Stop the run as CANCELLED."""
     return stop(now, RunStatus.CANCELLED, "cancelled")
 
 
-def note_overdue(now: Moment, _: DeadlinePassed) -> Commands:
+def note_overdue(now: Moment, _: events.DeadlinePassed) -> Commands:
     """Have people notified, once."""
     was_overdue, now.run.overdue = now.run.overdue, True
-    return () if was_overdue else (RecordOverdue(now.at),)
+    return () if was_overdue else (events.RecordOverdue(now.at),)
 
 
-def hand_over(now: Moment, event: AbortRequested) -> Commands:
+def hand_over(now: Moment, event: events.AbortRequested) -> Commands:
     """End a run with parked steps as it stands, without compensation: another run continues from its state."""
     run = now.run
     if run.status is not RunStatus.WAITING or not run.counters.parked:
@@ -295,12 +203,12 @@ def hand_over(now: Moment, event: AbortRequested) -> Commands:
     run.outcome, run.stop_reason, run.ended_at = RunStatus.FAILED, shortened(event.reason), now.at
     run.stopped_by = event.by
     waiting = (step for step in now.plan.steps if run.steps[step.index].status is WAITING)
-    return [*(Cancel(step.id) for step in waiting), Finish(RunStatus.FAILED)]
+    return [*(events.Cancel(step.id) for step in waiting), events.Finish(RunStatus.FAILED)]
 
 
 def stop_early(now: Moment) -> Commands:
     """Stop a run that cannot succeed: it fails fast, or is about to reach Temporal's limits."""
-    if reason := excess(now.plan, now.run):
+    if reason := dispatch.excess(now.plan, now.run):
         return stop(now, RunStatus.FAILED, reason)
     if now.run.counters.failures and now.plan.on_failure is OnFailure.FAIL_FAST:
         return stop(now, RunStatus.FAILED, "")
@@ -325,14 +233,14 @@ def stop(now: Moment, status: RunStatus, reason: str, *, by: Step | None = None,
             close(now, step, SKIPPED)
         elif state.status is PARKED:
             close(now, step, FAILED)
-    commands: list[Command] = []
+    commands: list[events.Command] = []
     for step in now.plan.steps:
         state = run.steps[step.index]
         if state.fan is not None and state.status is RUNNING:
             commands += stop_items(step, state.fan)
             conclude(now, step)  # between two items, none may be running
         elif state.status in (RUNNING, WAITING) and step is not by:
-            commands.append(Cancel(step.id))
+            commands.append(events.Cancel(step.id))
     return commands
 
 
@@ -344,25 +252,27 @@ def finish(now: Moment) -> Commands:
     run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.counters.failures else RunStatus.COMPLETED)
     if run.ending is RunStatus.COMPLETED and not compute_outputs(now):
         return ()
-    commands: list[Command] = []
+    commands: list[events.Command] = []
     is_left = False
     if run.ending is not RunStatus.COMPLETED:
         commands += begin_undo(now)
-        is_left = has_undo_left(plan, run)
+        is_left = is_undoing(plan, run) or next_undo(plan, run) is not None
     commands += record_fallen(now)
     if is_left:
         return commands
     run.outcome, run.ended_at = run.ending, now.at
-    return [*commands, Finish(run.outcome)]
+    return [*commands, events.Finish(run.outcome)]
 
 
 def compute_outputs(now: Moment) -> bool:
     """Compute the run's outputs; a run whose outputs cannot be computed fails. False: values must be loaded first."""
     plan, run = now.plan, now.run
-    if ForOutputs() in run.transfers.loading or note_wants(run, ForOutputs(), wanted_for_outputs(plan, run)):
+    if stored.ForOutputs() in run.transfers.loading or note_wants(
+        run, stored.ForOutputs(), wanted_for_outputs(plan, run)
+    ):
         return False
     try:
-        run.outputs = resolve(plan.outputs, RunScope(plan, run, now.meter, keeps_large=True))
+        run.outputs = eligibility.resolve(plan.outputs, RunScope(plan, run, now.meter, keeps_large=True))
     except ExpressionError as error:
         fail_outputs(run, error.message)
     return True
@@ -378,7 +288,7 @@ def record_fallen(now: Moment) -> Commands:
     run = now.run
     if not run.fallen:
         return ()
-    records = [Record(now.plan.steps[index].id) for index in run.fallen]
+    records = [events.Record(now.plan.steps[index].id) for index in run.fallen]
     run.fallen.clear()
     return records
 
@@ -388,11 +298,11 @@ def go_on_later(now: Moment) -> Commands:
     run, turn = now.run, now.run.turn
     if turn.is_going_on:
         return ()
-    has_left = turn.deferred or now.meter.used >= MAX_TURN_WORK
+    has_left = turn.deferred or now.meter.used >= eligibility.MAX_TURN_WORK
     has_left = has_left or (run.transfers.to_store and not run.transfers.is_storing)
-    if has_left or (turn.begun_bytes >= MAX_BEGUN_BYTES and may_dispatch(now.plan, run)):
+    if has_left or (turn.begun_bytes >= dispatch.MAX_BEGUN_BYTES and dispatch.may_dispatch(now.plan, run)):
         turn.is_going_on = True
-        return (GoOn(),)
+        return (events.GoOn(),)
     return ()
 
 
@@ -419,22 +329,22 @@ def admit(now: Moment, step: Step) -> None:
 def judged(now: Moment, step: Step) -> StepStatus | None:
     """Decide whether a step runs. Return the status with which it settles at once, None if it does not."""
     state = now.run.steps[step.index]
-    fate = judge(now.plan, now.run, step, now.meter)
+    fate = eligibility.judge(now.plan, now.run, step, now.meter)
     state.decided_by = fate.decided_by
     match fate:
-        case Admit():
+        case eligibility.Admit():
             move(now, step, QUEUED)
-        case Skip(reason=reason):
+        case eligibility.Skip(reason=reason):
             state.reason = reason
-            state.error = DEPENDENCY_FAILED if reason is SkipReason.UPSTREAM_FAILED else None
+            state.error = eligibility.DEPENDENCY_FAILED if reason is SkipReason.UPSTREAM_FAILED else None
             return SKIPPED
-        case Refuse(error=error):
+        case eligibility.Refuse(error=error):
             state.error = error
             return FAILED
-        case Defer():
+        case eligibility.Defer():
             now.run.turn.deferred.append(step.index)
-        case NeedsValues(wants=wants):
-            note_wants(now.run, ForStep(step.id), wants)
+        case eligibility.NeedsValues(wants=wants):
+            note_wants(now.run, stored.ForStep(step.id), wants)
         case _:
             assert_never(fate)
     return None
@@ -477,25 +387,25 @@ def leave(now: Moment, step: Step, ending: Ending) -> None:
 
 def set_output(run: RunState, state: StepState, output: Json) -> None:
     """Set a step's output, and note whether parts of it are in the value store."""
-    state.output, state.is_stored = output, has_parts(output)
+    state.output, state.is_stored = output, stored.has_parts(output)
     run.counters.has_stored |= state.is_stored
 
 
 def begin_ready(now: Moment) -> Commands:
     """Begin ready steps in plan order, until nothing more can begin or the turn is full."""
     plan, run, turn, traffic = now.plan, now.run, now.run.turn, now.run.traffic
-    commands: list[Command] = []
+    commands: list[events.Command] = []
     while not run.paused and not run.stopping:
-        if turn.begun_bytes >= MAX_BEGUN_BYTES or now.meter.used >= MAX_TURN_WORK:
+        if turn.begun_bytes >= dispatch.MAX_BEGUN_BYTES or now.meter.used >= eligibility.MAX_TURN_WORK:
             break
-        if (step := next_ready(plan, run)) is None:
+        if (step := dispatch.next_ready(plan, run)) is None:
             break
         failures, begun = run.counters.failures, begin_next(now, step)
         for command in begun:
-            size = sent_bytes(plan, run, command)
+            size = dispatch.sent_bytes(plan, run, command)
             traffic.carried_bytes, turn.begun_bytes = traffic.carried_bytes + size, turn.begun_bytes + size
         commands += begun
-        if run.counters.failures > failures or traffic.carried_bytes > MAX_CARRIED_BYTES:
+        if run.counters.failures > failures or traffic.carried_bytes > dispatch.MAX_CARRIED_BYTES:
             commands += stop_early(now)
     return commands
 
@@ -504,7 +414,13 @@ def begin_next(now: Moment, step: Step) -> Commands:
     """Begin a ready step, or its next item. A step whose config cannot be computed fails."""
     state = now.run.steps[step.index]
     if state.status is RUNNING:
-        return begin_items(now, step)
+        fan, for_each = list_of(now.run, step)
+        commands = use_slots(now, step) if fan.window else begin_item(now, step)
+        commands = [*commands, *stop_failed(now, step)]
+        if not map_items.has_work(fan, for_each):
+            now.run.counters.withdraw(step)
+        conclude(now, step)
+        return commands
     state.started_at = now.at
     try:
         return begin_list(now, step) if step.items is not None else begin_step(now, step)
@@ -518,17 +434,17 @@ def begin_step(now: Moment, step: Step) -> Commands:
     """Begin a step that runs over no list. Raises ExpressionError; then nothing has changed."""
     plan, run, state = now.plan, now.run, now.run.steps[step.index]
     if step.kind is StepKind.SWITCH:
-        state.branch = choose(plan, run, step, now.meter)
+        state.branch = eligibility.choose(plan, run, step, now.meter)
         state.output = {"branch": state.branch}
         settle(now, step, COMPLETED)
         return ()
     scope = RunScope(plan, run, now.meter, by_reference=step.kind is StepKind.HANDLER)
-    config = resolve(step.config, scope) if state.edited is None else state.edited
-    cache_key = cache_key_of(step, scope, config, state.edited)
+    config = eligibility.resolve(step.config, scope) if state.edited is None else state.edited
+    cache_key = dispatch.cache_key_of(step, scope, config, state.edited)
     match step.kind:
         case StepKind.HANDLER | StepKind.WORKFLOW:
             move(now, step, RUNNING)
-            return (Start(step.id, config, cache_key=cache_key),)
+            return (events.Start(step.id, config, cache_key=cache_key),)
         case StepKind.WAIT | StepKind.HUMAN:
             return begin_waiting(now, step, config)
         case StepKind.ABORT:
@@ -543,24 +459,24 @@ def begin_step(now: Moment, step: Step) -> Commands:
 def begin_waiting(now: Moment, step: Step, config: Json) -> Commands:
     """Begin to wait, unless the answer arrived before the wait. Raises ExpressionError."""
     state, seconds = now.run.steps[step.index], config.get("seconds")
-    if step.is_timer and not is_duration(seconds):  # a timeout is a constant in the definition
+    if step.is_timer and not dispatch.is_duration(seconds):  # a timeout is a constant in the definition
         raise ExpressionError(
             f"`seconds` is {show(seconds)}, expected a number from {SHORTEST_SECONDS}, at most {LONGEST_WAIT_SECONDS}"
         )
     move(now, step, WAITING)
     if state.answer is None:
-        return (Start(step.id, config),)
+        return (events.Start(step.id, config),)
     leave(now, step, Ending(COMPLETED, state.answer.value))
     return ()
 
 
-def complete(now: Moment, step: Step, event: StepCompleted) -> Commands:
+def complete(now: Moment, step: Step, event: events.StepCompleted) -> Commands:
     """Close a running part that completed."""
     ending = Ending(COMPLETED, event.output, attempts=event.attempts, cached=event.cached, earlier=event.earlier)
     return end(now, step, event.part, ending)
 
 
-def fail(now: Moment, step: Step, event: StepFailed) -> Commands:
+def fail(now: Moment, step: Step, event: events.StepFailed) -> Commands:
     """Close a running part that failed."""
     ending = Ending(
         FAILED,
@@ -572,7 +488,7 @@ def fail(now: Moment, step: Step, event: StepFailed) -> Commands:
     return end(now, step, event.part, ending)
 
 
-def cancelled(now: Moment, step: Step, event: StepCancelled) -> Commands:
+def cancelled(now: Moment, step: Step, event: events.StepCancelled) -> Commands:
     """Close a cancelled part: as FAILED if the run did not ask for the cancellation."""
     run, fan, attempts = now.run, now.run.steps[step.index].fan, int(step.takes_slot)
     if run.stopping:
@@ -585,55 +501,55 @@ def cancelled(now: Moment, step: Step, event: StepCancelled) -> Commands:
     return end(now, step, event.part, ending)
 
 
-def end(now: Moment, step: Step, part: Part, ending: Ending) -> Commands:
+def end(now: Moment, step: Step, part: events.Part, ending: Ending) -> Commands:
     """Close a running part of a step: a part that does not run is late or repeated, as a pair without a transition."""
     state = now.run.steps[step.index]
     match part:
-        case WholeStep():
+        case events.WholeStep():
             if state.fan is None:
                 state.attempts, state.earlier, state.out_of_time = ending.attempts, ending.earlier, ending.out_of_time
                 leave(now, step, ending)
             return ()
-        case Item(place):
+        case events.Item(place):
             fan = state.fan
             is_running = fan is not None and not fan.window and fan.items[place].status is RUNNING
             return end_items(now, step, place, (ending,)) if is_running else ()
-        case Chunk(first):
+        case events.Chunk(first):
             chunk = state.fan.chunks.get(first) if state.fan is not None else None
             return end_items(now, step, first, (ending,) * len(chunk.places)) if chunk is not None else ()
-        case Undo():
+        case events.Undo():
             return ()
         case _:
             assert_never(part)
 
 
-def note_losses(now: Moment, step: Step, event: WorkerLost) -> Commands:
+def note_losses(now: Moment, step: Step, event: events.WorkerLost) -> Commands:
     """Note the attempts of a running step that ended with their workers."""
     now.run.steps[step.index].earlier = event.earlier
     return ()
 
 
-def answer(now: Moment, step: Step, event: Answered) -> Commands:
+def answer(now: Moment, step: Step, event: events.Answered) -> Commands:
     """Complete a waiting step with its answer. If several people must agree, the last agreement is its answer."""
     state = now.run.steps[step.index]
     if not takes_answer(now.run, step):
         return ()
-    commands: list[Command] = []
+    commands: list[events.Command] = []
     given: Answer | None = event.answer
     if (needed := approvals_of(step.definition.human)) > 1:
         decisions = decide(state.decisions, event.answer)
         if decisions != state.decisions:
             state.decisions = decisions
-            commands.append(RecordDecision(step.id, decisions[-1]))
+            commands.append(events.RecordDecision(step.id, decisions[-1]))
         given = agreement(decisions, needed)
     if given is not None:
         state.answer = given
-        commands.append(Cancel(step.id))
+        commands.append(events.Cancel(step.id))
         leave(now, step, Ending(COMPLETED, given.value))
     return commands
 
 
-def keep_answer(now: Moment, step: Step, event: Answered) -> Commands:
+def keep_answer(now: Moment, step: Step, event: events.Answered) -> Commands:
     """Keep the answer for a step that will wait, unless several people must agree."""
     if takes_answer(now.run, step) and approvals_of(step.definition.human) == 1:
         now.run.steps[step.index].answer = event.answer
@@ -646,7 +562,7 @@ def takes_answer(run: RunState, step: Step) -> bool:
     return can_wait and run.steps[step.index].answer is None and not run.stopping
 
 
-def time_out(now: Moment, step: Step, _: TimedOut) -> Commands:
+def time_out(now: Moment, step: Step, _: events.TimedOut) -> Commands:
     """Settle a waiting step that timed out, as its `on_timeout` says. A timer completes."""
     waiting = step.definition.wait or step.definition.human
     assert waiting is not None, "only waits and human steps are WAITING"
@@ -669,23 +585,23 @@ def time_out(now: Moment, step: Step, _: TimedOut) -> Commands:
     return commands
 
 
-def resolve_parked(now: Moment, step: Step, event: Resolved) -> Commands:
+def resolve_parked(now: Moment, step: Step, event: events.Resolved) -> Commands:
     """Resolve a parked step as a person decided."""
     run, state, resolution = now.run, now.run.steps[step.index], event.resolution
     if run.stopping:
         return ()
     run.fallen.append(step.index)
-    again = StepState(fan=unfinished(state.fan), edited=state.edited, resolved_by=resolution.by)
+    again = StepState(fan=map_items.unfinished(state.fan), edited=state.edited, resolved_by=resolution.by)
     match resolution.kind:
-        case ResolutionKind.RETRY:
+        case events.ResolutionKind.RETRY:
             edited = state.edited if resolution.value is None else resolution.value
             retry_parked(now, step, replace(again, edited=edited))
-        case ResolutionKind.ITEMS:
+        case events.ResolutionKind.ITEMS:
             retry_parked(now, step, with_items(again, resolution.value or {}))
-        case ResolutionKind.SKIP:
+        case events.ResolutionKind.SKIP:
             state.resolved_by, state.decided_by, state.reason = resolution.by, "operator", SkipReason.OPERATOR
             settle(now, step, SKIPPED)
-        case ResolutionKind.OUTPUT:
+        case events.ResolutionKind.OUTPUT:
             state.resolved_by, state.decided_by, state.error = resolution.by, "operator", None
             set_output(run, state, resolution.value)
             settle(now, step, COMPLETED)
@@ -716,25 +632,14 @@ def begin_list(now: Moment, step: Step) -> Commands:
     """Create the items of a step, which is over at once if there are none. Raises ExpressionError."""
     state, for_each = now.run.steps[step.index], step.definition.for_each
     assert for_each is not None, "only a step with for_each has items"
-    fan = state.fan or open_fan(now.plan, now.run, step, now.meter)  # a retry keeps the completed items
+    fan = state.fan or map_items.open_fan(now.plan, now.run, step, now.meter)  # a retry keeps the completed items
     pending = sum(item.status is PENDING for item in fan.items)
-    state.fan, fan.window = fan, window_of(now.plan, step, for_each, pending)
+    state.fan, fan.window = fan, map_items.window_of(now.plan, step, for_each, pending)
     move(now, step, RUNNING)
     if fan.next < len(fan.items):
         now.run.counters.offer(step)
     conclude(now, step)
     return ()
-
-
-def begin_items(now: Moment, step: Step) -> Commands:
-    """Begin the next item of a list, or the next chunk of a long one."""
-    fan, for_each = list_of(now.run, step)
-    commands = use_slots(now, step) if fan.window else begin_item(now, step)
-    commands = [*commands, *stop_failed(now, step)]
-    if not has_work(fan, for_each):
-        now.run.counters.withdraw(step)
-    conclude(now, step)
-    return commands
 
 
 def begin_item(now: Moment, step: Step) -> Commands:
@@ -746,15 +651,15 @@ def begin_item(now: Moment, step: Step) -> Commands:
         return ()
     fan.running += 1
     now.run.counters.slots_used += step.takes_slot
-    return (Start(step.id, work[0], Item(place), work[1]),)
+    return (events.Start(step.id, work[0], events.Item(place), work[1]),)
 
 
 def open_item(now: Moment, step: Step, fan: FanState) -> tuple[Json, str | None] | None:
     """Set the next item to RUNNING and return its config and cache key; None if it FAILED at once."""
     place, item = fan.next, fan.items[fan.next]
-    fan.next = following(fan)
+    fan.next = map_items.following(fan)
     try:
-        work = item_work(now.plan, now.run, step, place, now.meter)
+        work = map_items.item_work(now.plan, now.run, step, place, now.meter)
     except ExpressionError as error:
         item.status, item.error = FAILED, StepError("TemplateError", error.message)
         fan.failed += 1
@@ -766,28 +671,33 @@ def open_item(now: Moment, step: Step, fan: FanState) -> tuple[Json, str | None]
 def use_slots(now: Moment, step: Step) -> Commands:
     """Give a long list's free slots to a new chunk, or to a running one."""
     fan, for_each = list_of(now.run, step)
-    match use_of_slots(now.plan, now.run, step, fan):
-        case Widen(first, width):
+    match map_items.use_of_slots(now.plan, now.run, step, fan):
+        case map_items.Widen(first, width):
             set_width(now, step, first, replace(fan.chunks[first], width=width))
-        case NextChunk(length, width):
+        case map_items.NextChunk(length, width):
             items = begin_chunk_items(now, step, length)
             if items:  # else all of them failed at once
                 chunk = ChunkState(tuple(item.place for item in items), min(width, len(items)))
                 now.run.counters.slots_used += step.takes_slot * chunk.width
                 fan.chunks[items[0].place] = chunk
                 fan.running += len(items)
-                return (StartChunk(step.id, items, chunk.width, stop_after(fan, for_each)),)
+                return (events.StartChunk(step.id, items, chunk.width, map_items.stop_after(fan, for_each)),)
     return ()
 
 
-def begin_chunk_items(now: Moment, step: Step, length: int) -> tuple[ChunkItem, ...]:
+def begin_chunk_items(now: Moment, step: Step, length: int) -> tuple[events.ChunkItem, ...]:
     """Begin the next items, up to `length`, as many as the turn and a message have room for."""
-    (fan, _), items, size, most = list_of(now.run, step), list[ChunkItem](), 0, most_chunk_bytes(now.run)
-    while length and size < most and now.meter.used < MAX_TURN_WORK and fan.next < len(fan.items):
+    (fan, _), items, size, most = (
+        list_of(now.run, step),
+        list[events.ChunkItem](),
+        0,
+        map_items.most_chunk_bytes(now.run),
+    )
+    while length and size < most and now.meter.used < eligibility.MAX_TURN_WORK and fan.next < len(fan.items):
         place, length = fan.next, length - 1
         if work := open_item(now, step, fan):
             size += size_of(work[0])
-            items.append(ChunkItem(place, fan.items[place].key, *work))
+            items.append(events.ChunkItem(place, fan.items[place].key, *work))
     return tuple(items)
 
 
@@ -798,19 +708,19 @@ def set_width(now: Moment, step: Step, first: int, chunk: ChunkState) -> None:
     fan.chunks[first] = chunk
 
 
-def end_chunk(now: Moment, step: Step, event: ChunkEnded) -> Commands:
+def end_chunk(now: Moment, step: Step, event: events.ChunkEnded) -> Commands:
     """Close the items of a running chunk."""
     fan, first = now.run.steps[step.index].fan, event.chunk.first
     return end_items(now, step, first, event.ends) if fan is not None and first in fan.chunks else ()
 
 
-def thin_chunk(now: Moment, step: Step, event: ChunkThinned) -> Commands:
+def thin_chunk(now: Moment, step: Step, event: events.ChunkThinned) -> Commands:
     """Release the slots that came free in a running chunk."""
     fan, first = now.run.steps[step.index].fan, event.chunk.first
     chunk = fan.chunks.get(first) if fan else None
     if fan is None or chunk is None or not 0 < event.running < chunk.width:
         return ()
-    was_offered = has_work(*list_of(now.run, step))
+    was_offered = map_items.has_work(*list_of(now.run, step))
     thin = replace(chunk, width=event.running, is_thin=True, completed=event.completed, failed=event.failed)
     set_width(now, step, first, thin)
     return reoffer(now, step, was_offered=was_offered)
@@ -819,9 +729,9 @@ def thin_chunk(now: Moment, step: Step, event: ChunkThinned) -> Commands:
 def end_items(now: Moment, step: Step, first: int, ends: Sequence[Ending | ItemEnd]) -> Commands:
     """Close a running item, or the items of a running chunk; `first` is the first item's position."""
     fan, for_each = list_of(now.run, step)
-    was_offered = has_work(fan, for_each)
+    was_offered = map_items.has_work(fan, for_each)
     chunk = fan.chunks.pop(first, ChunkState((first,), 1))
-    ends = without_losses(now.run, fan, for_each, ends)
+    ends = map_items.without_losses(now.run, fan, for_each, ends)
     for place, ending in zip(chunk.places, ends, strict=True):
         close_item(now.run.steps[step.index], fan.items[place], ending)
     fan.running -= len(ends)
@@ -838,13 +748,13 @@ def close_item(state: StepState, item: ItemState, ending: Ending | ItemEnd) -> N
     item.attempts, item.cached = ending.attempts, ending.cached
     state.attempts += ending.attempts
     state.out_of_time |= ending.out_of_time
-    state.earlier = (*state.earlier, *of_item(item, ending.earlier))[-MOST_EARLIER:]
+    state.earlier = (*state.earlier, *map_items.of_item(item, ending.earlier))[-MOST_EARLIER:]
 
 
 def reoffer(now: Moment, step: Step, *, was_offered: bool) -> Commands:
     """Stop the list if too many items have failed; else let `begin_ready` see it if another item may begin now."""
     commands = stop_failed(now, step)
-    is_offered = has_work(*list_of(now.run, step))
+    is_offered = map_items.has_work(*list_of(now.run, step))
     if is_offered and not was_offered and not now.run.stopping:
         now.run.counters.offer(step)
     elif was_offered and not is_offered:
@@ -855,7 +765,7 @@ def reoffer(now: Moment, step: Step, *, was_offered: bool) -> Commands:
 def stop_failed(now: Moment, step: Step) -> Commands:
     """Cancel the running items of a list once too many have failed."""
     fan, for_each = list_of(now.run, step)
-    if fan.stopping or now.run.stopping or not must_stop(fan, for_each):
+    if fan.stopping or now.run.stopping or not map_items.must_stop(fan, for_each):
         return ()
     commands = stop_items(step, fan)
     fan.stopping = True
@@ -865,16 +775,16 @@ def stop_failed(now: Moment, step: Step) -> Commands:
 
 def stop_items(step: Step, fan: FanState) -> Commands:
     """Cancel the running items of a list, unless they were cancelled already."""
-    return () if fan.stopping else [Cancel(step.id, part) for part in running_parts(fan)]
+    return () if fan.stopping else [events.Cancel(step.id, part) for part in map_items.running_parts(fan)]
 
 
 def conclude(now: Moment, step: Step) -> None:
     """Settle a step over a list once its last item has ended. A large output is stored first."""
     fan, _ = list_of(now.run, step)
-    if fan.running or fan.is_storing or not (now.run.stopping or is_over(fan)):
+    if fan.running or fan.is_storing or not (now.run.stopping or map_items.is_over(fan)):
         return
-    ending = ending_of(now.run, step, fan)
-    if size_of(ending.output) <= MAX_INLINE_BYTES:
+    ending = map_items.ending_of(now.run, step, fan)
+    if size_of(ending.output) <= stored.MAX_INLINE_BYTES:
         leave(now, step, ending)
     else:
         fan.is_storing = True  # its result is fixed from now on
@@ -891,17 +801,17 @@ def begin_undo(now: Moment) -> Commands:
         return ()
     while (step := next_undo(plan, run)) is not None and not run.paused:
         assert step.compensation is not None, "only such steps are in `compensated`"
-        reader = ForUndo(step.id)
+        reader = stored.ForUndo(step.id)
         wants = wanted(plan.index, run, step.compensation.computed)
         if reader in run.transfers.loading or note_wants(run, reader, wants):
             return ()
         try:
-            config = resolve(step.compensation, RunScope(plan, run, now.meter, by_reference=True))
+            config = eligibility.resolve(step.compensation, RunScope(plan, run, now.meter, by_reference=True))
         except ExpressionError as error:
             close_undo(now, step, FAILED, StepError("TemplateError", error.message))
             continue
         run.steps[step.index].compensation = RUNNING
-        return (Start(step.id, config, Undo()),)
+        return (events.Start(step.id, config, events.Undo()),)
     return ()
 
 
@@ -916,7 +826,7 @@ def close_undo(now: Moment, step: Step, status: StepStatus, error: StepError | N
 # Stored values
 
 
-def note_wants(run: RunState, reader: Reader, wants: Iterable[Want]) -> bool:
+def note_wants(run: RunState, reader: stored.Reader, wants: Iterable[stored.Want]) -> bool:
     """Note what must be loaded for a reader; return whether there is anything. Equal wants are loaded once."""
     wants = tuple(wants)
     if not wants:
@@ -924,7 +834,7 @@ def note_wants(run: RunState, reader: Reader, wants: Iterable[Want]) -> bool:
     transfers = run.transfers
     first = next((other for other, loading in transfers.loading.items() if loading.wants == wants), None)
     if first is None:
-        transfers.loading[reader] = Loading(wants)
+        transfers.loading[reader] = stored.Loading(wants)
         transfers.unread.append(reader)
     else:
         transfers.loading[first].followers.append(reader)
@@ -933,33 +843,33 @@ def note_wants(run: RunState, reader: Reader, wants: Iterable[Want]) -> bool:
 
 def begin_loading(now: Moment) -> Commands:
     """Request the values that steps, or the run's outputs, must read before they can be judged."""
-    transfers, commands = now.run.transfers, list[Command]()
+    transfers, commands = now.run.transfers, list[events.Command]()
     while transfers.unread and len(transfers.loading) - len(transfers.unread) < MOST_LOADS:
         reader = transfers.unread.pop(0)
         wants = transfers.loading[reader].wants
         may_stay = tuple(number for number, want in enumerate(wants) if want.may_stay)
-        commands.append(Load(reader, tuple(want.part for want in wants), may_stay))
+        commands.append(events.Load(reader, tuple(want.part for want in wants), may_stay))
     return commands
 
 
-def end_loading(now: Moment, event: Loaded | NotLoaded) -> Commands:
+def end_loading(now: Moment, event: events.Loaded | events.NotLoaded) -> Commands:
     """Continue with what needed the values, or fail it."""
     transfers = now.run.transfers
     loading = transfers.loading.pop(event.reader, None)
     if loading is None:
         return ()
-    if isinstance(event, Loaded):
+    if isinstance(event, events.Loaded):
         for want, piece in zip(loading.wants, event.parts, strict=True):
             transfers.loaded[want.place] = found_of(want, piece)
     for reader in (event.reader, *loading.followers):
-        continue_reader(now, reader, event.error if isinstance(event, NotLoaded) else None)
+        continue_reader(now, reader, event.error if isinstance(event, events.NotLoaded) else None)
     return ()
 
 
-def continue_reader(now: Moment, reader: Reader, error: StepError | None) -> None:
+def continue_reader(now: Moment, reader: stored.Reader, error: StepError | None) -> None:
     """Judge or fail the step that needed values, or fail its compensation or the run's outputs."""
     match reader:
-        case ForStep(step_id):
+        case stored.ForStep(step_id):
             step = now.plan.step(step_id)
             state = now.run.steps[step.index]
             if state.status is not PENDING:
@@ -969,10 +879,10 @@ def continue_reader(now: Moment, reader: Reader, error: StepError | None) -> Non
             else:
                 state.error = error
                 settle(now, step, FAILED)
-        case ForUndo(step_id):
+        case stored.ForUndo(step_id):
             if error is not None:
                 close_undo(now, now.plan.step(step_id), FAILED, error)
-        case ForOutputs():
+        case stored.ForOutputs():
             if error is not None:
                 fail_outputs(now.run, error.message)
         case _:
@@ -988,16 +898,16 @@ def begin_storing(now: Moment) -> Commands:
     if transfers.is_storing or not transfers.to_store:
         return ()
     step = now.plan.steps[transfers.to_store[0]]
-    output = ending_of(run, step, list_of(run, step)[0]).output
+    output = map_items.ending_of(run, step, list_of(run, step)[0]).output
     size = size_of(output)
-    if turn.begun_bytes + size > MAX_SENT_BYTES:
+    if turn.begun_bytes + size > map_items.MAX_SENT_BYTES:
         return ()
     transfers.is_storing = True
     turn.begun_bytes, run.traffic.carried_bytes = turn.begun_bytes + size, run.traffic.carried_bytes + size
-    return (Store(step.id, output),)
+    return (events.Store(step.id, output),)
 
 
-def end_storing(now: Moment, step: Step, event: Stored | NotStored) -> Commands:
+def end_storing(now: Moment, step: Step, event: events.Stored | events.NotStored) -> Commands:
     """Settle a step over a list whose output was stored, or could not be."""
     run, transfers = now.run, now.run.transfers
     if transfers.to_store[:1] != [step.index] or not transfers.is_storing:
@@ -1005,8 +915,10 @@ def end_storing(now: Moment, step: Step, event: Stored | NotStored) -> Commands:
     fan, _ = list_of(run, step)
     transfers.is_storing = fan.is_storing = False
     transfers.to_store.pop(0)
-    ending = ending_of(run, step, fan)._replace(output=event.mark if isinstance(event, Stored) else None)
-    if isinstance(event, NotStored) and ending.status is COMPLETED:
+    ending = map_items.ending_of(run, step, fan)._replace(
+        output=event.mark if isinstance(event, events.Stored) else None
+    )
+    if isinstance(event, events.NotStored) and ending.status is COMPLETED:
         ending = ending._replace(status=FAILED, error=event.error)
     leave(now, step, ending)
     if ending.status is COMPLETED and not fan.failed:
@@ -1021,41 +933,41 @@ StepTransition = Callable[[Moment, Step, Any], Commands]
 RunTransition = Callable[[Moment, Any], Commands]
 
 STEP: Mapping[tuple[StepStatus, type], StepTransition] = {
-    (PENDING, Answered): keep_answer,
-    (QUEUED, Answered): keep_answer,
-    (WAITING, Answered): answer,
-    (WAITING, TimedOut): time_out,
-    (WAITING, StepCompleted): complete,
-    (WAITING, StepFailed): fail,
-    (WAITING, StepCancelled): cancelled,
-    (RUNNING, StepCompleted): complete,
-    (RUNNING, StepFailed): fail,
-    (RUNNING, StepCancelled): cancelled,
-    (RUNNING, WorkerLost): note_losses,
-    (RUNNING, ChunkEnded): end_chunk,
-    (RUNNING, ChunkThinned): thin_chunk,
-    (RUNNING, Stored): end_storing,
-    (RUNNING, NotStored): end_storing,
-    (PARKED, Resolved): resolve_parked,
+    (PENDING, events.Answered): keep_answer,
+    (QUEUED, events.Answered): keep_answer,
+    (WAITING, events.Answered): answer,
+    (WAITING, events.TimedOut): time_out,
+    (WAITING, events.StepCompleted): complete,
+    (WAITING, events.StepFailed): fail,
+    (WAITING, events.StepCancelled): cancelled,
+    (RUNNING, events.StepCompleted): complete,
+    (RUNNING, events.StepFailed): fail,
+    (RUNNING, events.StepCancelled): cancelled,
+    (RUNNING, events.WorkerLost): note_losses,
+    (RUNNING, events.ChunkEnded): end_chunk,
+    (RUNNING, events.ChunkThinned): thin_chunk,
+    (RUNNING, events.Stored): end_storing,
+    (RUNNING, events.NotStored): end_storing,
+    (PARKED, events.Resolved): resolve_parked,
 }
 """What an event does to a step with that status. A pair that is not here is late or repeated, and changes nothing."""
 
 UNDO: Mapping[tuple[StepStatus | None, type], StepStatus] = {
-    (RUNNING, StepCompleted): COMPLETED,
-    (RUNNING, StepFailed): FAILED,
-    (RUNNING, StepCancelled): CANCELLED,
+    (RUNNING, events.StepCompleted): COMPLETED,
+    (RUNNING, events.StepFailed): FAILED,
+    (RUNNING, events.StepCancelled): CANCELLED,
 }
 """How a step's compensation ends, by its status and the event. A failed one does not prevent the others."""
 
 RUN: Mapping[type, RunTransition] = {
-    RunStarted: begin_run,
-    PauseRequested: pause,
-    ResumeRequested: resume,
-    AbortRequested: abort,
-    CancelRequested: cancel,
-    DeadlinePassed: note_overdue,
-    WentOn: go_on,
-    Loaded: end_loading,
-    NotLoaded: end_loading,
+    events.RunStarted: begin_run,
+    events.PauseRequested: pause,
+    events.ResumeRequested: resume,
+    events.AbortRequested: abort,
+    events.CancelRequested: cancel,
+    events.DeadlinePassed: note_overdue,
+    events.WentOn: go_on,
+    events.Loaded: end_loading,
+    events.NotLoaded: end_loading,
 }
 """What an event does to the run."""

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import RunState
-from docrail.dag.language.expressions.templates import Template
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_parts import NOTHING, lookup_written
@@ -19,7 +18,6 @@ from docrail.dag.values.stored import Found, Lack, Piece, Want, part_of, parts_i
 LAST_PLACE = 1_000
 """Largest list index that is loaded by itself; for higher and negative indices the whole list is loaded. An element
 loaded by itself is placed in a list of `index + 1` elements."""
-
 
 STAND_INS: Mapping[Lack, Json] = {Lack.OBJECT: {}, Lack.LIST: [], Lack.TEXT: "", Lack.OTHER: 0}
 """What an expression sees in place of a value that lacks the requested key: it fails, or tests false, as usual."""
@@ -37,12 +35,9 @@ def reads_of(step: Step, *, is_edited: bool = False) -> Iterator[Path]:
         if template is not None:
             yield from (*template.alone, *template.computed)
     if not is_edited or step.items is not None:  # edits of a list replace the configs of items only
-        yield from config_reads(step.config, by_reference=step.kind is StepKind.HANDLER)
-
-
-def config_reads(config: Template, *, by_reference: bool) -> tuple[Path, ...]:
-    """Return the paths that a config reads; with `by_reference`, without those that it only passes on."""
-    return config.computed if by_reference else (*config.alone, *config.computed)
+        yield from step.config.computed
+        if step.kind is not StepKind.HANDLER:
+            yield from step.config.alone
 
 
 def wanted(index: Mapping[str, int], run: RunState, paths: Iterable[Path], *, may_stay: bool = False) -> list[Want]:

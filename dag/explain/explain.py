@@ -12,23 +12,8 @@ from docrail.dag.engine.map_items import counts_of
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.scope import RunScope
 from docrail.dag.engine.state import FanState, RunState, StepState
+from docrail.dag.explain import facts
 from docrail.dag.explain.conditions import MOST_CHARACTERS, brief, explain_cases, explain_condition
-from docrail.dag.explain.facts import (
-    AnswerPart,
-    AttemptsPart,
-    FailedItem,
-    ItemsPart,
-    ParentPart,
-    ParentsPart,
-    ProgressPart,
-    RulePart,
-    RunExplanation,
-    Standing,
-    StepExplanation,
-    StepsPart,
-    Verdict,
-    WaitPart,
-)
 from docrail.dag.explain.holds import MOST_NAMED, hold_of, ids
 from docrail.dag.language.statuses import SETTLED, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import OnTimeout
@@ -62,7 +47,7 @@ _RULE_REFUSED = frozenset({SkipReason.RULE_NOT_MET, SkipReason.UPSTREAM_FAILED, 
 
 def facts_of_run(
     plan: Plan, run: RunState, run_id: str, *, step_id: str | None = None, after: str | None = None, limit: int = 100
-) -> RunExplanation:
+) -> facts.RunExplanation:
     """Return the facts of one step, or of a page of at most `limit` steps in plan order after the step `after`.
 
     An unknown `step_id` gives an empty page; an unknown `after` gives the first page.
@@ -72,7 +57,7 @@ def facts_of_run(
         wanted: Sequence[Step] = plan.steps[first : first + limit]
     else:
         wanted = [plan.step(step_id)] if step_id in plan.index else []
-    steps: dict[str, StepExplanation] = {}
+    steps: dict[str, facts.StepExplanation] = {}
     size = 0
     for step, explained in _explained(plan, run, wanted):
         size += len(explained.model_dump_json(exclude_defaults=True))
@@ -81,31 +66,31 @@ def facts_of_run(
         steps[step.id] = explained
     last = next(reversed(steps), None)
     more = step_id is None and last is not None and plan.index[last] + 1 < len(plan.steps)
-    facts = _facts_without_steps(plan, run, run_id)
-    return facts.model_copy(update={"steps": steps, "after": last if more else None})
+    whole = _facts_without_steps(plan, run, run_id)
+    return whole.model_copy(update={"steps": steps, "after": last if more else None})
 
 
-def facts_of_report(plan: Plan, run: RunState, run_id: str) -> RunExplanation:
+def facts_of_report(plan: Plan, run: RunState, run_id: str) -> facts.RunExplanation:
     """Return the facts of a run and of its steps; in a large run only of its MOST_REPORTED most informative steps."""
     by_interest = sorted(plan.steps, key=lambda step: _INTEREST.index(run.steps[step.index].status))
     explained = _explained(plan, run, by_interest[:MOST_REPORTED], most_work=MOST_REPORT_WORK)
-    steps = {step.id: facts for step, facts in explained}
+    steps = {step.id: each for step, each in explained}
     return _facts_without_steps(plan, run, run_id).model_copy(update={"steps": steps})
 
 
-def _facts_without_steps(plan: Plan, run: RunState, run_id: str) -> RunExplanation:
-    return RunExplanation(
+def _facts_without_steps(plan: Plan, run: RunState, run_id: str) -> facts.RunExplanation:
+    return facts.RunExplanation(
         run_id=run_id, status=run.status, stopping=run.stopping, overdue=run.overdue, progress=_progress(plan, run)
     )
 
 
-def _progress(plan: Plan, run: RunState) -> ProgressPart:
+def _progress(plan: Plan, run: RunState) -> facts.ProgressPart:
     indices: dict[StepStatus, list[int]] = {status: [] for status in _UNFINISHED}
     for index, state in enumerate(run.steps):
         if state.status in indices:
             indices[state.status].append(index)
     not_undone = [step.index for step in plan.compensated if run.steps[step.index].compensation in _NOT_UNDONE]
-    return ProgressPart(
+    return facts.ProgressPart(
         steps=len(run.steps),
         settled=len(run.steps) - run.counters.unsettled,
         has_ended=run.outcome is not None,
@@ -119,13 +104,13 @@ def _progress(plan: Plan, run: RunState) -> ProgressPart:
     )
 
 
-def _steps_part(plan: Plan, indices: Sequence[int]) -> StepsPart:
-    return StepsPart(total=len(indices), named=ids(plan, indices))
+def _steps_part(plan: Plan, indices: Sequence[int]) -> facts.StepsPart:
+    return facts.StepsPart(total=len(indices), named=ids(plan, indices))
 
 
 def _explained(
     plan: Plan, run: RunState, steps: Iterable[Step], *, most_work: int = MAX_TURN_WORK
-) -> Iterator[tuple[Step, StepExplanation]]:
+) -> Iterator[tuple[Step, facts.StepExplanation]]:
     """Explain each of `steps`, up to `most_work`. The run does not change."""
     scope = RunScope(plan, run)
     for step in steps:
@@ -134,12 +119,11 @@ def _explained(
             break
 
 
-def _explain_step(scope: RunScope, step: Step) -> StepExplanation:
-    """Explain one step, whatever its status."""
+def _explain_step(scope: RunScope, step: Step) -> facts.StepExplanation:
     plan, run = scope.plan, scope.run
     state, definition = run.steps[step.index], step.definition
     rule = _rule_verdict(state)
-    return StepExplanation(
+    return facts.StepExplanation(
         title=definition.title,
         kind=step.kind,
         handler=definition.handler,
@@ -147,7 +131,7 @@ def _explain_step(scope: RunScope, step: Step) -> StepExplanation:
         status=state.status,
         decided_by=state.decided_by,
         reason=state.reason,
-        rule=RulePart(name=definition.trigger_rule, verdict=rule),
+        rule=facts.RulePart(name=definition.trigger_rule, verdict=rule),
         parents=_parents(plan, run, step),
         condition=explain_condition(scope, step, rule),
         cases=tuple(explain_cases(scope, step)),
@@ -155,7 +139,7 @@ def _explain_step(scope: RunScope, step: Step) -> StepExplanation:
         hold=hold_of(plan, run, step),
         waiting=_wait(scope, step) if state.status is StepStatus.WAITING else None,
         waited=_wait(scope, step) if state.decided_by == "timeout" else None,
-        answer=None if state.answer is None else AnswerPart(by=state.answer.by, value=brief(state.answer.value)),
+        answer=None if state.answer is None else facts.AnswerPart(by=state.answer.by, value=brief(state.answer.value)),
         items=None if state.fan is None else _items(step, state.fan),
         attempts=_attempts(step, state),
         cached=state.cached,
@@ -168,32 +152,32 @@ def _explain_step(scope: RunScope, step: Step) -> StepExplanation:
     )
 
 
-def _rule_verdict(state: StepState) -> Verdict:
+def _rule_verdict(state: StepState) -> facts.Verdict:
     """Return the result of the trigger rule. For a step stopped before it began, it is unknown."""
     if state.status is StepStatus.PENDING or state.reason is SkipReason.ABORTED:
-        return Verdict.NOT_ASKED
-    return Verdict.NO if state.reason in _RULE_REFUSED else Verdict.YES
+        return facts.Verdict.NOT_ASKED
+    return facts.Verdict.NO if state.reason in _RULE_REFUSED else facts.Verdict.YES
 
 
-def _parents(plan: Plan, run: RunState, step: Step) -> ParentsPart:
+def _parents(plan: Plan, run: RunState, step: Step) -> facts.ParentsPart:
     """Return the parents; if there are too many to name, those that did not simply complete come first."""
     standings = [_standing(run.steps[parent], step.branches.get(parent, ())) for parent in step.parents]
     parents = list(zip(step.parents, standings, strict=True))
     if len(parents) > MOST_NAMED:
-        parents.sort(key=lambda parent: parent[1] is Standing.COMPLETED)
-    return ParentsPart(
+        parents.sort(key=lambda parent: parent[1] is facts.Standing.COMPLETED)
+    return facts.ParentsPart(
         total=len(standings),
-        completed=standings.count(Standing.COMPLETED),
-        failed=standings.count(Standing.FAILED),
-        skipped=standings.count(Standing.SKIPPED),
-        unsettled=standings.count(Standing.UNSETTLED),
+        completed=standings.count(facts.Standing.COMPLETED),
+        failed=standings.count(facts.Standing.FAILED),
+        skipped=standings.count(facts.Standing.SKIPPED),
+        unsettled=standings.count(facts.Standing.UNSETTLED),
         named=tuple(_parent(plan, run, step, parent, standing) for parent, standing in parents[:MOST_NAMED]),
     )
 
 
-def _parent(plan: Plan, run: RunState, step: Step, parent: int, standing: Standing) -> ParentPart:
+def _parent(plan: Plan, run: RunState, step: Step, parent: int, standing: facts.Standing) -> facts.ParentPart:
     state = run.steps[parent]
-    return ParentPart(
+    return facts.ParentPart(
         id=plan.steps[parent].id,
         status=state.status,
         counts_as=standing,
@@ -203,17 +187,17 @@ def _parent(plan: Plan, run: RunState, step: Step, parent: int, standing: Standi
     )
 
 
-def _standing(state: StepState, wanted: tuple[str, ...]) -> Standing:
+def _standing(state: StepState, wanted: tuple[str, ...]) -> facts.Standing:
     """Return how a parent counts for trigger rules, as in dag/engine/eligibility.py."""
     if state.status not in SETTLED:
-        return Standing.UNSETTLED
+        return facts.Standing.UNSETTLED
     if state.status is StepStatus.COMPLETED and (not wanted or state.branch in wanted):
-        return Standing.COMPLETED
+        return facts.Standing.COMPLETED
     lost = state.status is StepStatus.FAILED or state.reason is SkipReason.UPSTREAM_FAILED
-    return Standing.FAILED if lost else Standing.SKIPPED
+    return facts.Standing.FAILED if lost else facts.Standing.SKIPPED
 
 
-def _wait(scope: RunScope, step: Step) -> WaitPart:
+def _wait(scope: RunScope, step: Step) -> facts.WaitPart:
     """Return what a step waits for, or has waited for."""
     state = scope.run.steps[step.index]
     waits, human = step.definition.wait, step.definition.human
@@ -221,7 +205,7 @@ def _wait(scope: RunScope, step: Step) -> WaitPart:
     rule = (waits.on_timeout if waits else None) or (human.on_timeout if human else None)
     escalates = human is not None and rule is not None and rule.escalate_to is not None and seconds is not None
     since = state.started_at or 0.0
-    return WaitPart(
+    return facts.WaitPart(
         waits_for="human" if waits is None else str(waits.for_),
         asks=_question(scope, step),
         queue=None if human is None else human.queue,
@@ -232,7 +216,7 @@ def _wait(scope: RunScope, step: Step) -> WaitPart:
         on_timeout=_outcome(rule),
         approvals_needed=approvals_of(human),
         approvals_missing=missing_of([made.value for made in state.decisions], approvals_of(human)),
-        decided=tuple(AnswerPart(by=made.by, value=brief(made.value)) for made in state.decisions[-MOST_NAMED:]),
+        decided=tuple(facts.AnswerPart(by=made.by, value=brief(made.value)) for made in state.decisions[-MOST_NAMED:]),
     )
 
 
@@ -265,23 +249,23 @@ def _outcome(rule: OnTimeout | None) -> str:
     return f"branch {rule.branch}" if rule.branch else str(rule.then or "")
 
 
-def _items(step: Step, fan: FanState) -> ItemsPart:
+def _items(step: Step, fan: FanState) -> facts.ItemsPart:
     counts, failed = counts_of(fan), [item for item in fan.items if item.status is StepStatus.FAILED]
     begun = counts.completed + counts.failed + counts.running + counts.cancelled + counts.skipped
-    return ItemsPart(
+    return facts.ItemsPart(
         **counts.model_dump(),
         not_started=len(fan.items) - begun,
         window=step.definition.for_each.max_concurrency if step.definition.for_each else 1,
         failed_items=tuple(
-            FailedItem(key=item.key[:MOST_CHARACTERS], error=item.error) for item in failed[:MOST_NAMED]
+            facts.FailedItem(key=item.key[:MOST_CHARACTERS], error=item.error) for item in failed[:MOST_NAMED]
         ),
     )
 
 
-def _attempts(step: Step, state: StepState) -> AttemptsPart | None:
+def _attempts(step: Step, state: StepState) -> facts.AttemptsPart | None:
     if not step.takes_slot or state.started_at is None:
         return None
-    return AttemptsPart(
+    return facts.AttemptsPart(
         made=state.attempts,
         most=step.definition.max_retries + 1,
         last_error=state.error,

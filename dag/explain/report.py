@@ -235,8 +235,6 @@ def markdown(plan: Plan, run: RunState) -> str:
 
 
 def _cell(state: StepState) -> str:
-    why, status = (
-        state.reason or (state.error.message if state.error else None),
-        shown_status(state.status, state.compensation),
-    )
+    why = state.reason or (state.error.message if state.error else None)
+    status = shown_status(state.status, state.compensation)
     return f"{status}: {str(why).replace('|', '/')[:200]}" if why else status

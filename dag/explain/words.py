@@ -6,22 +6,7 @@ The only sentences that a run makes itself are those that its report keeps (repo
 from collections.abc import Iterator, Mapping, Sequence
 
 from docrail.dag.engine.state import WORKER_LOST, WORKER_UNFIT, EarlierError, StepError
-from docrail.dag.explain.facts import (
-    AttemptsPart,
-    HoldKind,
-    HoldPart,
-    ParentPart,
-    ParentsPart,
-    ProgressPart,
-    ReadPart,
-    RunExplanation,
-    Standing,
-    StepExplanation,
-    StepsPart,
-    TestPart,
-    Verdict,
-    WaitPart,
-)
+from docrail.dag.explain import facts
 from docrail.dag.language.definition import TriggerRule
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import shortened
@@ -48,15 +33,14 @@ _NOT_FAILED = {WORKER_LOST: "lost its worker", WORKER_UNFIT: "reached a worker t
 """Ends of attempts that do not count as failed, by error type."""
 _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunStatus.FAILED: "stopped by a failure"}
 
-
-_HOLDS: Mapping[HoldKind, str] = {
-    HoldKind.PARENTS: "{parents.unsettled} of its {parents.total} parents are not settled yet",
-    HoldKind.PAUSE: "the run is paused: nothing begins until it is resumed",
-    HoldKind.LAYER: "limits.dispatch is layers: an earlier layer has steps that are not settled yet",
-    HoldKind.SLOTS: "all slots are taken: limits.max_concurrency is {hold.most}",
-    HoldKind.WINDOW: "{hold.running} items run, as many as for_each.max_concurrency ({hold.most}) allows",
-    HoldKind.VALUES: "stored values that it reads are being loaded",
-    HoldKind.TURN: "the run has not come to it yet",
+_HOLDS: Mapping[facts.HoldKind, str] = {
+    facts.HoldKind.PARENTS: "{parents.unsettled} of its {parents.total} parents are not settled yet",
+    facts.HoldKind.PAUSE: "the run is paused: nothing begins until it is resumed",
+    facts.HoldKind.LAYER: "limits.dispatch is layers: an earlier layer has steps that are not settled yet",
+    facts.HoldKind.SLOTS: "all slots are taken: limits.max_concurrency is {hold.most}",
+    facts.HoldKind.WINDOW: "{hold.running} items run, as many as for_each.max_concurrency ({hold.most}) allows",
+    facts.HoldKind.VALUES: "stored values that it reads are being loaded",
+    facts.HoldKind.TURN: "the run has not come to it yet",
 }
 _UNFINISHED = {
     StepStatus.FAILED: "failed",
@@ -66,7 +50,7 @@ _UNFINISHED = {
 }
 
 
-def in_words(explanation: RunExplanation) -> RunExplanation:
+def in_words(explanation: facts.RunExplanation) -> facts.RunExplanation:
     """Return the explanation with the sentences of the run and of its steps."""
     stopping = explanation.stopping
     steps = {
@@ -76,7 +60,7 @@ def in_words(explanation: RunExplanation) -> RunExplanation:
     return explanation.model_copy(update={"words": tuple(run_words(explanation)), "steps": steps})
 
 
-def run_words(of: RunExplanation) -> Iterator[str]:
+def run_words(of: facts.RunExplanation) -> Iterator[str]:
     """Describe the state of the whole run, and what it waits for."""
     run = of.progress
     yield f"{run.settled} of {run.steps} steps are settled, the run is {of.status}"
@@ -96,30 +80,33 @@ def run_words(of: RunExplanation) -> Iterator[str]:
             yield f"{words}: {_steps_words(run.by_status[status])}"
 
 
-def _steps_words(steps: StepsPart) -> str:
+def _steps_words(steps: facts.StepsPart) -> str:
     return named(steps.named, SAID_KEYS, of=steps.total)
 
 
-def _stopper_words(run: ProgressPart) -> str:
+def _stopper_words(run: facts.ProgressPart) -> str:
     """Name what stopped the run: a person, or one of its steps."""
     if run.stopped_by_step is not None:
         return f" by its step {run.stopped_by_step}"
     return f" by {run.stopped_by}" if run.stopped_by else ""
 
 
-def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]:
+def step_words(of: facts.StepExplanation, stopping: RunStatus | None) -> Iterator[str]:
     """Describe what decided about one step, and what it waits for."""
     yield from _rule_words(of)
     yield from _condition_words(of)
     for case in of.cases:
-        if case.verdict is not Verdict.NOT_ASKED:
+        if case.verdict is not facts.Verdict.NOT_ASKED:
             yield _case_words(case)
     if of.hold is not None:
         subject = "its next item has" if of.status is StepStatus.RUNNING else "it has"
-        yield f"{subject} not begun: {_hold_words(of.hold, of.parents)}{_by(of.hold.steps)}"
+        held_by = f" ({named(of.hold.steps, SAID_KEYS)})" if of.hold.steps else ""
+        yield f"{subject} not begun: {_hold_words(of.hold, of.parents)}{held_by}"
     if of.waiting is not None:
         yield wait_words(of.waiting)
-        yield from _approval_words(of.waiting)
+        if of.waiting.decided:
+            made = "; ".join(f"{each.by} decided {each.value}" for each in of.waiting.decided[-SAID_PARENTS:])
+            yield f"{made}; {of.waiting.approvals_missing} more must decide alike"
     if of.status in (StepStatus.RUNNING, StepStatus.WAITING) and stopping is not None:
         yield f"the run is {_STOPPED[stopping]}, and the step was asked to stop"
     if of.status is StepStatus.CANCELLED:
@@ -127,38 +114,38 @@ def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]
     yield from _end_words(of)
 
 
-def _hold_words(hold: HoldPart, parents: ParentsPart) -> str:
-    if hold.by is HoldKind.PARENTS and parents.total == 1:
+def _hold_words(hold: facts.HoldPart, parents: facts.ParentsPart) -> str:
+    if hold.by is facts.HoldKind.PARENTS and parents.total == 1:
         return f"its parent {hold.steps[0]} is not settled yet"
     return _HOLDS[hold.by].format(hold=hold, parents=parents)
 
 
-def _rule_words(of: StepExplanation) -> Iterator[str]:
+def _rule_words(of: facts.StepExplanation) -> Iterator[str]:
     rule, parents = of.rule, of.parents
     meaning = RULE_WORDS[rule.name]
     if of.reason is SkipReason.ABORTED:
         yield "the run was stopped before the step began"
-    elif rule.verdict is Verdict.NO:
+    elif rule.verdict is facts.Verdict.NO:
         yield f"{rule.name} did not let it run: it {meaning}; {_parents_words(parents)}"
-    elif rule.verdict is Verdict.YES and parents.total:
+    elif rule.verdict is facts.Verdict.YES and parents.total:
         yield f"{rule.name} let it run: it {meaning}; {_parents_words(parents)}"
-    elif rule.verdict is Verdict.YES:
+    elif rule.verdict is facts.Verdict.YES:
         yield "it has no parents, so it may begin with the run"
     else:
         yield f"{rule.name} decides once every parent is settled: it {meaning}; {_parents_words(parents)}"
 
 
-def _parents_words(parents: ParentsPart) -> str:
+def _parents_words(parents: facts.ParentsPart) -> str:
     """Describe the parents' states: all if they are few, otherwise those that did not simply complete."""
     if parents.total <= SAID_PARENTS:
         return ", ".join(map(_parent_words, parents.named))
-    odd = [parent for parent in parents.named if parent.counts_as is not Standing.COMPLETED]
-    counts = (f"{getattr(parents, name)} {name}" for name in Standing if getattr(parents, name))
+    odd = [parent for parent in parents.named if parent.counts_as is not facts.Standing.COMPLETED]
+    counts = (f"{getattr(parents, name)} {name}" for name in facts.Standing if getattr(parents, name))
     shown = f" ({', '.join(map(_parent_words, odd[:SAID_PARENTS]))}{', …' * (len(odd) > SAID_PARENTS)})" if odd else ""
     return f"of {parents.total} parents {', '.join(counts)}{shown}"
 
 
-def _parent_words(parent: ParentPart) -> str:
+def _parent_words(parent: facts.ParentPart) -> str:
     why = f" ({parent.reason})" if parent.reason else ""
     if parent.status is not StepStatus.COMPLETED or not parent.wanted_branches:
         return f"{parent.id} is {parent.status}{why}"
@@ -167,42 +154,47 @@ def _parent_words(parent: ParentPart) -> str:
     return f"{parent.id} {taken}{follows}"
 
 
-def _condition_words(of: StepExplanation) -> Iterator[str]:
+def _condition_words(of: facts.StepExplanation) -> Iterator[str]:
     condition = of.condition
     if condition is None or of.reason is SkipReason.ABORTED:
         return
     quoted = f"`{condition.expression}`"
     match condition.verdict:
-        case Verdict.YES | Verdict.NO:
-            answer = "true" if condition.verdict is Verdict.YES else "false, so the step is skipped"
+        case facts.Verdict.YES | facts.Verdict.NO:
+            answer = "true" if condition.verdict is facts.Verdict.YES else "false, so the step is skipped"
             yield f"its condition {quoted} was {answer}{_reads_words(condition.reads)}"
-        case Verdict.ERROR:
+        case facts.Verdict.ERROR:
             yield f"its condition {quoted} could not be evaluated{_reads_words(condition.reads)}"
-        case Verdict.NOT_ASKED:
+        case facts.Verdict.NOT_ASKED:
             yield f"its condition {quoted} is evaluated only if {of.rule.name} lets it run"
 
 
-def _case_words(case: TestPart) -> str:
+def _case_words(case: facts.TestPart) -> str:
     if case.expression is None:
         return f"no case was true, so else led to {case.branch}"
-    answers = {Verdict.YES: f"was true, and led to {case.branch}", Verdict.NO: f"was false, so not {case.branch}"}
+    answers = {
+        facts.Verdict.YES: f"was true, and led to {case.branch}",
+        facts.Verdict.NO: f"was false, so not {case.branch}",
+    }
     return f"`{case.expression}` {answers.get(case.verdict, 'could not be evaluated')}{_reads_words(case.reads)}"
 
 
-def _reads_words(reads: Sequence[ReadPart]) -> str:
+def _reads_words(reads: Sequence[facts.ReadPart]) -> str:
     shown = [
         f"{read.path} {'has no value' if read.value is None else f'= {read.value}'}" for read in reads[:SAID_READS]
     ]
     return f" ({', '.join(shown)}{', …' * (len(reads) > SAID_READS)})" if shown else ""
 
 
-def wait_words(of: WaitPart | None) -> str:
+def wait_words(of: facts.WaitPart | None) -> str:
     """Describe what a step waits for, and how long; None: it is parked and waits for a person."""
     if of is None:
         return "it waits for a person to have it tried again, skipped, or given an output"
+    needed = of.approvals_needed
+    decision = "a decision of a person" if needed == 1 else f"{needed} people to decide alike"
     asked = {
         "timer": "it waits for nothing but time",
-        "human": f"it waits for {_decision_words(of)} in the queue {of.queue}",
+        "human": f"it waits for {decision} in the queue {of.queue}",
         "webhook": "it waits for an answer to its callback address",
         "signal": "it waits for an answer",
     }[of.waits_for]
@@ -217,18 +209,7 @@ def wait_words(of: WaitPart | None) -> str:
     return f"{asked}, {of.until - of.since:g} s in all{first}; then {outcome}"
 
 
-def _decision_words(of: WaitPart) -> str:
-    needed = of.approvals_needed
-    return "a decision of a person" if needed == 1 else f"{needed} people to decide alike"
-
-
-def _approval_words(of: WaitPart) -> Iterator[str]:
-    if of.decided:
-        made = "; ".join(f"{each.by} decided {each.value}" for each in of.decided[-SAID_PARENTS:])
-        yield f"{made}; {of.approvals_missing} more must decide alike"
-
-
-def _end_words(of: StepExplanation) -> Iterator[str]:
+def _end_words(of: facts.StepExplanation) -> Iterator[str]:
     if of.answer is not None:
         yield f"it was answered{f' by {of.answer.by}' if of.answer.by else ''}: {of.answer.value}"
     if of.decided_by == "timeout":
@@ -251,7 +232,7 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
         yield f"undoing it is {of.compensation}{why}"
 
 
-def _time_words(of: WaitPart | None) -> str:
+def _time_words(of: facts.WaitPart | None) -> str:
     """Describe how long an escalated question was open in all: its error only covers the time since the escalation."""
     if of is None or of.until is None or of.since is None or of.escalates_at is None:
         return ""
@@ -259,13 +240,13 @@ def _time_words(of: WaitPart | None) -> str:
     return f", {whole:g} s in all: it was escalated, and the last {last:g} s it was in the queue {of.escalates_to}"
 
 
-def _resolution_words(of: StepExplanation) -> str:
+def _resolution_words(of: facts.StepExplanation) -> str:
     if of.decided_by != "operator":
         return "had it tried again"
     return "had it skipped" if of.status is StepStatus.SKIPPED else "gave its output by hand"
 
 
-def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
+def _attempts_words(of: facts.AttemptsPart, *, is_list: bool) -> Iterator[str]:
     yield from earlier_words(of.earlier)
     forgotten = of.made - 1 - sum(each.error.type not in _NOT_FAILED for each in of.earlier)
     if forgotten > 0 and not is_list:
@@ -289,7 +270,7 @@ def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
             yield f"{attempt} failed: {_error_words(each.error)}"
 
 
-def _items_words(of: StepExplanation) -> str:
+def _items_words(of: facts.StepExplanation) -> str:
     items = of.items
     assert items is not None, "only for a step over a list"
     counts = (f"{getattr(items, name)} {name.replace('_', ' ')}" for name in ("completed", "failed", "running"))
@@ -304,10 +285,6 @@ def _items_words(of: StepExplanation) -> str:
 
 def _error_words(error: StepError) -> str:
     return f"{error.type}: {shortened(error.message, SAID_CHARACTERS)}"
-
-
-def _by(steps: Sequence[str]) -> str:
-    return f" ({named(steps, SAID_KEYS)})" if steps else ""
 
 
 def named(names: Sequence[str], most: int, *, of: int | None = None) -> str:

@@ -29,6 +29,8 @@ RESERVED_WORDS = frozenset(
 )
 """Names with another meaning in expressions, which no step may have."""
 
+RESERVED_IDS = frozenset({"schema"})
+"""Ids that no definition may have: `/v1/definitions/schema` is another page of the API."""
 
 PriorityKey = Annotated[int, Field(ge=1, le=5)]
 """1 runs first, 3 is the default: Temporal's range of priorities."""
@@ -207,7 +209,6 @@ class Definition(Model):
 STEP_ALIASES = {"node_id": "id", "dependencies": "depends_on", "params": "config"}
 """Alternative names of step fields, accepted and normalised."""
 
-
 DEFAULTABLE = (
     "max_retries",
     "retry_config",
@@ -217,7 +218,6 @@ DEFAULTABLE = (
     "resource_tag",
 )
 """The step fields that `defaults` may set for every step."""
-
 
 HANDLER_FIELDS = frozenset({"config", "cache", *DEFAULTABLE})
 """The step fields that apply to handler steps only."""

@@ -74,10 +74,17 @@ def _without_steps(definition: Mapping[str, Json]) -> dict[str, Json]:
 
 def _changes(path: Path, old: Json, new: Json) -> Iterator[Change]:
     """Yield the smallest parts that differ: fields of objects, and entries of lists of unchanged length."""
-    if _same(old, new):
+    if canonical(old) == canonical(new):  # Python would treat 1 and true as equal
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        yield from _field_changes(path, old, new)
+        for name in dict.fromkeys((*old, *new)):
+            here = (*path, name)
+            if name not in new:
+                yield Change(ChangeKind.REMOVED, path_text(here), old[name], None)
+            elif name not in old:
+                yield Change(ChangeKind.ADDED, path_text(here), None, new[name])
+            else:
+                yield from _changes(here, old[name], new[name])
     elif _comparable(old, new):
         for index, (one, other) in enumerate(zip(old, new, strict=True)):
             yield from _changes((*path, index), one, other)
@@ -85,24 +92,8 @@ def _changes(path: Path, old: Json, new: Json) -> Iterator[Change]:
         yield Change(ChangeKind.CHANGED, path_text(path), old, new)
 
 
-def _field_changes(path: Path, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Change]:
-    for name in dict.fromkeys((*old, *new)):
-        here = (*path, name)
-        if name not in new:
-            yield Change(ChangeKind.REMOVED, path_text(here), old[name], None)
-        elif name not in old:
-            yield Change(ChangeKind.ADDED, path_text(here), None, new[name])
-        else:
-            yield from _changes(here, old[name], new[name])
-
-
 def _comparable(old: Json, new: Json) -> bool:
     """Return whether two lists are compared entry by entry: equally long, and of objects or lists."""
     if not (isinstance(old, list) and isinstance(new, list) and len(old) == len(new)):
         return False
     return all(isinstance(entry, dict | list) for entry in (*old, *new))
-
-
-def _same(old: Json, new: Json) -> bool:
-    """Return whether two values have the same digest; Python would treat 1 and true as equal."""
-    return canonical(old) == canonical(new)

@@ -33,7 +33,7 @@ class InvalidValueError(ValueError):
 
 def complete_inputs(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
     """Return a run's inputs: the given value, else the default, else null. Raises: InvalidValueError."""
-    problems = [*_not_json("inputs", dict(given))] or [*_unknown(definition, given), *_missing(definition, given)]
+    problems = [*_not_json("inputs", dict(given))] or [*_wrong_names(definition, given)]
     problems = problems or [*_too_large(given)] or [*_violations(definition, given)]
     if problems:
         raise InvalidValueError(problems)
@@ -67,14 +67,11 @@ def _not_json(name: str, given: Json) -> Iterator[InputProblem]:
             yield InputProblem(".".join([name, *map(str, path)]), STANDS_FOR)
 
 
-def _unknown(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
+def _wrong_names(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
     for name in given:
         if name not in definition.inputs:
             message = f"the definition {definition.id!r} has no such input"
             yield InputProblem(f"inputs.{name}", message, closest(name, definition.inputs))
-
-
-def _missing(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
     for name, declared in definition.inputs.items():
         if declared.required and name not in given:
             yield InputProblem(f"inputs.{name}", "is required")

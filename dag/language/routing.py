@@ -16,9 +16,7 @@ from docrail.dag.values.json_values import Json
 MAX_RULES = 100
 """Rules per tenant: every upload evaluates them. Longer tables belong in a definition's `switch` or in data."""
 
-
 UNCONDITIONAL = frozenset({"title", "definition"})
-
 
 NOT_A_REFERENCE = "expected a definition's id, or ID@VERSION, or ID@ALIAS"
 
@@ -61,7 +59,6 @@ class Facts(Scope):
 
 NAMES = tuple(Facts.__dataclass_fields__)
 """The names that an expression in a rule may read."""
-
 
 SAMPLE = Facts("acme", "application/pdf", 20_000, "email", "invoice.pdf")
 """Sample facts with which each rule is tried when it is submitted, so that most mistakes are reported to its author."""

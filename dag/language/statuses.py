@@ -50,5 +50,4 @@ class SkipReason(StrEnum):
 LONGEST_TYPE = 100
 """Longest error type, in characters."""
 
-
 SETTLED = frozenset({StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED})

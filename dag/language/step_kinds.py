@@ -1,7 +1,7 @@
 """Define the steps that run no handler: waits, questions to people, nested runs, aborts, switches."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -11,19 +11,24 @@ from docrail.dag.values.problems import ID_PATTERN
 DOCUMENT_QUEUE = "documents"
 """The review queue for questions about a run's document, answered by the decision on the document."""
 
-
 MOST_APPROVALS = 20
 """Largest number of approvals that a step may require."""
 
-
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=64)]
 
+LONGEST_WAIT_SECONDS = 31_536_000
+"""One year. A longer timer is a mistake in a template."""
+
+MAX_ITEMS = 10_000
+"""Items per step. All of them are in the run's state, and their outputs share one payload of 2 MiB."""
+
+CHUNK_ITEMS = 250
+"""Items per chunk, and in a list that runs without chunks: each costs six events, and Temporal is slow above 10,000."""
 
 SHORTEST_SECONDS = 0.001
 """Shortest duration in seconds. One that rounds to zero nanoseconds would mean no limit to Temporal."""
 
-
-Seconds = Annotated[float, Field(ge=SHORTEST_SECONDS, le=31_536_000, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=SHORTEST_SECONDS, le=LONGEST_WAIT_SECONDS, allow_inf_nan=False)]
 
 
 class Model(BaseModel):
@@ -33,6 +38,11 @@ class Model(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True, use_attribute_docstrings=True)
+
+
+def may_be_text(field: str) -> Any:
+    """Return a validator by which a text may be written in place of an object with only this field."""
+    return model_validator(mode="before")(lambda value: {field: value} if isinstance(value, str) else value)
 
 
 class StepKind(StrEnum):
@@ -75,10 +85,7 @@ class OnTimeout(Model):
     branch: Id | None = None
     """The branch that then follows: steps with `depends_on: [STEP.NAME]`."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_text(cls, value: Json) -> Json:
-        return {"then": value} if isinstance(value, str) else value
+    _from_text = may_be_text("then")
 
 
 class Wait(Model):
@@ -146,10 +153,7 @@ class Abort(Model):
     reason: Annotated[str, Field(min_length=1, max_length=2000)]
     """Why the run ends; may contain templates."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_text(cls, value: Json) -> Json:
-        return {"reason": value} if isinstance(value, str) else value
+    _from_text = may_be_text("reason")
 
 
 class Case(Model):

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from docrail.dag.language.statuses import LONGEST_TYPE, SkipReason
-from docrail.dag.language.step_kinds import Id, Model
+from docrail.dag.language.step_kinds import Id, Model, may_be_text
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json
 
 MAX_TRIALS = 100
@@ -31,10 +31,7 @@ class Failure(Model):
     retryable: bool = False
     """Whether the error is retried: the step then counts as having made all its attempts instead of one."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_text(cls, value: Json) -> Json:
-        return {"type": value} if isinstance(value, str) else value
+    _from_text = may_be_text("type")
 
 
 class ItemMock(Model):
@@ -79,10 +76,7 @@ class ExpectedStep(Model):
     output: Json = None
     """Its output; for a list, `total`, `completed`, `failed` and `items`."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_text(cls, value: Json) -> Json:
-        return {"status": value} if isinstance(value, str) else value
+    _from_text = may_be_text("status")
 
 
 class Expectation(Model):

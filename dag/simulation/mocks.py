@@ -1,7 +1,5 @@
 """Apply a test's mocks: how a step's work ends, how long it waits for an answer, what people see."""
 
-from collections.abc import Iterator
-
 from pydantic import ValidationError
 
 from docrail.dag.engine.plan import Step
@@ -69,7 +67,8 @@ def _config_error(handler: str | None, config: Json, catalogue: Catalogue) -> St
     try:
         catalogue[handler].config.model_validate(config)
     except ValidationError as error:
-        return StepError("ValidationError", f"its config does not fit: {'; '.join(_faults(error))}")
+        faults = (f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}" for fault in error.errors())
+        return StepError("ValidationError", f"its config does not fit: {'; '.join(faults)}")
     return None
 
 
@@ -81,8 +80,3 @@ def _output(handler: str | None, output: Json, catalogue: Catalogue) -> Json:
         return catalogue[handler].output.model_validate(output).model_dump(mode="json")
     except ValidationError:
         return output
-
-
-def _faults(error: ValidationError) -> Iterator[str]:
-    for fault in error.errors(include_url=False):
-        yield f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}"

@@ -10,37 +10,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import assert_never
 
+from docrail.dag.engine import events
 from docrail.dag.engine.approvals import approvals_of
-from docrail.dag.engine.events import (
-    WHOLE_STEP,
-    Answered,
-    Cancel,
-    Chunk,
-    ChunkEnded,
-    Command,
-    Event,
-    Finish,
-    GoOn,
-    Item,
-    Load,
-    Loaded,
-    Part,
-    Record,
-    RecordDecision,
-    RecordOverdue,
-    RunStarted,
-    Start,
-    StartChunk,
-    StepCancelled,
-    StepCompleted,
-    StepFailed,
-    Store,
-    Stored,
-    TimedOut,
-    Undo,
-    WentOn,
-    WholeStep,
-)
 from docrail.dag.engine.map_chunk import ChunkRun
 from docrail.dag.engine.map_items import inline_bytes
 from docrail.dag.engine.plan import Step, compile_plan
@@ -65,8 +36,7 @@ TICK_SECONDS = 0.000001
 
 _UNDER_WAY = (StepStatus.RUNNING, StepStatus.WAITING)
 
-
-_Key = tuple[str, Part]
+_Key = tuple[str, events.Part]
 
 
 def simulate(definition: Definition, trial: Trial, catalogue: Catalogue) -> Played:
@@ -93,11 +63,11 @@ class Simulation:
         self._given: dict[str, Json] = {}
         self._undone: list[str] = []
         self._unsaid: dict[str, str] = {}
-        self._chunks: dict[_Key, tuple[StartChunk, list[Cue]]] = {}
+        self._chunks: dict[_Key, tuple[events.StartChunk, list[Cue]]] = {}
         self._memory = Memory()
-        self._moved: deque[Event] = deque()
+        self._moved: deque[events.Event] = deque()
         self._time_stands = False
-        self._tell(RunStarted(self._now))
+        self._tell(events.RunStarted(self._now))
 
     def turn(self) -> bool:
         """Process the next external event; return False if there is none left."""
@@ -137,43 +107,43 @@ class Simulation:
         workflow = {"id": self._run_id, "definition": definition.id, "version": 1}
         return {"run": run, "workflow": workflow, "document": document_of(self._trial)}
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, event: events.Event) -> None:
         """Give the run an event, and the stored or loaded values that it requests."""
         self._moved.append(event)
         while self._moved:
             for command in advance(self._plan, self._run, self._moved.popleft()):
                 self._obey(command)
 
-    def _obey(self, command: Command) -> None:
+    def _obey(self, command: events.Command) -> None:
         match command:
-            case Start(step_id, config, part):
+            case events.Start(step_id, config, part):
                 self._start(self._plan.step(step_id), self._memory.filled(config), part)
-            case StartChunk():
+            case events.StartChunk():
                 self._start_chunk(command)
-            case Cancel(step_id, part):
+            case events.Cancel(step_id, part):
                 if (step_id, part) in self._under_way:
                     stop = Cue(CueKind.STOP, step_id, self._item_key(self._plan.step(step_id), part))
                     self._put((step_id, part), stop, at_once=True)
-            case Store(step_id, value):
-                self._moved.append(Stored(step_id, self._memory.put(value), self._tick()))
-            case Load(reader, parts, may_stay):
+            case events.Store(step_id, value):
+                self._moved.append(events.Stored(step_id, self._memory.put(value), self._tick()))
+            case events.Load(reader, parts, may_stay):
                 found = (self._memory.find(part, may_stay=number in may_stay) for number, part in enumerate(parts))
-                self._moved.append(Loaded(reader, tuple(found), self._tick()))
-            case GoOn():
-                self._moved.append(WentOn(self._tick()))
-            case Record() | RecordDecision() | RecordOverdue() | Finish():
+                self._moved.append(events.Loaded(reader, tuple(found), self._tick()))
+            case events.GoOn():
+                self._moved.append(events.WentOn(self._tick()))
+            case events.Record() | events.RecordDecision() | events.RecordOverdue() | events.Finish():
                 pass  # notifications only, or part of the state
             case _:
                 assert_never(command)
 
-    def _start(self, step: Step, config: Json, part: Part) -> None:
-        if isinstance(part, Undo):
+    def _start(self, step: Step, config: Json, part: events.Part) -> None:
+        if isinstance(part, events.Undo):
             undoing = end_of_undoing(self._trial, step, config, self._catalogue)
             if undoing.kind is CueKind.COMPLETE:
                 self._undone.append(step.id)
             self._put((step.id, part), undoing)
             return
-        if part == WHOLE_STEP and step.kind is not StepKind.WAIT:
+        if part == events.WHOLE_STEP and step.kind is not StepKind.WAIT:
             self._given[step.id] = config if step.kind is not StepKind.HUMAN else question(step, config)
         match step.kind:
             case StepKind.HANDLER | StepKind.WORKFLOW:
@@ -190,7 +160,7 @@ class Simulation:
             self._lacks(step, f"result for {whose}: add an `output` or a `failure`")
         return cue
 
-    def _start_chunk(self, chunk: StartChunk) -> None:
+    def _start_chunk(self, chunk: events.StartChunk) -> None:
         """Begin a chunk of a long list, if the test defines how all of its items end."""
         step = self._plan.step(chunk.step)
         cues = [self._work(step, self._memory.filled(item.config), item.key) for item in chunk.items]
@@ -200,7 +170,7 @@ class Simulation:
             self._chunks[key] = (chunk, ends)
             self._put(key, Cue(CueKind.CHUNK, chunk.step))
 
-    def _end_chunk(self, key: _Key, *, is_stopped: bool) -> Event:
+    def _end_chunk(self, key: _Key, *, is_stopped: bool) -> events.Event:
         """Run a chunk to its end, as its workflow would (workflows/map_chunk.py)."""
         chunk, cues = self._chunks.pop(key)
         run, running = ChunkRun(len(cues), chunk.width, chunk.stop_after), deque[int]()
@@ -212,7 +182,7 @@ class Simulation:
             cue = cues[number] if number not in stopped else replace(cues[number], kind=CueKind.STOP, value=None)
             self._cues.append(cue)
             stopped += run.end(number, self._end_of_item(cue))
-        return ChunkEnded(chunk.step, chunk.chunk, tuple(run.ends), self._tick())
+        return events.ChunkEnded(chunk.step, chunk.chunk, tuple(run.ends), self._tick())
 
     def _end_of_item(self, cue: Cue) -> ItemEnd:
         match cue.kind:
@@ -224,7 +194,7 @@ class Simulation:
                 return ItemEnd(StepStatus.CANCELLED, attempts=1)
 
     def _wait(self, step: Step, config: dict[str, Json]) -> None:
-        mock, key = self._trial.steps.get(step.id) or Mock(), (step.id, WHOLE_STEP)
+        mock, key = self._trial.steps.get(step.id) or Mock(), (step.id, events.WHOLE_STEP)
         if step.is_timer or mock.times_out:
             seconds = patience(step, config)
             asking = TICK_SECONDS / 2 if step.kind is StepKind.HUMAN else 0.0  # its time starts once it is in a queue
@@ -248,29 +218,29 @@ class Simulation:
         place = self._plan.index[key[0]], _order_of(key[1])
         heappush(self._agenda, (self._now + after, order, *place, number, key, cue))
 
-    def _event_of(self, cue: Cue, key: _Key) -> Event:
+    def _event_of(self, cue: Cue, key: _Key) -> events.Event:
         (step, part), at = key, self._tick()
         match cue.kind:
             case CueKind.COMPLETE:
-                return StepCompleted(step, self._carried(cue), cue.attempts, at, part)
+                return events.StepCompleted(step, self._carried(cue), cue.attempts, at, part)
             case CueKind.FAIL:
-                return StepFailed(step, cue.error or StepError("", ""), cue.attempts, at, part)
+                return events.StepFailed(step, cue.error or StepError("", ""), cue.attempts, at, part)
             case CueKind.ANSWER:
                 return self._answered(step, cue.value, at)
             case CueKind.TIME_OUT:
-                return TimedOut(step, at)
+                return events.TimedOut(step, at)
             case CueKind.STOP:
-                return StepCancelled(step, at, part)
+                return events.StepCancelled(step, at, part)
             case CueKind.CHUNK:
                 return self._end_chunk(key, is_stopped=False)
 
-    def _answered(self, step_id: str, value: Json, at: float) -> Event:
+    def _answered(self, step_id: str, value: Json, at: float) -> events.Event:
         """Return the answer of a step; if several people must agree, the others answer alike first."""
         *others, last = people(approvals_of(self._plan.step(step_id).definition.human))
         for by in others:
-            self._tell(Answered(step_id, Answer(value, by), at))
+            self._tell(events.Answered(step_id, Answer(value, by), at))
             at = self._tick()
-        return Answered(step_id, Answer(value, last), at)
+        return events.Answered(step_id, Answer(value, last), at)
 
     def _carried(self, cue: Cue) -> Json:
         """Return an output as the run carries it: a placeholder if it is too large."""
@@ -279,21 +249,21 @@ class Simulation:
         return cue.value if size_of(cue.value) <= most else self._memory.put(cue.value)
 
     def _is_open(self, key: _Key) -> bool:
-        return key[1] != WHOLE_STEP or self._run.steps[self._plan.index[key[0]]].status in _UNDER_WAY
+        return key[1] != events.WHOLE_STEP or self._run.steps[self._plan.index[key[0]]].status in _UNDER_WAY
 
-    def _item_key(self, step: Step, part: Part) -> str | None:
+    def _item_key(self, step: Step, part: events.Part) -> str | None:
         fan = self._run.steps[step.index].fan
-        return fan.items[part.place].key if isinstance(part, Item) and fan is not None else None
+        return fan.items[part.place].key if isinstance(part, events.Item) and fan is not None else None
 
 
-def _order_of(part: Part) -> int:
+def _order_of(part: events.Part) -> int:
     """Return the sort order of parts of one step that end at the same time."""
     match part:
-        case Undo():
+        case events.Undo():
             return -1
-        case WholeStep():
+        case events.WholeStep():
             return 0
-        case Item(place) | Chunk(place):
+        case events.Item(place) | events.Chunk(place):
             return place
         case _:
             assert_never(part)

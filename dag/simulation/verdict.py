@@ -113,16 +113,11 @@ def _unlike_parts(path: Path, expected: Json, found: Json) -> Iterator[Differenc
         case list(), list() if len(expected) == len(found):
             for index, (part, other) in enumerate(zip(expected, found, strict=True)):
                 yield from _unlike_parts((*path, index), part, other)
-        case _ if not _same(expected, found):
+        case _ if not (isinstance(expected, bool) is isinstance(found, bool) and expected == found):  # 1 is not true
             message = f"expected {_shown(expected)}, found {_shown(found)}"
             yield Difference(
                 path_text(path), message, expected, found if size_of(found) <= MOST_BYTES else _shown(found)
             )
-
-
-def _same(one: Json, other: Json) -> bool:
-    """Return whether two values are equal; unlike in Python, 1 and true are not."""
-    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
 
 
 def _unused_items(trial: Trial, played: Played) -> Iterator[Difference]:

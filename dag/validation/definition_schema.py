@@ -5,15 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from docrail.dag.language.definition import (
-    DEFAULTABLE,
-    HANDLER_FIELDS,
-    RESERVED_WORDS,
-    STEP_ALIASES,
-    Definition,
-    Input,
-    Step,
-)
+from docrail.dag.language import definition
 from docrail.dag.language.expressions.templates import PATH_KEY
 from docrail.dag.language.step_kinds import Abort, Case, Human, Model, OnTimeout, StepKind, Wait, WaitFor
 from docrail.dag.language.test_cases import ExpectedStep, Failure, ItemMock, Mock
@@ -97,7 +89,7 @@ def definition_schema(catalogue: Catalogue) -> Schema:
 
     Only what a schema can express is covered. References, cycles and expressions are checked by `validate` alone.
     """
-    whole = Definition.model_json_schema()
+    whole = definition.Definition.model_json_schema()
     _without_titles(whole)
     _without_nulls(whole)
     parts: Schema = whole.pop("$defs")
@@ -109,24 +101,25 @@ def definition_schema(catalogue: Catalogue) -> Schema:
             _add_handlers(part, catalogue)
     for handler in catalogue.values():
         parts |= _config_schemas(handler)
-    step = parts[Step.__name__]
+    step = parts[definition.Step.__name__]
     _finish_step(step)
-    _finish_input(parts[Input.__name__])
+    _finish_input(parts[definition.Input.__name__])
     whole["properties"]["defaults"] = {
         "description": "Defaults of every step that does not set them.",
         "type": "object",
-        "properties": {name: step["properties"][name] for name in DEFAULTABLE},
+        "properties": {name: step["properties"][name] for name in definition.DEFAULTABLE},
         "additionalProperties": False,
     }
+    whole["properties"]["id"] |= {"not": {"enum": sorted(definition.RESERVED_IDS)}}
     whole["properties"]["steps"] |= _NAMED_IF_LINKED
-    parts |= {"Template": _TEMPLATE, Definition.__name__: whole}
+    parts |= {"Template": _TEMPLATE, definition.Definition.__name__: whole}
     listed = {**whole["properties"]["steps"], "description": "A bare list of steps: commands in order."}
     return {
         "$schema": DIALECT,
         "title": "Docrail definition",
         "if": {"type": "array"},
         "then": listed,
-        "else": {"$ref": f"#/$defs/{Definition.__name__}"},
+        "else": {"$ref": f"#/$defs/{definition.Definition.__name__}"},
         "$defs": parts,
     }
 
@@ -182,29 +175,25 @@ def _allow_templates(schema: Schema) -> None:
         inner = holder[key]
         if isinstance(inner, dict):
             _allow_templates(inner)
-            if word in _OF_PARTS and _constrains(inner):
+            if word in _OF_PARTS and inner.keys() - {"default", "description", "examples"}:
                 described = {word: inner.pop(word) for word in ("default", "description", "examples") if word in inner}
                 holder[key] = {**described, "anyOf": [inner, {"$ref": "#/$defs/Template"}]}
-
-
-def _constrains(schema: Schema) -> bool:
-    return bool(schema.keys() - {"default", "description", "examples"})
 
 
 def _finish_step(step: Schema) -> None:
     """Add what the model leaves to the validator: aliases, reserved ids, exactly one kind and its fields."""
     fields: Schema = step["properties"]
-    fields["id"] = {**fields["id"], "not": {"enum": sorted(RESERVED_WORDS)}}
-    for word, name in STEP_ALIASES.items():
+    fields["id"] = {**fields["id"], "not": {"enum": sorted(definition.RESERVED_WORDS)}}
+    for word, name in definition.STEP_ALIASES.items():
         fields[word] = {**fields[name], "description": f"An alias of `{name}`."}
     del step["required"]
-    of_handlers = [word for name in sorted(HANDLER_FIELDS | {"priority"}) for word in _words_for(name)]
+    of_handlers = [word for name in sorted(definition.HANDLER_FIELDS | {"priority"}) for word in _words_for(name)]
     step["allOf"] = [
         {"oneOf": [{"required": [kind.value]} for kind in StepKind]},
         {"if": _has("handler"), "else": {"properties": dict.fromkeys(of_handlers, False)}},
         {"if": _has("for_each"), "then": {"anyOf": [_has(kind.value) for kind in REPEATABLE]}},
         {"not": {"required": ["cache", "compensate"]}},
-        *({"not": {"required": [word, name]}} for word, name in STEP_ALIASES.items()),
+        *({"not": {"required": [word, name]}} for word, name in definition.STEP_ALIASES.items()),
         *step["allOf"],
     ]
 
@@ -214,7 +203,7 @@ def _has(name: str) -> Schema:
 
 
 def _words_for(name: str) -> list[str]:
-    return [name, *(word for word, meant in STEP_ALIASES.items() if meant == name)]
+    return [name, *(word for word, meant in definition.STEP_ALIASES.items() if meant == name)]
 
 
 def _has_word_for(name: str) -> Schema:

@@ -7,11 +7,10 @@ from docrail.dag.language.source.source import place, read_source
 from docrail.dag.validation.document.fields import check_fields
 from docrail.dag.validation.document.outline import read_outline
 from docrail.dag.validation.document.schemas import check_inputs
-from docrail.dag.validation.lint.branches import check_doubts
+from docrail.dag.validation.lint.branches import check_dead_branches, check_unanswered
 from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished, check_nested
 from docrail.dag.validation.lint.secrets import check_secrets
-from docrail.dag.validation.lint.unanswered import check_silence
-from docrail.dag.validation.rules.budget import check_reserved_keys, check_size, check_steps
+from docrail.dag.validation.rules.budget import check_length, check_reserved_keys, check_size, check_steps
 from docrail.dag.validation.rules.graph import check_dependencies, check_ids
 from docrail.dag.validation.rules.handlers import Catalogue, check_handlers, with_own_names
 from docrail.dag.validation.rules.kinds import check_kinds
@@ -77,6 +76,8 @@ def _read(
     if not isinstance(value, dict):
         findings.error("wrong-type", (), f"expected an object with 'id' and 'steps', found {describe(value)}")
         return None
+    if not check_length(value, findings):
+        return None
     document = normalise(value, findings, is_bare=is_bare)
     definition = check_fields(document, findings)
     repaired = repair(document, findings)
@@ -87,7 +88,7 @@ def _read(
     check_inputs(outline, findings)
     if not check_steps(outline, findings):
         return None
-    check_ids(outline, findings)
+    check_ids(repaired.get("id"), outline, findings)
     check_kinds(outline, findings)
     above = check_dependencies(outline, findings)
     check_handlers(outline, catalogue, findings)
@@ -95,8 +96,8 @@ def _read(
     check_resource_tags(value.get("defaults"), outline, resource_tags, findings)
     check_secrets(outline, findings)
     check_delays(value.get("defaults"), outline, findings)
-    check_silence(outline, findings)
-    check_doubts(outline, findings)
+    check_unanswered(outline, findings)
+    check_dead_branches(outline, findings)
     check_fairness_key(repaired.get("priority"), outline, findings)
     check_trials(repaired.get("tests"), outline, catalogue, findings)
     if definition is None:

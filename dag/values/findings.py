@@ -30,7 +30,7 @@ class Findings:
         self._places = places or Places()
         self._found: dict[tuple[str, Path], tuple[Place, Problem]] = {}
         self._errors = 0
-        self._doubts: set[tuple[str, Path]] = set()
+        self._lint: set[tuple[str, Path]] = set()
 
     def error(
         self, code: str, path: Path, message: str, suggestion: str | None = None, *, at_key: bool = False
@@ -66,9 +66,9 @@ class Findings:
         """Report something that is allowed but probably not intended."""
         self._add(code, path, message, suggestion, at_key=at_key, severity="warning")
 
-    def doubt(self, code: str, path: Path, message: str) -> None:
+    def lint(self, code: str, path: Path, message: str) -> None:
         """Report a warning that may be a consequence of a mistake elsewhere; it is dropped if there is an error."""
-        self._doubts.add((code, self.author_path(path)))
+        self._lint.add((code, self.author_path(path)))
         self.warning(code, path, message)
 
     @property
@@ -92,7 +92,7 @@ class Findings:
 
     def problems(self) -> list[Problem]:
         """Return the problems in text order; beyond MAX_PROBLEMS only their number."""
-        found = [entry for entry in self._found.items() if not (self.has_errors and entry[0] in self._doubts)]
+        found = [entry for entry in self._found.items() if not (self.has_errors and entry[0] in self._lint)]
         ordered = sorted(found, key=lambda entry: (entry[1][0], _order(entry[0][1])))
         problems = [problem for _, (_, problem) in ordered]
         hidden = len(problems) - MAX_PROBLEMS

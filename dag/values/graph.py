@@ -37,16 +37,12 @@ def components(parents: Parents) -> list[list[int]]:
                     above = walk[-1][0]
                     lowest[above] = min(lowest[above], lowest[step])
                 if lowest[step] == entered[step]:
-                    found.append(_cut(stack, stacked, step))
+                    component: list[int] = []
+                    while not component or component[-1] != step:
+                        component.append(stack.pop())
+                        stacked[component[-1]] = False
+                    found.append(sorted(component))
     return found
-
-
-def _cut(stack: list[int], stacked: list[bool], first: int) -> list[int]:
-    component: list[int] = []
-    while not component or component[-1] != first:
-        component.append(stack.pop())
-        stacked[component[-1]] = False
-    return sorted(component)
 
 
 def ancestors(parents: Parents) -> list[int]:

@@ -18,23 +18,18 @@ from docrail.dag.values.wording import describe, quote
 MOST_VIOLATIONS = 100
 """Violations reported per value."""
 
-
 MOST_WORK = 500_000
 """Units of work per check: about half a second, and a worker's workflow task may take two. A value of the largest size
 that is a list of numbers needs about 200,000."""
 
-
 MOST_CHOICES = 10
 """Choices of an `enum` that a message lists."""
-
 
 _WEIGHT_PER_STEP = 150
 """Characters times pattern positions that cost one unit (measured: a microsecond)."""
 
-
 _BYTES_PER_STEP = 32
 """Bytes of JSON text, produced to compare values, that cost one unit."""
-
 
 _WORDS = ("a text", "a whole number", "a number", "true or false", "an object", "a list", "null")
 
@@ -53,7 +48,6 @@ TYPES: Mapping[str, Callable[[Json], bool]] = {
     "null": lambda value: value is None,
 }
 """JSON Schema's types, in which 1.0 is an integer and true is not a number."""
-
 
 _NAMES = dict(zip(TYPES, _WORDS, strict=True))
 
@@ -96,6 +90,37 @@ class _Check:
                     yield Violation(path, f"is {describe(value)}, expected {expected(argument)}")
             elif keyword in _RULES:
                 yield from _RULES[keyword](self, schema, value, path)
+            else:
+                for inner, part, keys in self._inner(keyword, schema, value):
+                    yield from self.violations(inner, part, (*path, *keys))
+
+    def _inner(self, keyword: str, schema: dict[str, Json], value: Json) -> Iterator[tuple[Json, Json, Path]]:
+        """Yield the schemas that `keyword` applies to the value or to its parts, each with the part and its keys."""
+        match keyword, schema[keyword], value:
+            case "allOf", parts, _:
+                yield from ((part, value, ()) for part in parts)
+            case "if", condition, _:
+                yield schema.get("then" if self.fits(condition, value) else "else", True), value, ()
+            case "items", rest, list():
+                first = len(schema.get("prefixItems", ()))
+                yield from ((rest, value[index], (index,)) for index in range(first, len(value)))
+            case "prefixItems", parts, list():
+                pairs = zip(parts, value, strict=False)
+                yield from ((part, item, (index,)) for index, (part, item) in enumerate(pairs))
+            case "properties", named, dict():
+                self.spend(len(named))
+                yield from ((part, value[name], (name,)) for name, part in named.items() if name in value)
+            case "patternProperties", patterns, dict():
+                for name, item in value.items():
+                    yield from ((part, item, (name,)) for text, part in patterns.items() if self.matches(text, name))
+            case "additionalProperties", other, dict():
+                named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+                left = (name for name in value if name not in named)
+                unmatched = (name for name in left if not any(self.matches(text, name) for text in patterns))
+                yield from ((other, value[name], (name,)) for name in unmatched)
+            case "dependentSchemas", named, dict():
+                self.spend(len(named))
+                yield from ((part, value, ()) for name, part in named.items() if name in value)
 
     def fits(self, schema: Json, value: Json) -> bool:
         return next(self.violations(schema, value, ()), None) is None
@@ -140,7 +165,6 @@ def _is_multiple(value: float, of: float) -> bool:
 
 
 _Plain = tuple[str, Callable[[Json, Json], bool], Callable[[Json], str]]
-
 
 _PLAIN: Mapping[str, _Plain] = {
     "minimum": ("number", lambda value, limit: value >= limit, lambda limit: f"at least {limit}"),
@@ -192,18 +216,6 @@ def _unique(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> 
             yield Violation((*path, index), f"is equal to item {first}, expected different ones")
 
 
-def _items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, list):
-        for index in range(len(schema.get("prefixItems", ())), len(value)):
-            yield from check.violations(schema["items"], value[index], (*path, index))
-
-
-def _prefix_items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, list):
-        for index, (part, item) in enumerate(zip(schema["prefixItems"], value, strict=False)):
-            yield from check.violations(part, item, (*path, index))
-
-
 def _contains(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if not isinstance(value, list):
         return
@@ -222,49 +234,11 @@ def _required(check: _Check, schema: dict[str, Json], value: Json, path: Path) -
                 yield Violation((*path, name), "is required")
 
 
-def _properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        check.spend(len(schema["properties"]))
-        for name, part in schema["properties"].items():
-            if name in value:
-                yield from check.violations(part, value[name], (*path, name))
-
-
-def _pattern_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        for name, item in value.items():
-            for pattern, part in schema["patternProperties"].items():
-                if check.matches(pattern, name):
-                    yield from check.violations(part, item, (*path, name))
-
-
-def _additional_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if not isinstance(value, dict):
-        return
-    named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    for name, item in value.items():
-        if name not in named and not any(check.matches(pattern, name) for pattern in patterns):
-            yield from check.violations(schema["additionalProperties"], item, (*path, name))
-
-
 def _property_names(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
     if isinstance(value, dict):
         for name in value:
             for violation in check.violations(schema["propertyNames"], name, path):
                 yield Violation(path, f"has a field whose name {violation.message}")
-
-
-def _dependent_schemas(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        check.spend(len(schema["dependentSchemas"]))
-        for name, part in schema["dependentSchemas"].items():
-            if name in value:
-                yield from check.violations(part, value, path)
-
-
-def _all_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    for part in schema["allOf"]:
-        yield from check.violations(part, value, path)
 
 
 def _any_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
@@ -286,13 +260,7 @@ def _not(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Ite
         yield Violation(path, f"is {describe(value)}, which the schema under `not` forbids")
 
 
-def _if(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Violation]:
-    branch = "then" if check.fits(schema["if"], value) else "else"
-    yield from check.violations(schema.get(branch, True), value, path)
-
-
 _Rule = Callable[[_Check, dict[str, Json], Json, Path], Iterator[Violation]]
-
 
 _RULES: Mapping[str, _Rule] = {
     "type": _type,
@@ -300,26 +268,14 @@ _RULES: Mapping[str, _Rule] = {
     "const": _const,
     "pattern": _pattern,
     "uniqueItems": _unique,
-    "items": _items,
-    "prefixItems": _prefix_items,
     "contains": _contains,
     "required": _required,
-    "properties": _properties,
     "propertyNames": _property_names,
-    "patternProperties": _pattern_properties,
-    "additionalProperties": _additional_properties,
-    "dependentSchemas": _dependent_schemas,
-    "allOf": _all_of,
     "anyOf": _any_of,
     "oneOf": _one_of,
     "not": _not,
-    "if": _if,
 }
-"""All other checked keywords; keywords that do not restrict a value (`title`) are in neither table."""
-
-
-def _is_count(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+"""The other keywords that check the value itself. Those that apply a schema to it or to its parts are in `_inner`."""
 
 
 def _is_texts(value: Json) -> bool:
@@ -330,43 +286,29 @@ def _is_type(value: Json) -> bool:
     return value in TYPES if isinstance(value, str) else _is_texts(value) and bool(value) and set(value) <= set(TYPES)
 
 
-def _is_format(value: Json) -> bool:
-    return isinstance(value, str) and value in FORMATS
-
-
 _SchemaRule = tuple[Callable[[Json], bool], str]
-
 
 _ANYTHING: _SchemaRule = (lambda _: True, "anything")
 
-
 _TEXT: _SchemaRule = (lambda value: isinstance(value, str), "a text")
-
 
 _TRUTH: _SchemaRule = (lambda value: isinstance(value, bool), "true or false")
 
-
 _NUMBER: _SchemaRule = (_is_number, "a number")
 
-
-_COUNT: _SchemaRule = (_is_count, "a whole number from 0")
-
+_COUNT: _SchemaRule = (lambda value: type(value) is int and value >= 0, "a whole number from 0")
 
 _LIST: _SchemaRule = (lambda value: isinstance(value, list), "a list")
 
-
 SCHEMA: _SchemaRule = (lambda value: isinstance(value, dict | bool), "a schema (an object)")
-
 
 SCHEMAS: _SchemaRule = (lambda value: isinstance(value, list) and bool(value), "a list of schemas")
 
-
 NAMED: _SchemaRule = (lambda value: isinstance(value, dict), "an object with a schema for each name")
-
 
 KEYWORDS: Mapping[str, _SchemaRule] = {
     "type": (_is_type, f"one of {', '.join(TYPES)}, or a list of them"),
-    "format": (_is_format, f"one of {', '.join(FORMATS)}"),
+    "format": (lambda value: isinstance(value, str) and value in FORMATS, f"one of {', '.join(FORMATS)}"),
     "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
     "required": (_is_texts, "a list of field names"),
     **dict.fromkeys(("const", "default"), _ANYTHING),

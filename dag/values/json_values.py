@@ -3,6 +3,8 @@
 import hashlib
 import json
 from bisect import bisect
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic_core import to_json
@@ -51,3 +53,16 @@ def fitted(text: str, most_bytes: int) -> str:
     lengths = range(1, min(len(text), most_bytes) + 1)
     kept = bisect(lengths, most_bytes - len("…".encode()), key=lambda length: size_of(text[:length]))
     return text[:kept] + "…"
+
+
+class RepeatedKeyError(ValueError):
+    """An object of JSON has a key twice."""
+
+
+def pairs_once(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    """Return an object of JSON, as a hook of `json.loads`. Raises: RepeatedKeyError."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise RepeatedKeyError(f"an object has the key {shortened(twice, 60)!r} twice")
+    return found

@@ -60,10 +60,5 @@ def _compile(pattern: str) -> SchemaValidator:
     try:
         return SchemaValidator(core_schema.str_schema(pattern=pattern))
     except SchemaError as error:
-        raise PatternError(_fault(str(error))) from error
-
-
-def _fault(message: str) -> str:
-    """Return the last line of the engine's message; before it the engine repeats the pattern with a marker."""
-    last = message.strip().rsplit("\n", 1)[-1].strip()
-    return re.sub(r"^(error|SchemaError): ", "", last)[:LONGEST_FAULT]
+        last = str(error).strip().rsplit("\n", 1)[-1].strip()
+        raise PatternError(re.sub(r"^(error|SchemaError): ", "", last)[:LONGEST_FAULT]) from error

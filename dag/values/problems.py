@@ -10,13 +10,10 @@ from pydantic import ConfigDict
 Path = tuple[str | int, ...]
 """Keys and indices from the root of a JSON value to one of its parts."""
 
-
 Place = tuple[int, int]
 """Line and column, both from 1; columns count characters."""
 
-
 Severity = Literal["error", "warning"]
-
 
 ALL_REQUIRED = ConfigDict(json_schema_serialization_defaults_required=True)
 """Settings of a model whose JSON always has every field, defaults included."""

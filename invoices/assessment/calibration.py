@@ -69,7 +69,11 @@ def fit(observations: Sequence[Observation], name: str) -> Calibration:
     A family of n documents weighs as much as sqrt(n) families of one, because new documents rarely resemble the largest
     family.
     """
-    weights = _family_weights(observations)
+    documents = Counter((seen.family, seen.field) for seen in observations)
+    largest: dict[str, int] = {}
+    for (family, _), count in documents.items():
+        largest[family] = max(count, largest.get(family, 1))
+    weights = {family: count**-0.5 for family, count in largest.items()}
     pooled = _curve(observations, weights, [Point(raw, raw, POOLED_WEIGHT) for raw in GRID])
     curves = {POOLED: pooled}
     for field in sorted({seen.field for seen in observations}):
@@ -119,15 +123,6 @@ def _curve(
 ) -> tuple[tuple[float, float], ...]:
     points = [CAUTION, *(Point(seen.raw, float(seen.right), weights[seen.family]) for seen in observations)]
     return tuple((round(raw, 6), round(value, 6)) for raw, value in rising([*smoothing, *points]))
-
-
-def _family_weights(observations: Iterable[Observation]) -> dict[str, float]:
-    """Return the weight of one observation of each family."""
-    documents = Counter((seen.family, seen.field) for seen in observations)
-    largest: dict[str, int] = {}
-    for (family, _), count in documents.items():
-        largest[family] = max(count, largest.get(family, 1))
-    return {family: count**-0.5 for family, count in largest.items()}
 
 
 def _at(curve: Sequence[tuple[float, float]], raw: float) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.facts import Source
 from docrail.invoices.fields import parse_value
 from docrail.invoices.model import FIELDS, Box, Candidate, FieldValue, InvoiceData, Lock
 
@@ -59,7 +59,7 @@ def _corrected(invoice: InvoiceData, correction: Correction) -> Any:
             "page": page,
             "box": box,
             "word_score": None,
-            "evidence": _evidence(correction.field, value),
+            "evidence": () if value is None else FIELDS[correction.field].kind.evidence(value),
             "candidates": candidates,
             "lock": Lock(by=correction.by, at=correction.at, why=correction.why),
         }
@@ -71,10 +71,4 @@ def _with_own(read: FieldValue[Any]) -> tuple[Candidate[Any], ...]:
     known = read.source is Source.HUMAN or any(each.value == read.value for each in read.candidates)
     if read.value is None or known:
         return read.candidates
-    own = Candidate[Any](value=read.value, source=read.source, page=read.page, box=read.box, word_score=read.word_score)
-    return (own, *read.candidates)
-
-
-def _evidence(field: str, value: Any) -> tuple[Evidence, ...]:
-    """Return the value's own evidence: check digits apply to corrections too."""
-    return () if value is None else FIELDS[field].kind.evidence(value)
+    return (read.as_candidate(), *read.candidates)

@@ -3,17 +3,8 @@
 import math
 from typing import Any, NamedTuple
 
+from docrail.invoices.assessment import confidence
 from docrail.invoices.assessment.assess import currency_is_foreign, vendor_is_known
-from docrail.invoices.assessment.confidence import (
-    EVIDENCE,
-    WORD_ALONE,
-    log_odds,
-    overall_cap,
-    overall_parts,
-    prior_of,
-    probability_of,
-    rests_on_its_word,
-)
 from docrail.invoices.assessment.priority import priority_terms
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue, InvoiceData
@@ -34,30 +25,32 @@ def explain(field: FieldValue[Any], name: str) -> list[Term]:
     """
     if field.value is None:
         return []
-    prior = Term(f"prior:{field.source.value}", log_odds(prior_of(field.source, field.word_score)))
+    prior = Term(
+        f"prior:{field.source.value}", confidence.log_odds(confidence.prior_of(field.source, field.word_score))
+    )
     if field.source is Source.HUMAN:  # evidence is about readers
         return [prior]
-    facts = [Term(fact.value, EVIDENCE[fact]) for fact in field.evidence]
+    facts = [Term(fact.value, confidence.EVIDENCE[fact]) for fact in field.evidence]
     computed = [prior, *facts]
-    change = log_odds(field.confidence) - math.fsum(part.weight for part in computed)
+    change = confidence.log_odds(field.confidence) - math.fsum(part.weight for part in computed)
     if sum_of_field(computed) == field.confidence:
         return computed
-    capped = rests_on_its_word(field) and field.confidence == WORD_ALONE
+    capped = confidence.rests_on_its_word(field) and field.confidence == confidence.WORD_ALONE
     return [*computed, Term("own_word_alone" if capped else f"calibration:{name}", change)]
 
 
 def sum_of_field(parts: list[Term]) -> float:
     """Return the confidence that a field's terms add up to."""
-    return probability_of(math.fsum(part.weight for part in parts))
+    return confidence.probability_of(math.fsum(part.weight for part in parts))
 
 
 def explain_overall(invoice: InvoiceData) -> list[Term]:
     """Return the terms of the document's confidence: each field's share of the mean, and the reduction by a cap.
 
-    A field at certainty adds 0 and an uncertain one is negative. `sum_of_overall` adds the terms up to the confidence.
+    A field at certainty adds 0 and an uncertain one is negative. Their sum is the confidence's logarithm.
     """
-    parts = [Term(name, share * math.log(p)) for name, share, p in overall_parts(invoice)]
-    mean, cap = math.fsum(part.weight for part in parts), overall_cap(invoice.problems)
+    parts = [Term(name, share * math.log(p)) for name, share, p in confidence.overall_parts(invoice)]
+    mean, cap = math.fsum(part.weight for part in parts), confidence.overall_cap(invoice.problems)
     return [*parts, Term("cap", math.log(cap) - mean)] if math.exp(mean) > cap else parts
 
 
@@ -67,8 +60,3 @@ def explain_priority(invoice: InvoiceData) -> list[Term]:
         invoice, new_vendor=not vendor_is_known(invoice), foreign_currency=currency_is_foreign(invoice)
     )
     return [Term(what, points) for what, points in terms.items() if points]
-
-
-def sum_of_overall(parts: list[Term]) -> float:
-    """Return the confidence that a document's terms add up to."""
-    return round(math.exp(math.fsum(part.weight for part in parts)), 4)

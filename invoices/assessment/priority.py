@@ -90,7 +90,7 @@ def review_priority(
     foreign_currency: bool = False,
 ) -> Priority:
     """Return the priority of `invoice`, `hours_used` of `sla_hours` after it arrived."""
-    sla = _clip(hours_used / sla_hours) if sla_hours > 0 else 1.0
+    sla = min(1.0, max(0.0, hours_used / sla_hours)) if sla_hours > 0 else 1.0
     parts = PriorityParts(
         uncertainty=_uncertainty(invoice)[1],
         sla=sla,
@@ -139,7 +139,3 @@ def _fraud_like(invoice: InvoiceData) -> list[str]:
 
 def _errors(invoice: InvoiceData) -> list[str]:
     return [problem.code for problem in invoice.problems if problem.severity is Severity.ERROR]
-
-
-def _clip(share: float) -> float:
-    return min(1.0, max(0.0, share))

@@ -12,7 +12,6 @@ from docrail.invoices.model import (
     Candidate,
     FieldValue,
     InvoiceData,
-    InvoiceProblem,
     LineItem,
     TaxPart,
     agree,
@@ -48,15 +47,16 @@ def reconcile(readings: Sequence[InvoiceData]) -> InvoiceData:
     ordered = [main, *(reading for reading in readings if reading is not main)]
     fields = {name: _field(name, [getattr(reading, name) for reading in readings]) for name in FIELD_NAMES}
     problems = (problem for reading in readings for problem in reading.problems if problem.code not in RULES)
+    found = [name for reading in ordered[1:] if _found_something(reading) for name in _names(reading)]
     whole = main.model_copy(
         update={
             **fields,
             "document_id": _first(reading.document_id for reading in ordered) or "",
             "payment_reference": _first(reading.payment_reference for reading in readings),
             "vendor_country": _first(reading.vendor_country for reading in ordered),
-            "problems": _unique(problems),
+            "problems": tuple(dict.fromkeys(problems)),
             "confidence": 0.0,
-            "readers": _readers(ordered),
+            "readers": tuple(dict.fromkeys([*_names(ordered[0]), *found])),
             "model": _first(reading.model for reading in ordered) or "",
             "prompt_version": _first(reading.prompt_version for reading in ordered) or "",
             "calibration": "",
@@ -101,7 +101,7 @@ def _sureness(field: FieldValue[Any]) -> tuple[int, float]:
 
 def _candidates(ranked: Sequence[FieldValue[Any]]) -> tuple[Candidate[Any], ...]:
     """Return the candidates: the readings' chosen values first, then their other candidates."""
-    chosen = [_candidate(field) for field in ranked]
+    chosen = [field.as_candidate() for field in ranked]
     passed_over = [candidate for field in ranked for candidate in field.candidates]
     kept: dict[tuple[object, Source], Candidate[Any]] = {}
     for candidate in (*chosen, *passed_over):
@@ -109,12 +109,6 @@ def _candidates(ranked: Sequence[FieldValue[Any]]) -> tuple[Candidate[Any], ...]
         if key not in kept or (kept[key].box is None and candidate.box is not None):
             kept[key] = candidate
     return tuple(kept.values())
-
-
-def _candidate(field: FieldValue[Any]) -> Candidate[Any]:
-    return Candidate(
-        value=field.value, source=field.source, page=field.page, box=field.box, word_score=field.word_score
-    )
 
 
 def _second_source(name: str, best: FieldValue[Any], candidates: Sequence[Candidate[Any]]) -> tuple[Evidence, ...]:
@@ -176,12 +170,6 @@ def _sum(parts: Iterable[TaxPart]) -> Decimal:
     return sum((part.tax for part in parts), Decimal(0))
 
 
-def _readers(ordered: Sequence[InvoiceData]) -> tuple[str, ...]:
-    """Return the readers that found something; the main one is always first."""
-    found = [name for reading in ordered[1:] if _found_something(reading) for name in _names(reading)]
-    return tuple(dict.fromkeys([*_names(ordered[0]), *found]))
-
-
 def _names(reading: InvoiceData) -> tuple[str, ...]:
     return reading.readers or ((reading.reader,) if reading.reader else ())
 
@@ -192,7 +180,3 @@ def _found_something(reading: InvoiceData) -> bool:
 
 def _first(values: Iterable[str | None]) -> str | None:
     return next((value for value in values if value), None)
-
-
-def _unique(problems: Iterable[InvoiceProblem]) -> tuple[InvoiceProblem, ...]:
-    return tuple(dict.fromkeys(problems))

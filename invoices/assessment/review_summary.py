@@ -67,13 +67,10 @@ def _line(*values: object) -> str:
 
 def why_two_approvals(invoice: InvoiceData, above: Decimal | None) -> list[str]:
     """Return why two people must approve; empty if one is enough. `above` is the largest total that one may approve."""
-    return [*_large(invoice, above), *_account(invoice)]
-
-
-def _large(invoice: InvoiceData, above: Decimal | None) -> Iterator[str]:
-    total = invoice.total.value
+    reasons, total = list(_account(invoice)), invoice.total.value
     if above is not None and total is not None and abs(total) > above:
-        yield f"the total {total} is above {above}, the largest that one person may approve"
+        reasons.insert(0, f"the total {total} is above {above}, the largest that one person may approve")
+    return reasons
 
 
 def _account(invoice: InvoiceData) -> Iterator[str]:

@@ -223,8 +223,7 @@ def _read(field: FieldValue[Any]) -> Sequence[Candidate[Any]]:
     """Return the readers' candidates of a field, its value first."""
     if field.candidates or field.value is None:
         return field.candidates
-    place = {"page": field.page, "box": field.box, "word_score": field.word_score}
-    return (Candidate[Any](value=field.value, source=field.source, **place),)
+    return (field.as_candidate(),)
 
 
 def _shaped(field: FieldValue[str], memory: VendorMemory) -> FieldValue[str]:

@@ -76,10 +76,11 @@ class WireInvoice(_Asked):
 def read_answer(answer: WireInvoice, *, model: str) -> InvoiceData:
     """Return the answer as an InvoiceData. Values that are not valid amounts, dates or codes are left out."""
     fields: dict[str, Any] = {name: _field(getattr(answer, name), spec.kind) for name, spec in FIELDS.items()}
+    code = (answer.vendor_country or "").strip().upper()
     return InvoiceData(
         document_type=DocumentType(answer.document_type),
         **fields,
-        vendor_country=_country(answer.vendor_country),
+        vendor_country=code if _COUNTRY.fullmatch(code) else None,
         net_adjustment=amount_of(answer.net_adjustment) or Decimal(0),
         total_adjustment=amount_of(answer.total_adjustment) or Decimal(0),
         line_items=tuple(map(_line, answer.line_items[:MAX_LINES])),
@@ -110,11 +111,6 @@ def _own_word(confidence: float | None) -> float | None:
 
 def _page(number: int | None) -> int | None:
     return number if number is not None and 0 < number <= MOST_PAGES else None
-
-
-def _country(words: str | None) -> str | None:
-    code = (words or "").strip().upper()
-    return code if _COUNTRY.fullmatch(code) else None
 
 
 def _line(line: WireLine) -> LineItem:

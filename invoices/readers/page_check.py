@@ -53,7 +53,11 @@ def check_against_page(stated: InvoiceData, printed: InvoiceData, places: Places
             fields[name] = _placed(name, field, other, places)
         elif name in MUST_AGREE and _contradicts(name, field.value, other):
             fields[name] = field.with_fact(Evidence.PAGE_CONTRADICTS)
-            problems.append(_mismatch(name, field.value, other.value, NAMES[stated.reader]))
+            message = (
+                f"The {FIELDS[name].label} in the {NAMES[stated.reader]} is {field.value}, "
+                f"but the page shows {other.value}. Ask the sender which one is right before paying."
+            )
+            problems.append(InvoiceProblem.error(PAGE_MISMATCH, message, name))
         elif name in MUST_AGREE and not places.doubtful:
             fields[name] = field.with_fact(Evidence.NOT_ON_PAGE)
     return stated.model_copy(update={**fields, "problems": (*stated.problems, *problems)})
@@ -73,11 +77,3 @@ def _placed(name: str, field: FieldValue[Any], other: FieldValue[Any], places: P
         return found.model_copy(update={"page": other.page, "box": other.box})
     place = next(places.of(field.value), None) if field.value is not None else None
     return found.model_copy(update={"page": place.page, "box": place.box}) if place else found
-
-
-def _mismatch(name: str, stated: object, printed: object, what: str) -> InvoiceProblem:
-    message = (
-        f"The {FIELDS[name].label} in the {what} is {stated}, but the page shows {printed}. "
-        "Ask the sender which one is right before paying."
-    )
-    return InvoiceProblem.error(PAGE_MISMATCH, message, name)

@@ -15,11 +15,6 @@ XML = b'<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"/
 def warm_up() -> None:
     """Read a small document of each type except images, whose models are loaded with the first image."""
     identifiers.warm_up()
-    for data in (XML, _small_pdf()):
-        read_document(data, today=dt.date(2026, 1, 3))
-
-
-def _small_pdf() -> bytes:
     pdf = pikepdf.new()
     page = pdf.add_blank_page(page_size=(200, 200))
     font = pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica)
@@ -27,4 +22,5 @@ def _small_pdf() -> bytes:
     page.Contents = pdf.make_stream(PRINTED)
     buffer = io.BytesIO()
     pdf.save(buffer)
-    return buffer.getvalue()
+    for data in (XML, buffer.getvalue()):
+        read_document(data, today=dt.date(2026, 1, 3))

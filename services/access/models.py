@@ -5,7 +5,6 @@ import getpass
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
@@ -50,13 +49,6 @@ class Principal:
     method: Method = Method.INTERNAL
     key_id: str | None = None
     """The API key that authenticated the request, or opened its session."""
-
-
-class TokenVerifier(Protocol):
-    """Verifies bearer tokens that are not API keys."""
-
-    async def verify(self, token: str) -> Principal:
-        """Return the principal of a valid token. Raises: Unauthenticated."""
 
 
 TENANT_PATTERN = "^[a-z0-9][a-z0-9_-]{0,62}$"

@@ -58,7 +58,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval)"""
 # A session ends with its key.
 LOAD_SESSION = """
 SELECT session_id, s.tenant_id, s.name, s.scopes, s.key_id,
-       rotated_at < now() - interval '1 hour' AND s.secret_sha256 = $1 AS is_rotation_due,
+       s.rotated_at < now() - interval '1 hour' AND s.secret_sha256 = $1 AS is_rotation_due,
        last_seen_at < now() - interval '1 minute' AS is_use_due
   FROM sessions s LEFT JOIN api_keys k ON k.key_id = s.key_id
  WHERE (s.secret_sha256 = $1 OR (s.previous_sha256 = $1 AND s.rotated_at > now() - interval '1 minute'))
@@ -86,6 +86,11 @@ SELECT * FROM sessions
                                         WHERE last.session_id = $2 AND last.tenant_id = $1))
  ORDER BY created_at DESC, session_id DESC
  LIMIT $3"""
+
+LOAD_NAME = "SELECT name FROM people WHERE tenant_id = $1 AND issuer = $2 AND subject = $3"
+
+INSERT_NAME = """
+INSERT INTO people (tenant_id, issuer, subject, name) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"""
 
 DELETE_OLD_SESSIONS = "DELETE FROM sessions WHERE expires_at < now() - interval '30 days'"
 
@@ -218,6 +223,16 @@ async def list_sessions(db: Database, tenant_id: str, *, limit: int, after: str 
 async def delete_old_sessions(db: Database) -> None:
     """Delete sessions that ended a month ago."""
     await db.execute(DELETE_OLD_SESSIONS)
+
+
+async def bind_name(db: Database, tenant_id: str, issuer: str, subject: str, name: str) -> str | None:
+    """Return the person's name: the one that is kept, else `name`, which is kept; None if it is another person's."""
+    person = (tenant_id, issuer, subject)
+    kept: str | None = await db.fetchval(LOAD_NAME, *person)
+    if kept is None:
+        await db.execute(INSERT_NAME, *person, name)
+        kept = await db.fetchval(LOAD_NAME, *person)
+    return kept
 
 
 def _texts(scopes: frozenset[Scope]) -> list[str]:

@@ -6,14 +6,14 @@ import logging
 from dataclasses import asdict
 
 from docrail.dag.language.definition import Definition
-from docrail.dag.language.routing import Facts, Routing, Rule, find_route
-from docrail.dag.language.source.source import Source, read_source
-from docrail.dag.validation.routing import Fault, references_of, validate_routing
+from docrail.dag.language.routing import Facts, Rule, find_route
+from docrail.dag.validation.routing import Fault
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.problems import Places, Problem
+from docrail.dag.values.problems import Problem
 from docrail.dag.values.suggestions import Suggestions
 from docrail.services.access.models import Principal
 from docrail.services.app import App
+from docrail.services.definitions.checks import check_routing
 from docrail.services.definitions.models import DEFAULT_DEFINITION, ChosenRoute, RulesSet, StoredRules, Validation
 from docrail.services.definitions.repository import insert_rules, load_rules
 from docrail.services.definitions.service import load, load_known_ids
@@ -39,11 +39,10 @@ async def set_rules(app: App, principal: Principal, body: RulesBody, *, revision
     `revision` is the one that the caller changed, 0 if there was none; without it, the current rules are replaced
     unconditionally. Raises: InvalidRouting, Outdated.
     """
-    routing, problems = await check_rules(app, principal, body)
-    if routing is None:
+    rules, problems = await check_rules(app, principal, body)
+    if rules is None:
         raise InvalidRouting(problems)
-    rules = [rule.model_dump(mode="json", exclude_none=True) for rule in routing.rules]
-    source = body if isinstance(body, str) else json.dumps(body, indent=2)
+    source = body if isinstance(body, str) else await asyncio.to_thread(json.dumps, body, indent=2)
     while True:
         stored = await load_rules(app.db, principal.tenant_id)
         current = stored.revision if stored else 0
@@ -54,14 +53,14 @@ async def set_rules(app: App, principal: Principal, body: RulesBody, *, revision
             return RulesSet(**asdict(added), warnings=problems)
 
 
-async def check_rules(app: App, principal: Principal, body: RulesBody) -> tuple[Routing | None, list[Problem]]:
-    """Return the rules, None if there is an error, and all problems found."""
-    source = _source(body)
-    if not source.complete:
-        return None, list(source.problems)
-    faults = await _find_faults(app, principal, references_of(source.value))
-    routing, problems = await asyncio.to_thread(validate_routing, source.value, source.places, faults)
-    return (None if source.problems else routing), [*source.problems, *problems]
+async def check_rules(
+    app: App, principal: Principal, body: RulesBody
+) -> tuple[list[dict[str, Json]] | None, list[Problem]]:
+    """Return the rules, None if there is an error, and all problems found. Raises: TooCostly, Busy, Unavailable."""
+    checked = await check_routing(app, body, {})
+    if faults := await _find_faults(app, principal, checked.references):
+        checked = await check_routing(app, body, faults)
+    return checked.rules, checked.problems
 
 
 async def validate_rules(app: App, principal: Principal, body: RulesBody) -> Validation:
@@ -85,10 +84,6 @@ async def route(app: App, principal: Principal, facts: Facts) -> ChosenRoute:
 def missing_inputs(definition: Definition) -> list[str]:
     """Return the required inputs of the definition that a document does not provide."""
     return [name for name, declared in definition.inputs.items() if declared.required and name not in BROUGHT]
-
-
-def _source(body: RulesBody) -> Source:
-    return read_source(body) if isinstance(body, str) else Source(body, Places(), (), complete=True)
 
 
 def _rules(stored: StoredRules | None) -> list[Rule]:

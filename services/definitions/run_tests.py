@@ -4,10 +4,12 @@ import time
 from collections.abc import Iterator, Sequence
 
 from docrail.dag.language.definition import Definition
+from docrail.dag.language.test_cases import Trial
+from docrail.dag.simulation.cues import Played
 from docrail.dag.simulation.simulate import Simulation
 from docrail.dag.simulation.verdict import Difference, Verdict, assess
 from docrail.dag.validation.rules.handlers import Catalogue
-from docrail.services.errors import FailedTest, FailedTests
+from docrail.services.errors import FailedTest
 
 MOST_SECONDS = 10.0
 """Time limit in seconds for a definition's tests in a request: a thousand steps take a tenth of it."""
@@ -18,24 +20,30 @@ def run_trials(definition: Definition, catalogue: Catalogue, *, most_seconds: fl
     deadline = time.monotonic() + most_seconds
     verdicts: list[Verdict] = []
     for place, trial in enumerate(definition.tests):
-        simulation = Simulation(definition, trial, catalogue)
-        is_over = False
-        while time.monotonic() < deadline and not is_over:
-            is_over = not simulation.turn()
-        if is_over:
-            verdicts.append(assess(trial, place, simulation.played()))
+        played = _play(definition, trial, catalogue, deadline)
+        if played is not None:
+            verdicts.append(assess(trial, place, played))
         else:
             message = f"the tests take more than {most_seconds:g} s together: run this one with `docrail test`"
             verdicts.append(Verdict(place, trial.name, (Difference("", message),)))
     return verdicts
 
 
-def require_passed(definition: Definition, catalogue: Catalogue) -> None:
-    """Run the definition's tests. Raises: FailedTests."""
-    verdicts = run_trials(definition, catalogue)
-    failed = [verdict for verdict in verdicts if not verdict.passed]
-    if failed:
-        raise FailedTests(len(failed), len(verdicts), [*_problems(failed)])
+def _play(definition: Definition, trial: Trial, catalogue: Catalogue, deadline: float) -> Played | None:
+    """Return what became of a test; None if it is not over at the deadline."""
+    if time.monotonic() >= deadline:  # starting a run of thousands of steps takes a tenth of a second
+        return None
+    simulation = Simulation(definition, trial, catalogue)
+    while simulation.turn():
+        if time.monotonic() >= deadline:
+            return None
+    return simulation.played()
+
+
+def failures_of(definition: Definition, catalogue: Catalogue) -> tuple[int, list[FailedTest]]:
+    """Run the definition's tests, and return how many failed and their mismatches."""
+    failed = [verdict for verdict in run_trials(definition, catalogue) if not verdict.passed]
+    return len(failed), [*_problems(failed)]
 
 
 def _problems(failed: Sequence[Verdict]) -> Iterator[FailedTest]:

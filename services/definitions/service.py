@@ -12,14 +12,12 @@ import asyncpg
 
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.postgres.tenants import of_tenant
-from docrail.dag.language import picture
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import diff
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.version_refs import STABLE, Aliases, Ref, parse_ref, version_for
 from docrail.dag.validation.definition_schema import definition_schema
-from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished, nested_refs
-from docrail.dag.validation.validate import check_definition, validate
+from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.problems import Problem, is_id
 from docrail.dag.values.suggestions import closest
@@ -29,6 +27,8 @@ from docrail.services.access.service import list_tenants
 from docrail.services.app import App, Registry
 from docrail.services.definitions import repository
 from docrail.services.definitions.aliases import load_aliases, promote
+from docrail.services.definitions.checks import CheckedDefinition, check_body
+from docrail.services.definitions.checks import run_tests as require_passed
 from docrail.services.definitions.models import (
     Comparison,
     DamagedDefinition,
@@ -42,7 +42,6 @@ from docrail.services.definitions.models import (
     Validation,
     VersionPage,
 )
-from docrail.services.definitions.run_tests import require_passed
 from docrail.services.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
 
 SHIPPED = Path(__file__).resolve().parents[2] / "definitions"
@@ -61,32 +60,34 @@ class _Release:
     db: asyncpg.Pool
     catalogue: Mapping[str, Handler]
     resource_limits: Mapping[str, float]
+    processes: None = None
 
 
 async def find_problems(
-    app: Registry, principal: Principal, body: DefinitionBody
-) -> tuple[Definition | None, list[Problem]]:
-    """Return the definition, None if there is an error, and all problems found."""
-    definition, problems = await _validated(app, body)
-    nested = set() if definition is None else set(nested_refs(definition))
-    unpublished = nested and await repository.load_unpublished(app.db, principal.tenant_id, nested)
+    app: Registry, principal: Principal, body: DefinitionBody, *, is_planned: bool = False
+) -> CheckedDefinition:
+    """Return the definition in its normal form, None if there is an error, and all problems found.
+
+    Raises: TooCostly, Busy, Unavailable.
+    """
+    checked = await check_body(app, body, ALL_PUBLISHED, is_planned=is_planned)
+    unpublished = checked.nested and await repository.load_unpublished(app.db, principal.tenant_id, set(checked.nested))
     if not unpublished:
-        return definition, problems
-    return await _validated(app, body, Unpublished(unpublished, await load_known_ids(app, principal)))
+        return checked
+    missing = Unpublished(unpublished, await load_known_ids(app, principal))
+    return await check_body(app, body, missing, is_planned=is_planned)
 
 
 async def validate_definition(app: Registry, principal: Principal, body: DefinitionBody) -> Validation:
-    """Return whether the definition is valid, and all problems found. Nothing is stored."""
-    definition, problems = await find_problems(app, principal, body)
-    return Validation(definition is not None, problems)
+    """Return whether the definition is valid, and all problems found. Nothing is stored. Raises: as `find_problems`."""
+    checked = await find_problems(app, principal, body)
+    return Validation(checked.body is not None, checked.problems)
 
 
 async def plan_definition(app: Registry, principal: Principal, body: DefinitionBody) -> DefinitionPlan:
-    """Return how the definition would run. Nothing is stored. Raises: InvalidDefinition."""
-    definition, warnings = await check(app, principal, body)
-    layers = [list(layer) for layer in picture.layers(definition)]
-    path = list(picture.critical_path(definition))
-    return DefinitionPlan(to_json(definition), layers, path, picture.mermaid(definition), list(warnings))
+    """Return how the definition would run. Nothing is stored. Raises: InvalidDefinition, as `find_problems`."""
+    checked = await find_problems(app, principal, body, is_planned=True)
+    return DefinitionPlan(_valid(checked), **checked.plan, warnings=checked.problems)
 
 
 async def load_known_ids(app: Registry, principal: Principal) -> list[str]:
@@ -102,22 +103,16 @@ async def list_ids(app: App, tenant_id: str, named: str, *, limit: int) -> list[
     return [line.definition_id for line in (*lines, *exact)]
 
 
-async def _validated(
-    app: Registry, body: DefinitionBody, unpublished: Unpublished = ALL_PUBLISHED
-) -> tuple[Definition | None, list[Problem]]:
-    # In a thread: validating a definition near the size limits would noticeably delay all other requests.
-    known = (app.catalogue, app.resource_limits, unpublished)
-    if isinstance(body, str):
-        return await asyncio.to_thread(check_definition, body, *known)
-    return await asyncio.to_thread(validate, body, None, *known)
+async def check(app: Registry, principal: Principal, body: DefinitionBody) -> tuple[dict[str, Json], list[Problem]]:
+    """Return the definition in its normal form, and its warnings. Raises: InvalidDefinition, as `find_problems`."""
+    checked = await find_problems(app, principal, body)
+    return _valid(checked), checked.problems
 
 
-async def check(app: Registry, principal: Principal, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
-    """Return the definition and its warnings. Raises: InvalidDefinition."""
-    definition, problems = await find_problems(app, principal, body)
-    if definition is None:
-        raise InvalidDefinition(problems)
-    return definition, tuple(problems)
+def _valid(checked: CheckedDefinition) -> dict[str, Json]:
+    if checked.body is None:
+        raise InvalidDefinition(checked.problems)
+    return checked.body
 
 
 async def publish(
@@ -134,18 +129,17 @@ async def publish(
     `promoted` points `stable` to it, so that new runs use it; a definition's first version always is promoted.
     `run_tests` publishes only if its own tests pass. Raises: InvalidDefinition, FailedTests, Damaged.
     """
-    definition, warnings = await check(app, principal, body)
+    normal, warnings = await check(app, principal, body)
     if run_tests:
-        await asyncio.to_thread(require_passed, definition, app.catalogue)
-    normal = to_json(definition)
-    source = body if isinstance(body, str) else json.dumps(body, indent=2)
+        await require_passed(app, body)
+    source = body if isinstance(body, str) else await asyncio.to_thread(json.dumps, body, indent=2)
     with _intact():
         stored = await repository.publish(app.db, principal.tenant_id, normal, digest(normal), source)
     aliases = await promote(
         app, principal, stored.definition_id, stored.version, only_first=not promoted, reason=reason
     )
     identity = (stored.tenant_id, stored.definition_id, stored.version, stored.digest, stored.created_at)
-    return Published(*identity, aliases, list(warnings), stored)
+    return Published(*identity, aliases, warnings, stored)
 
 
 async def load(app: App, principal: Principal, ref: str, version: int | None = None) -> StoredDefinition:

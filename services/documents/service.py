@@ -25,7 +25,7 @@ from docrail.services.documents.repository.page_images import remove_images
 from docrail.services.documents.repository.readings import load_best_extraction, load_extraction, save_extraction
 from docrail.services.documents.repository.vendors import forget, remember
 from docrail.services.errors import InvalidInput, NotFound
-from docrail.services.paging import after_of, token_of
+from docrail.services.paging import after_of, text_of, token_of
 
 __all__ = [
     "DOCUMENT_ID_PATTERN",
@@ -74,7 +74,7 @@ async def list_documents(
         raise InvalidInput(problems)
     query = f"{principal.tenant_id} {wanted}"
     token = token_of(after, query)
-    last = None if token is None else token.decode()
+    last = None if token is None else text_of(token.decode(errors="replace"))
     found = await stored.list_documents(app.db, principal.tenant_id, wanted, limit=limit + 1, after=last)
     more = len(found) > limit
     return DocumentPage(found[:limit], after_of(found[limit - 1].document_id.encode() if more else None, query))

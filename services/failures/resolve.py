@@ -1,5 +1,6 @@
 """Resolve a failed step: in the run that waits for it, or by retrying the run that has ended."""
 
+import asyncio
 from dataclasses import dataclass
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
@@ -76,8 +77,8 @@ async def resolve_step(
     tenant_id = principal.tenant_id
     if edit.value is not None or edit.kind is ResolutionKind.OUTPUT:
         request = await request_of(app, await describe(app, tenant_id, checked_run_id(run_id)))
-        problems = value_problems(app, request, _step_of(request, step_id), edit)
-        if problems:
+        step = _step_of(request, step_id)
+        if problems := await asyncio.to_thread(value_problems, app, request, step, edit):
             raise InvalidInput(problems)
     async with transaction(app.db) as connection:
         resolution = resolution_of(edit)

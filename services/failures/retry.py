@@ -149,7 +149,7 @@ async def _preview_resolving(
 ) -> RetriedRun:
     request, saved = await request_of(app, description), await saved_state(app, description)
     plan = plan_of(request.definition, request.semantics)
-    check_edits(app, request, plan, order.edits)
+    await asyncio.to_thread(check_edits, app, request, plan, order.edits)
     states = saved["steps"]
     for step_id in order.edits:
         if states[step_id]["status"] != StepStatus.PARKED:
@@ -190,7 +190,7 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     check_tags(app, [request.definition, *(inner.definition for inner in request.nested.values())])
     who = Who(principal.name, time.time())
     plan = plan_of(request.definition, request.semantics)
-    retry = plan_undoing(plan, saved) if order.undo else _plan(app, who, asked, request, saved, order)
+    retry = plan_undoing(plan, saved) if order.undo else await _plan(app, who, asked, request, saved, order)
     if order.undo:
         check_undoing(retry, alone=not order.edits and order.version is None)
     context = retry.state.context
@@ -235,11 +235,11 @@ async def _hand_over(app: App, principal: Principal, run_id: str, version: int) 
         raise WrongState("retry", status)
 
 
-def _plan(
+async def _plan(
     app: App, who: Who, asked: RunRequest, request: RunRequest, saved: dict[str, Json], order: RetryOrder
 ) -> Retry:
     old, plan = plan_of(asked.definition, asked.semantics), plan_of(request.definition, request.semantics)
-    check_edits(app, request, plan, order.edits)
+    await asyncio.to_thread(check_edits, app, request, plan, order.edits)
     if problems := list(skip_problems(old, saved, order.edits)):
         raise InvalidInput(problems)
     with refusing_violations():

@@ -27,7 +27,7 @@ from docrail.services.failures.models import (
 )
 from docrail.services.failures.repository import record_report
 from docrail.services.failures.resolve import settle_step
-from docrail.services.paging import MOST_COMPARED, Unmatched, not_a_page, unmatched
+from docrail.services.paging import MOST_COMPARED, Unmatched, not_a_page, text_of, unmatched
 from docrail.services.runs.control import end_run
 from docrail.services.runs.service import checked_run_id, list_actions, record_action
 
@@ -44,7 +44,7 @@ async def list_letters(
     app: App, principal: Principal, wanted: LetterFilter, *, limit: int = 100, after: str | None = None
 ) -> LetterPage:
     """Return a page of letters. Raises: InvalidInput."""
-    key = None if after is None else after.split("/")
+    key = None if after is None else text_of(after).split("/")
     if key is not None and len(key) != 2:  # noqa: PLR2004 - a run and a step
         raise not_a_page()
     found = await dead_letters.list_letters(app.db, principal.tenant_id, wanted, limit=limit + 1, after=key)

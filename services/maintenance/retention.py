@@ -12,6 +12,7 @@ from docrail.adapters.store.blobs import RENEWED_AFTER, blob_path
 from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import folder_of
+from docrail.adapters.temporal.codec import decrypt
 from docrail.services.documents.service import load_old_originals, mark_original_removed, remove_images
 from docrail.services.maintenance.repository import (
     documents_in,
@@ -50,7 +51,7 @@ async def remove_values(tools: Tools, client: Client) -> int:
     if not old:
         return 0
     await forget_stored_outputs(tools.db, before + RENEWED_AFTER)
-    referred = await _referred_to(client)
+    referred = await referred_to(client)
     return sum([await _sweep(tools, name, paths, referred, before) for name, paths in old.items()])
 
 
@@ -103,7 +104,7 @@ async def _sweep(
     return removed
 
 
-async def _referred_to(client: Client) -> Mapping[str, set[str]]:
+async def referred_to(client: Client) -> Mapping[str, set[str]]:
     """Return the stored values that open runs refer to, by their tenant's folder."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     async for execution in client.list_workflows(OPEN_RUNS):
@@ -127,6 +128,7 @@ async def _found_in_history(
     found: set[str] = set()
     try:
         async for event in handle.fetch_history_events():
+            await decrypt(event, client.data_converter)
             found |= find(event.SerializeToString())
     except RPCError as error:
         if error.status is not RPCStatusCode.NOT_FOUND:  # it ended, and Temporal's retention has passed meanwhile

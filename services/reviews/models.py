@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, computed_field
 
 from docrail.dag.engine.approvals import missing_of
 from docrail.dag.values.json_values import Json
@@ -90,7 +90,7 @@ class CountedDecision:
 class Review(BaseModel):
     """A review item: of a document, or of a human step of a run.
 
-    For a document, `parts` are the components of the priority, and `reasons` the doubts.
+    For a document, `parts` are the components of the priority, and `reasons` why it needs a person.
     """
 
     model_config = {**SHOWN, "frozen": True}
@@ -238,12 +238,12 @@ class ReviewFilter:
 class Place:
     """The position where a page ended: the sort values of its last item, as of the time the whole list reflects."""
 
-    as_of: dt.datetime
-    review_id: str
-    band: int
-    priority: float
-    created_at: dt.datetime
-    part: float
+    as_of: AwareDatetime
+    review_id: Annotated[str, Field(pattern=r"^[^\x00]*$")]
+    band: Annotated[int, Field(ge=0, le=2)]
+    priority: FiniteFloat
+    created_at: AwareDatetime
+    part: FiniteFloat
 
 
 LEASE = dt.timedelta(minutes=15)

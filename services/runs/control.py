@@ -94,7 +94,7 @@ async def answer_wait(
     takes answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
     """
     try:
-        check_answer({}, answer)  # reject what Temporal cannot carry; the run checks the rest
+        await asyncio.to_thread(check_answer, {}, answer)  # reject what Temporal cannot carry; the run checks the rest
         return await update_run(app, principal, run_id, ANSWER, step_id, answer, principal.name, update_id=update_id)
     except InvalidValueError as error:
         raise InvalidInput(error.problems) from None

@@ -9,6 +9,7 @@ from itertools import islice
 from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecutionDescription
+from temporalio.exceptions import FailureError
 
 from docrail.dag.engine.state import WORKER_UNFIT, EarlierError, StepError
 from docrail.dag.explain.facts import AttemptsPart, StepExplanation
@@ -116,7 +117,7 @@ async def _attempts(app: App, activity: PendingActivityInfo | None, known: Attem
     return AttemptsPart(
         made=before + (activity.attempt if state in _ACTIVITIES.values() else activity.attempt - 1),
         most=before + activity.maximum_attempts,
-        last_error=_error(activity),
+        last_error=await _error(app, activity),
         earlier=(*(known.earlier if known else ()), *await _earlier(app, activity, before)),
         activity=state,
         next_at=next_at if next_at > time.time() else None,
@@ -124,12 +125,13 @@ async def _attempts(app: App, activity: PendingActivityInfo | None, known: Attem
     )
 
 
-def _error(activity: PendingActivityInfo) -> StepError | None:
+async def _error(app: App, activity: PendingActivityInfo) -> StepError | None:
     if not activity.HasField("last_failure"):
         return None
     failure = activity.last_failure
     kind = failure.application_failure_info.type if failure.HasField("application_failure_info") else "Timeout"
-    return StepError(kind or "Error", failure.message)
+    error = await app.temporal.data_converter.decode_failure(failure)
+    return StepError(kind or "Error", error.message if isinstance(error, FailureError) else str(error))
 
 
 async def _earlier(app: App, activity: PendingActivityInfo, before: int) -> tuple[EarlierError, ...]:

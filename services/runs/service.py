@@ -20,12 +20,13 @@ from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.language.definition import Definition, RunPriority
 from docrail.dag.language.expressions.expression import Scope
 from docrail.dag.language.expressions.templates import compile_template
-from docrail.dag.language.inputs import InputProblem, InvalidValueError, complete_inputs
+from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.wording import describe as wording_describe
 from docrail.services.access.models import Principal
 from docrail.services.app import App
+from docrail.services.definitions.checks import check_inputs
 from docrail.services.definitions.models import DefinitionRef, StoredDefinition, VersionNumber
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
@@ -119,8 +120,8 @@ async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedR
     """
     key = uuid.uuid4().hex if order.key is None else checked_key(order.key)
     if not isinstance(order.definition, str):
-        definition, _ = await check(app, principal, order.definition)
-        _complete(definition, order.inputs)  # before publishing: an invalid call must not create a version
+        body, _ = await check(app, principal, order.definition)
+        await check_inputs(app, body, order.inputs)  # before publishing: an invalid call must not create a version
     subject = subject_of(order.inputs, key)
     stored = await resolve(app, principal, order.definition, order.version, key=subject)
     pinned = names_version(order.definition, order.version)
@@ -145,7 +146,7 @@ async def begin_run(
     alias, and gets an earlier call's run even if the alias has moved. Raises: InvalidInput, KeyConflict, Unavailable.
     """
     definition = Definition.model_validate(stored.body)
-    complete = _complete(definition, inputs)
+    complete = await check_inputs(app, stored.body, inputs)
     nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
     request = RunRequest(
         tenant_id=principal.tenant_id,
@@ -201,13 +202,6 @@ def _check_size(request: RunRequest) -> None:
         parts = "with its inputs and the definitions of its nested runs"
         message = f"takes {size} bytes as JSON {parts}, more than the {MAX_REQUEST_BYTES} that a run can start with"
         raise InvalidInput([InputProblem("definition", message)])
-
-
-def _complete(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
-    try:
-        return complete_inputs(definition, given)
-    except InvalidValueError as error:
-        raise InvalidInput(error.problems) from error
 
 
 def _memo(

@@ -46,7 +46,7 @@ NOTHING = AllowedHosts()
         ("2001:0:4136:e378:8000:63bf:f5ff:fffe", "a private address"),
     ],
 )
-def test_what_is_not_public_is_refused_by_its_kind(address: str, why: str) -> None:
+def test_private_addresses_are_refused_by_kind(address: str, why: str) -> None:
     assert why_not_public(ipaddress.ip_address(address)) == why
     with pytest.raises(RefusedAddressError, match="DOCRAIL_ALLOWED_HOSTS"):
         NOTHING.check("innocent.example", 443, ipaddress.ip_address(address))
@@ -55,7 +55,7 @@ def test_what_is_not_public_is_refused_by_its_kind(address: str, why: str) -> No
 @pytest.mark.parametrize(
     "address", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 )
-def test_what_is_public_passes(address: str) -> None:
+def test_public_addresses_pass(address: str) -> None:
     assert why_not_public(ipaddress.ip_address(address)) is None
     NOTHING.check("shop.example", 443, ipaddress.ip_address(address))
 

@@ -52,7 +52,7 @@ async def test_gemini_and_the_local_readers_are_each_others_evidence(keyless: To
     assert set(config["responseSchema"]["properties"]["total"]["properties"]) == set(WireField.model_fields)
 
 
-async def test_what_it_cost_is_kept_with_the_document(keyless: Tools) -> None:
+async def test_the_cost_is_recorded_with_the_document(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake, default_model="gemini-3.8-flash")
         document = await stored(tools)
@@ -142,7 +142,7 @@ async def test_without_a_key_it_is_the_local_reading(keyless: Tools) -> None:
         ("slow:60", OutgoingTimeoutError, None, ["lost"]),
     ],
 )
-async def test_what_may_pass_is_another_attempts(
+async def test_transient_errors_are_left_to_another_attempt(
     keyless: Tools, reported: str | Reply, kind: type[Exception], after: float | None, outcomes: list[str]
 ) -> None:
     async with gemini(reported, reader=keyless.reader) as fake:
@@ -158,7 +158,7 @@ async def test_what_may_pass_is_another_attempts(
     assert all(use.input_tokens > 0 < use.cost and use.output_tokens == OUTPUT_TOKENS for use in uses)
 
 
-async def test_what_never_was_sent_is_not_counted(keyless: Tools) -> None:
+async def test_unsent_requests_are_not_counted(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
@@ -233,7 +233,7 @@ async def test_a_refusal_is_no_answer_of_the_cache(keyless: Tools) -> None:
         document = await stored(tools)
         await ask(tools, document)
         same = await ask(tools, document, run_id="invoice.soon")
-        assert (same["reader"], len(fake.asked)) == ("text", 1), "for ten minutes nobody asks what was refused"
+        assert (same["reader"], len(fake.asked)) == ("text", 1), "a refused request is not sent again for ten minutes"
         await tools.db.execute("DELETE FROM reading_leases WHERE work_key LIKE $1", f"{document.sha256}%")
         later = await ask(tools, document, run_id="invoice.later")
     assert later["reader"] == "gemini"
@@ -338,7 +338,7 @@ async def test_a_tenant_whose_share_is_used_up_leaves_the_rest_to_others(keyless
     assert "DOCRAIL_GEMINI_BUDGET_PER_TENANT" in problem.message
 
 
-async def test_who_is_to_wait_for_the_next_days_budget_waits_while_there_are_retries(keyless: Tools) -> None:
+async def test_a_step_waits_for_the_next_days_budget_while_it_has_retries(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         rich = reaching(keyless, fake)
         await ask(rich, await stored(rich))

@@ -80,7 +80,7 @@ async def test_in_shadow_mode_a_person_decides_all_the_same(tools: Tools, tenant
     assert (await passing(tools))["passes"] == before.get("passes", 0) + 1  # counted once
 
 
-async def test_what_passes_is_approved_without_a_person(tools: Tools, tenant: str) -> None:
+async def test_a_passing_document_is_approved_without_a_person(tools: Tools, tenant: str) -> None:
     await known_vendor(tools, tenant)
     output, review = await put(tools, tenant, straight_through=ON)
     assert (output["needs_person"], output["status"]) == (False, "approved")
@@ -90,7 +90,7 @@ async def test_what_passes_is_approved_without_a_person(tools: Tools, tenant: st
 
 
 @pytest.mark.parametrize("case", ["unknown vendor", "above the limit", "sampled", "other account", "default"])
-async def test_what_may_not_pass_waits_for_a_person(tools: Tools, tenant: str, case: str) -> None:
+async def test_a_document_that_may_not_pass_waits_for_a_person(tools: Tools, tenant: str, case: str) -> None:
     if case != "unknown vendor":
         await known_vendor(tools, tenant)
     config = ON | {"above the limit": {"max_total": 10}, "sampled": {"audit_share": 1}}.get(case, {})
@@ -109,7 +109,7 @@ async def test_what_may_not_pass_waits_for_a_person(tools: Tools, tenant: str, c
         ("sampled", [DRAWN]),
     ],
 )
-async def test_what_does_not_pass_says_why(tools: Tools, tenant: str, case: str, reasons: list[str]) -> None:
+async def test_a_document_that_does_not_pass_says_why(tools: Tools, tenant: str, case: str, reasons: list[str]) -> None:
     if case != "unknown vendor":
         await known_vendor(tools, tenant)
     config = ON | {"above the limit": {"max_total": 10}, "sampled": {"audit_share": 1}}.get(case, {})
@@ -141,7 +141,7 @@ async def test_its_priority_is_that_of_the_judged_document(tools: Tools, tenant:
     assert suspicious.parts["uncertainty"] == 0.9
 
 
-async def test_what_a_person_rejected_is_no_approval(tools: Tools, tenant: str) -> None:
+async def test_a_rejected_document_is_not_approved(tools: Tools, tenant: str) -> None:
     _, review = await put(tools, tenant)
     rejected = Decision("rejected", {"approved": False, "reason": "not ours"}, "ann", None)
     await record_decision(tools.db, tenant, review.review_id, rejected)
@@ -166,7 +166,7 @@ async def test_a_corrected_document_does_not_pass(tools: Tools, tenant: str) -> 
     assert (output["straight_through"], review.status) == (True, "open")
 
 
-async def test_what_takes_two_people_does_not_pass(tools: Tools, tenant: str) -> None:
+async def test_a_document_that_takes_two_people_does_not_pass(tools: Tools, tenant: str) -> None:
     await known_vendor(tools, tenant)
     limited = replace(tools, four_eyes_above=Decimal(100))
     output, review = await put(limited, tenant, straight_through=ON)

@@ -95,7 +95,7 @@ def not_json() -> json.JSONDecodeError:
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_what_the_same_call_would_meet_again_is_not_retried(error: Exception) -> None:
+async def test_permanent_errors_are_not_retried(error: Exception) -> None:
     shown = await refusal(error, attempt=2)
     assert shown.non_retryable
     assert shown.type == type(error).__name__
@@ -110,7 +110,7 @@ async def test_what_the_same_call_would_meet_again_is_not_retried(error: Excepti
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_what_may_pass_is_retried(error: Exception) -> None:
+async def test_transient_errors_are_retried(error: Exception) -> None:
     assert not (await refusal(error)).non_retryable
 
 
@@ -187,7 +187,7 @@ async def test_a_long_message_is_cut_and_reported_once() -> None:
     assert shown.__cause__ is None
 
 
-async def test_what_is_reported_keeps_the_place_where_it_went_wrong() -> None:
+async def test_the_report_keeps_the_traceback() -> None:
     shown = await refusal(ValueError("no date"))
     assert "raise error" in "".join(traceback.format_tb(shown.__traceback__))
 

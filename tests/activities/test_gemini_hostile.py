@@ -155,7 +155,7 @@ async def test_an_answer_that_drips_has_no_more_time_than_another() -> None:
             await ask(GeminiAccess("key", url), dataclasses.replace(QUESTION, timeout_seconds=0.5))
 
 
-async def test_who_takes_no_connection_was_sent_nothing() -> None:
+async def test_a_server_that_takes_no_connection_was_sent_nothing() -> None:
     """Else an outage of the network would be paid for, and use up the day's budget."""
     with socket.socket() as full, contextlib.ExitStack() as waiting:
         full.bind(("127.0.0.1", 0))
@@ -185,7 +185,7 @@ async def test_tokens_are_a_number_that_can_be_paid(counted: int | None, tokens:
         assert (await answer_to(fake)).tokens.input == tokens
 
 
-async def test_what_cannot_be_stored_is_left_out_of_a_refusal(keyless: Tools) -> None:
+async def test_unstorable_characters_are_left_out_of_a_refusal(keyless: Tools) -> None:
     async with gemini(refused(403, "no\0 \ud800" + "x" * 1_000), reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         output = await ask_about(tools, await stored(tools))

@@ -45,7 +45,7 @@ async def test_each_beat_is_called_in_its_own_context() -> None:
     assert set(calls.calls) == {"first", "second", "third"}
 
 
-async def test_what_was_removed_is_called_no_more_and_the_others_are() -> None:
+async def test_only_the_removed_callback_is_no_longer_called() -> None:
     calls, own = Calls(), HeartbeatTimer()
     gone = await added(own, calls, "gone", every_seconds=0.01)
     await added(own, calls, "there", every_seconds=0.01)

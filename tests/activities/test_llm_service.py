@@ -63,7 +63,7 @@ async def test_the_models_text_comes_back_with_its_cost(ask: Asking) -> None:
     assert asked.json()["contents"] == [{"parts": [{"text": "Summarise it"}], "role": "user"}]
 
 
-async def test_what_a_step_says_reaches_the_model(ask: Asking) -> None:
+async def test_the_steps_prompt_reaches_the_model(ask: Asking) -> None:
     async with gemini(wrote("Ja.")) as server:
         await ask(server, model="gemini-other", system="Answer in German", temperature=0, max_output_tokens=100)
     [asked] = server.asked

@@ -130,7 +130,7 @@ async def test_tls_is_checked_against_the_name_and_not_the_address() -> None:
         ("https://a.example/?key=secret://k", "in headers only"),
     ],
 )
-async def test_what_cannot_be_called_is_refused(url: str, reported: str) -> None:
+async def test_addresses_that_cannot_be_called_are_refused(url: str, reported: str) -> None:
     with pytest.raises(ValueError, match=reported):
         await CLIENT.send(Outgoing("GET", url))
 
@@ -228,7 +228,7 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
-async def test_what_may_pass_is_reported_as_later(status: int) -> None:
+async def test_transient_errors_are_reported_as_retry_later(status: int) -> None:
     async with loopback(Reply(status, b"busy", {"Retry-After": "17"})) as server:
         reported = (await CLIENT.send(Outgoing("GET", f"{server.url}/path?key=hush"))).refusal()
     assert isinstance(reported, TryAgainLaterError)
@@ -238,7 +238,7 @@ async def test_what_may_pass_is_reported_as_later(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 413, 422, 451])
-async def test_what_would_be_refused_again_is_reported_as_refused(status: int) -> None:
+async def test_permanent_errors_are_reported_as_refused(status: int) -> None:
     async with loopback(Reply(status, b"no\n\nway " * 500)) as server:
         reported = (await CLIENT.send(Outgoing("GET", server.url))).refusal()
     assert isinstance(reported, RequestRefusedError)
@@ -270,7 +270,7 @@ def test_retry_after_may_be_a_date() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", '{"a": Infinity}', "[" * 100_000, "'a'"])
-def test_what_calls_itself_json_and_is_none_is_refused(text: str) -> None:
+def test_an_answer_with_invalid_json_is_refused(text: str) -> None:
     with pytest.raises(AnswerUnusableError, match="answered invalid JSON"):
         read_json(text, "GET https://a.example")
 

@@ -84,7 +84,7 @@ async def test_the_processes_that_open_documents_have_no_secrets(monkeypatch: py
     assert b"a-password" not in reported
 
 
-async def test_what_cannot_be_read_keeps_its_code_and_words() -> None:
+async def test_an_unreadable_document_keeps_its_code_and_message() -> None:
     async with reading() as reader:
         with pytest.raises(UnreadableDocument, match="Send it again") as caught:
             await reader.read(SAMPLES / "broken.pdf")
@@ -143,7 +143,7 @@ async def test_the_memory_limit_ends_a_greedy_child(tmp_path: Path) -> None:
         assert (await reader.read(INVOICE)).reader == "ubl"
 
 
-async def test_what_says_more_than_can_be_handed_over_is_too_large_and_no_crash(tmp_path: Path) -> None:
+async def test_a_reading_above_the_transfer_limit_is_too_large_and_no_crash(tmp_path: Path) -> None:
     endless = tmp_path / "endless.xml"
     endless.write_bytes(invoice_of(9_000).replace(b"<cbc:Name>", b"<cbc:Name>" + b"x" * 1_990))
     async with reading() as reader:

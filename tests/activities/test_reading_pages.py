@@ -16,16 +16,16 @@ from docrail.invoices.readers.pdf.words import read_pages
 from tests.activities.asking import SAMPLE
 from tests.activities.ubl import ubl_invoice
 
-TOLD = InvoiceData(
+CLAIMED = InvoiceData(
     total=FieldValue(value=Decimal("717.97"), source=Source.GEMINI, word_score=0.9),
     date=FieldValue(value=dt.date(1999, 1, 1), source=Source.GEMINI),
 )
-CLAIMS = claims_of(TOLD, {"total": "Totaal 717,97"})
+CLAIMS = claims_of(CLAIMED, {"total": "Totaal 717,97"})
 
 
-async def test_what_is_found_is_what_the_pages_say(reader: DocumentReader) -> None:
+async def test_claims_are_found_where_the_pages_print_them(reader: DocumentReader) -> None:
     checked = await reader.check(SAMPLE, CLAIMS)
-    assert checked == check_on_pages(TOLD, {"total": "Totaal 717,97"}, read_pages(SAMPLE.read_bytes()))
+    assert checked == check_on_pages(CLAIMED, {"total": "Totaal 717,97"}, read_pages(SAMPLE.read_bytes()))
     assert (checked.total.evidence, checked.total.page) == ((Evidence.ON_PAGE,), 1)
     assert checked.date.evidence == (Evidence.NOT_ON_PAGE,)
 
@@ -39,13 +39,13 @@ async def test_the_longest_claims_fit_into_a_request(reader: DocumentReader) -> 
 
 
 @pytest.mark.parametrize("data", [ubl_invoice("R-1"), b"\x89PNG\r\n\x1a\n" + bytes(100)])
-async def test_what_has_no_text_layer_says_nothing(reader: DocumentReader, tmp_path: Path, data: bytes) -> None:
+async def test_a_page_without_text_layer_says_nothing(reader: DocumentReader, tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "document"
     path.write_bytes(data)
-    assert await reader.check(path, CLAIMS) == TOLD
+    assert await reader.check(path, CLAIMS) == CLAIMED
 
 
-async def test_what_cannot_be_opened_says_why(reader: DocumentReader, tmp_path: Path) -> None:
+async def test_an_unreadable_file_says_why(reader: DocumentReader, tmp_path: Path) -> None:
     path = tmp_path / "document"
     path.write_bytes(b"%PDF-1.7 and nothing else")
     with pytest.raises(UnreadableDocument) as damaged:

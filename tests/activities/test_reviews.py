@@ -49,7 +49,7 @@ def end(run_id: str, status: StepStatus, **fields: object) -> ReviewEnd:
     return ended.model_copy(update=fields)
 
 
-async def tell(tools: Tools, name: str, reported: ReviewCall | ReviewEnd) -> Review:
+async def report(tools: Tools, name: str, reported: ReviewCall | ReviewEnd) -> Review:
     """Run the activity `name` and return the item as it is then."""
     [reported_by] = [found for found in review_activities(tools) if found.__name__ == name]
     await ActivityEnvironment().run(reported_by, reported)
@@ -65,15 +65,15 @@ def test_they_have_the_names_that_runs_call(tools: Tools) -> None:
 
 async def test_a_question_is_opened_handed_on_and_decided(tools: Tools) -> None:
     run_id = "approval.decided"
-    opened = await tell(tools, OPEN_REVIEW, question(run_id, due_at=1_800_000_000.0))
+    opened = await report(tools, OPEN_REVIEW, question(run_id, due_at=1_800_000_000.0))
     assert (opened.status, opened.queue, opened.due_at and opened.due_at.timestamp()) == (
         "open",
         "payments",
         1_800_000_000.0,
     )
-    assert (await tell(tools, ESCALATE_REVIEW, question(run_id, queue="managers"))).queue == "managers"
+    assert (await report(tools, ESCALATE_REVIEW, question(run_id, queue="managers"))).queue == "managers"
     decision = end(run_id, StepStatus.COMPLETED, decision={"approved": True}, decided_by="ann")
-    decided = await tell(tools, CLOSE_REVIEW, decision)
+    decided = await report(tools, CLOSE_REVIEW, decision)
     assert (decided.status, decided.decided_by) == ("decided", "ann")
     content = await load_full_review(tools.db, COMMITTING, decided.review_id)
     assert content
@@ -83,21 +83,21 @@ async def test_a_question_is_opened_handed_on_and_decided(tools: Tools) -> None:
 @pytest.mark.parametrize("status", [StepStatus.CANCELLED, StepStatus.FAILED])
 async def test_an_undecided_question_is_closed(tools: Tools, status: StepStatus) -> None:
     run_id = f"approval.{status}"
-    await tell(tools, OPEN_REVIEW, question(run_id))
-    closed = await tell(tools, CLOSE_REVIEW, end(run_id, status))
+    await report(tools, OPEN_REVIEW, question(run_id))
+    closed = await report(tools, CLOSE_REVIEW, end(run_id, status))
     assert (closed.status, closed.decided_by) == ("closed", None)
 
 
-async def test_what_postgresql_cannot_keep_is_left_out(tools: Tools) -> None:
+async def test_characters_that_postgresql_cannot_store_are_left_out(tools: Tools) -> None:
     """The run tries until it works: what is refused for ever would be tried for ever, unseen."""
     odd = {"nan": float("nan"), "half": "\ud83d", "nul": "a\x00b"}
-    item = await tell(tools, OPEN_REVIEW, question("approval.odd", title="a\x00b" + "x" * 9000, show=odd))
+    item = await report(tools, OPEN_REVIEW, question("approval.odd", title="a\x00b" + "x" * 9000, show=odd))
     assert item.title.startswith("abxxx")
     assert len(item.title) == 500
     content = await load_full_review(tools.db, COMMITTING, item.review_id)
     assert content
     assert content.show == {"nan": None, "half": "?", "nul": "a\x00b"}
-    closed = await tell(
+    closed = await report(
         tools, CLOSE_REVIEW, end("approval.odd", StepStatus.COMPLETED, decision=odd, decided_by="a\x00nn")
     )
     assert closed.decided_by == "ann"

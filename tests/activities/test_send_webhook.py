@@ -135,7 +135,7 @@ async def test_a_receiver_that_refuses_is_not_asked_again(secrets: Path) -> None
         (Reply(body=b"{", headers={"Content-Type": "application/json"}), "{"),
     ],
 )
-async def test_what_the_receiver_says_is_a_courtesy(secrets: Path, reply: Reply, result: Json) -> None:
+async def test_the_receivers_answer_is_optional(secrets: Path, reply: Reply, result: Json) -> None:
     async with loopback(reply) as receiver:
         output = await run(send_webhook.HANDLER, {"url": receiver.url}, tools_with(secrets))
     assert output["result"] == result

@@ -46,7 +46,7 @@ async def test_two_uploads_at_once_on_two_workers_make_one_call(
 
 async def held(tools: Tools, document: Document, seconds: float) -> Lease:
     """Give the work to another worker, which never returns."""
-    lease = Lease(TENANT, f"{document.sha256}/{reading_version(MODEL, PROMPT_VERSION)}", "somebody who dies")
+    lease = Lease(TENANT, f"{document.sha256}/{reading_version(MODEL, PROMPT_VERSION)}", "a worker that dies")
     assert (await claim_lease(tools.db, lease, seconds)).mine
     return lease
 
@@ -62,7 +62,7 @@ async def test_the_work_of_one_who_died_is_taken_over(keyless: Tools) -> None:
         document = await stored(tools)
         lease = await held(tools, document, 20)
         asking = asyncio.create_task(ask(tools, document))
-        await eventually(lambda: count(tools, "single_flight_waits_total") == 1, "the attempt to wait beside another")
+        await eventually(lambda: count(tools, "single_flight_waits_total") == 1, "the attempt to wait for another")
         await tools.db.execute("UPDATE reading_leases SET expires_at = now() WHERE work_key = $1", lease.work_key)
         output = await asking
     assert (output["reader"], len(fake.asked)) == ("gemini", 1)
@@ -82,7 +82,7 @@ async def test_a_call_that_takes_longer_than_a_lease_keeps_it(keyless: Tools, mo
     assert {output["reader"] for output in outputs} == {"gemini"}
 
 
-async def test_who_would_wait_long_lets_its_attempt_go_and_comes_back(keyless: Tools) -> None:
+async def test_a_long_wait_ends_the_attempt_and_retries_later(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
@@ -94,7 +94,7 @@ async def test_who_would_wait_long_lets_its_attempt_go_and_comes_back(keyless: T
     assert (last["reader"], last["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
 
 
-async def test_who_would_wait_for_hours_does_not_wait(keyless: Tools) -> None:
+async def test_an_attempt_does_not_wait_for_hours(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
@@ -103,7 +103,7 @@ async def test_who_would_wait_for_hours_does_not_wait(keyless: Tools) -> None:
     assert (output["reader"], output["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
 
 
-async def test_who_is_cancelled_gives_the_work_back(keyless: Tools) -> None:
+async def test_a_cancelled_attempt_releases_the_lease(keyless: Tools) -> None:
     async with gemini("slow:3600", reader=keyless.reader) as fake, asyncio.timeout(60):
         tools = reaching(keyless, fake)
         document = await stored(tools)
@@ -136,7 +136,7 @@ async def test_a_renewal_that_failed_is_tried_again_at_once(
     assert "could not be renewed" in caplog.text
 
 
-async def test_who_has_waited_looks_at_the_budget_before_it_asks(keyless: Tools) -> None:
+async def test_the_budget_is_checked_again_after_a_wait(keyless: Tools) -> None:
     async with gemini("wrong-schema", reader=keyless.reader) as fake, asyncio.timeout(60):
         tools = reaching(keyless, fake, budget_per_day=await load_spent_today(keyless.db) + Decimal("0.000001"))
         document = await stored(tools)

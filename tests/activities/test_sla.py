@@ -183,7 +183,7 @@ async def test_of_a_reopened_item_is_reported_what_was_used_since_and_nothing_tw
     assert await percents(tools, review) == [50, 80]
 
 
-async def test_what_a_worker_recorded_before_it_died_is_reported_by_the_next_one(tools: Tools) -> None:
+async def test_events_recorded_by_a_killed_worker_are_reported_by_the_next_one(tools: Tools) -> None:
     review = await item(tools, used=1.2)
     await look(tools)  # without a receiver, like a worker that dies before it notifies
     await tools.db.execute("UPDATE sla_events SET notified_at = NULL WHERE review_id = $1", review.review_id)

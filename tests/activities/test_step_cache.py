@@ -105,7 +105,7 @@ async def test_other_work_other_tenants_and_steps_without_a_cache_run_their_hand
     assert handler.calls == 4
 
 
-async def test_what_is_too_old_is_made_again(tools: Tools) -> None:
+async def test_an_expired_output_is_computed_again(tools: Tools) -> None:
     handler = Counting()
     await handler.execute(call_of(1, "old"), tools)
     await tools.db.execute(
@@ -190,7 +190,7 @@ async def test_a_cache_that_hangs_is_not_waited_for(
     await eventually(is_kept, "the cache works again")
 
 
-async def test_what_is_no_json_is_not_kept(tools: Tools, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_output_that_is_no_json_is_not_cached(tools: Tools, caplog: pytest.LogCaptureFixture) -> None:
     async def run(_: StepCall[Config], __: Tools) -> Number:
         return Number(value=math.nan)
 

@@ -182,7 +182,7 @@ async def test_data_that_looks_like_a_stored_value_is_no_output(tools: Tools) ->
     assert (reported.value.type, reported.value.non_retryable) == ("OutputHasMarkError", True)
 
 
-async def test_what_is_only_similar_is_an_output_as_any_other(tools: Tools) -> None:
+async def test_an_output_that_resembles_a_placeholder_is_plain_data(tools: Tools) -> None:
     similar = {"$stored": "no digest", "bytes": 3}
     assert await execute(tools, call_with(similar)) == {"value": similar}
 
@@ -204,7 +204,7 @@ def test_the_activities_have_the_names_that_runs_call(tools: Tools) -> None:
     assert names == [STORE_VALUE, LOAD_VALUES, LOAD_STATE]
 
 
-async def test_what_was_stored_is_loaded_whole_and_in_parts(tools: Tools) -> None:
+async def test_a_stored_value_is_loaded_whole_and_in_parts(tools: Tools) -> None:
     mark = await store(tools, LARGE)
     part = part_of(mark)
     assert part is not None

@@ -29,7 +29,7 @@ async def test_other_keys_have_their_own_query() -> None:
     assert len(answers) == 2
 
 
-async def test_who_asks_after_a_look_began_has_one_of_their_own() -> None:
+async def test_a_request_after_the_query_began_gets_a_query_of_its_own() -> None:
     coalescer, begun, done = Coalescer(), asyncio.Event(), asyncio.Event()
 
     async def slow() -> str:
@@ -57,7 +57,7 @@ async def test_all_callers_get_the_error() -> None:
     assert [str(result) for result in results] == ["the database is away"] * 2
 
 
-async def test_who_is_cancelled_does_not_take_it_from_the_others() -> None:
+async def test_a_cancelled_caller_does_not_cancel_the_others() -> None:
     coalescer, begun, done = Coalescer(), asyncio.Event(), asyncio.Event()
 
     async def slow() -> str:

@@ -84,7 +84,7 @@ def test_without_envconfig_none_of_it_is_read(file: dict[str, str]) -> None:
     assert find_connection(None, None, envconfig=False, environment=variables) == Connection()
 
 
-def test_what_cannot_be_read_is_refused_with_the_reason(file: dict[str, str]) -> None:
+def test_an_unreadable_configuration_is_refused_with_the_reason(file: dict[str, str]) -> None:
     with pytest.raises(InvalidConnection, match="'other' not found"):
         found(**file, TEMPORAL_PROFILE="other")
     with pytest.raises(InvalidConnection, match=r"No such file.*/nowhere/key\.pem"):

@@ -54,7 +54,7 @@ async def test_a_worker_that_does_not_drain_is_left_behind(client: Client, caplo
     await run.terminate()
 
 
-async def test_what_the_body_raises_comes_out_as_it_is_with_its_cause(client: Client) -> None:
+async def test_an_error_of_the_body_is_raised_unchanged_with_its_cause(client: Client) -> None:
     worker = Worker(client, task_queue=f"draining-{uuid.uuid4().hex}", workflows=[Holding])
     cause = ValueError("why")
     with pytest.raises(KeyError, match="mine") as raised:

@@ -23,7 +23,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
     return made.folder
 
 
-def test_what_is_written_is_read_back_whole_and_in_parts(folder: Folder) -> None:
+def test_written_bytes_are_read_back_whole_and_in_parts(folder: Folder) -> None:
     data = bytes(range(256)) * 1000
     folder.write("a/b", b"old")
     folder.write("a/b", data)

@@ -83,7 +83,7 @@ async def test_a_path_that_leads_nowhere_is_named(store: ValueStore, path: tuple
         "$stored",
     ],
 )
-async def test_what_only_looks_like_a_mark_is_plain_data(store: ValueStore, data: Json) -> None:
+async def test_a_value_that_resembles_a_mark_is_plain_data(store: ValueStore, data: Json) -> None:
     assert await fill(store, {"a": data}) == {"a": data}
     assert list(marks_in({"a": data})) == []
 
@@ -131,7 +131,7 @@ async def test_marks_that_name_each_other_many_times_end_early(store: ValueStore
         await fill(store, part.to_json())
 
 
-async def test_what_is_filled_in_is_the_callers_own(store: ValueStore) -> None:
+async def test_a_filled_value_belongs_to_the_caller(store: ValueStore) -> None:
     part = await store.put(TENANT, VALUE)
     for _ in range(2):
         lines = await fill(store, part.at(("lines",)).to_json())

@@ -33,7 +33,7 @@ async def test_a_value_comes_back_as_it_was(store: ValueStore) -> None:
     assert [path.parent.parent for path in files(local_root(store.folder))] == [local_root(store.folder) / "acme"]
 
 
-async def test_what_stands_for_a_value_tells_the_bytes_that_are_kept(store: ValueStore) -> None:
+async def test_a_placeholder_states_the_size_of_the_stored_value(store: ValueStore) -> None:
     part = await store.put("acme", VALUE)
     kept = files(local_root(store.folder))[0]
     assert part == Part(kept.name, kept.stat().st_size)
@@ -52,7 +52,7 @@ async def test_numbers_that_json_has_not_come_back_too(store: ValueStore) -> Non
     assert inf == math.inf
 
 
-async def test_what_no_store_can_keep_is_a_value_error(store: ValueStore) -> None:
+async def test_an_unstorable_value_is_a_value_error(store: ValueStore) -> None:
     with pytest.raises(ValueError, match="surrogates not allowed"):
         await store.put("acme", "\ud800")
     assert files(local_root(store.folder)) == []
@@ -91,7 +91,7 @@ async def test_a_damaged_value_is_refused_and_healed_by_the_next_put(store: Valu
     assert (await store.get("acme", part.sha256)).value == VALUE
 
 
-async def test_who_gets_a_value_may_change_it(store: ValueStore) -> None:
+async def test_callers_may_change_a_value_they_get(store: ValueStore) -> None:
     part = await store.put("acme", VALUE)
     (await store.get("acme", part.sha256)).value["lines"].clear()
     assert (await store.get("acme", part.sha256)).value == VALUE

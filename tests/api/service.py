@@ -96,12 +96,18 @@ def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
     )
 
 
-@asynccontextmanager
-async def serve(settings: Settings) -> AsyncIterator[Service]:
-    """Serve the API on a free port. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
+def create_tested_api(settings: Settings) -> FastAPI:
+    """Return the API. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
-    server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning"))
+    return api
+
+
+@asynccontextmanager
+async def serve(settings: Settings) -> AsyncIterator[Service]:
+    """Serve the API on a free port."""
+    api = create_tested_api(settings)
+    server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning", proxy_headers=False))
     pool = await open_pool(settings.database_url, min_size=0, rows=ALL_ROWS)
     serving = asyncio.create_task(server.serve())
     try:
@@ -118,7 +124,8 @@ async def serve(settings: Settings) -> AsyncIterator[Service]:
 @asynccontextmanager
 async def work(settings: Settings) -> AsyncIterator[None]:
     """Run a worker with Temporal's sandbox, which production turns off for speed."""
-    client = await connect(find_connection(settings.temporal_address, None, envconfig=False))
+    connection = find_connection(settings.temporal_address, None, envconfig=False, keys=settings.encryption)
+    client = await connect(connection)
     async with open_tools(settings) as tools, working(build_workers(client, settings, tools)):
         yield
 

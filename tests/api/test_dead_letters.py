@@ -263,7 +263,7 @@ async def test_all_of_a_class_are_retried_a_bounded_number_at_a_time(service: Se
     assert (await letter_of(service, other))["status"] == "failed"
 
 
-async def test_what_fails_again_keeps_no_other_from_being_retried(service: Service) -> None:
+async def test_a_repeated_failure_does_not_stop_the_other_retries(service: Service) -> None:
     name = new_id()
     runs = [await start(service, broken(name, on_failure="park")) for _ in range(5)]
     failed = [(await letter_of(service, run_id))["failed_at"] for run_id in runs]

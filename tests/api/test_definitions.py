@@ -69,7 +69,7 @@ steps:
 """
 
 
-async def test_what_runs_inside_and_is_not_published_is_warned_of_until_it_is(http: httpx.AsyncClient) -> None:
+async def test_an_unpublished_nested_definition_is_a_warning_until_it_is_published(http: httpx.AsyncClient) -> None:
     name = f"d_{uuid.uuid4().hex}"
     text = NESTING.format(name)
     await http.post("/v1/definitions", json={"definition": {**HELLO, "id": f"{name}_book"}})

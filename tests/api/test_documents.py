@@ -139,7 +139,7 @@ async def test_a_body_whose_length_is_not_announced_is_read_no_further_than_the_
 
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     # Without a network between, so that nothing is sent before it is asked for.
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(service.api), base_url="http://api") as http:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(service.api), base_url="http://localhost") as http:
         response = await http.post("/v1/documents", content=endless(), headers=headers)
     assert (response.status_code, response.json()["type"]) == (413, "/problems/too-large")
     assert sent <= 2**20 + 2**17

@@ -27,7 +27,7 @@ async def test_an_unknown_path_is_a_problem(http: httpx.AsyncClient) -> None:
 
 async def test_a_wrong_method_is_refused_with_the_allowed_ones(http: httpx.AsyncClient) -> None:
     response = await http.delete("/v1/documents")
-    assert (response.status_code, response.headers["allow"]) == (405, "POST")
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD, OPTIONS, POST")
     assert response.json()["type"] == "/problems/method-not-allowed"
 
 
@@ -69,3 +69,4 @@ async def test_a_bug_is_a_problem_without_its_insides(service: Service, monkeypa
     response = await service.http.get("/v1/runs")
     assert (response.status_code, response.json()["type"]) == (500, "/problems/internal")
     assert "secret" not in response.text
+    assert response.headers["cross-origin-resource-policy"] == "same-origin"

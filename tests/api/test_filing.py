@@ -77,7 +77,7 @@ async def is_filed(service: Service, who: Reviewer, item: Json, expected: tuple[
     await eventually(looks_so, f"{expected} in the lake", timeout_seconds=60)
 
 
-async def test_what_a_person_decides_and_corrects_is_in_the_lake(service: Service, ann: Reviewer) -> None:
+async def test_decisions_and_corrections_are_in_the_lake(service: Service, ann: Reviewer) -> None:
     number = unique("R")
     item = await saved(service, ann, number)
     assert in_lake(service, ann, item) == (1, "open", number)
@@ -99,7 +99,7 @@ async def test_what_a_person_decides_and_corrects_is_in_the_lake(service: Servic
     await eventually(are_all_there, "a JSON file of each version")
 
 
-async def test_what_was_filed_but_not_noted_is_filed_again_as_the_same(service: Service, ann: Reviewer) -> None:
+async def test_a_save_that_was_not_recorded_is_repeated_with_the_same_result(service: Service, ann: Reviewer) -> None:
     number = unique("R")
     item = await saved(service, ann, number)
     await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
@@ -153,7 +153,7 @@ async def test_a_document_with_an_unexpected_error_holds_up_no_other(
     assert [await service.app.db.fetchval(noted, item["review_id"]) for item in (first, second)] == [False, True]
 
 
-async def test_what_the_lake_never_had_is_not_brought_into_it(service: Service, ann: Reviewer) -> None:
+async def test_a_decision_does_not_add_a_document_to_the_lake(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)  # of a definition that saves nothing
     await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
     await eventually(lambda: _is_noted(service, item), "the decision to be passed by", timeout_seconds=60)

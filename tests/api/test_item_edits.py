@@ -176,7 +176,7 @@ async def test_outputs_that_cannot_be_stored_are_refused(service: Service, on_fa
 
 
 @pytest.mark.parametrize("on_failure", ["park", "continue"])
-async def test_what_items_cannot_be_given_is_refused(service: Service, on_failure: str) -> None:
+async def test_invalid_edits_of_items_are_refused(service: Service, on_failure: str) -> None:
     is_parked = on_failure == "park"
     run_id = await (parked if is_parked else failed)(service, list_of(FOUR, on_failure=on_failure))
     for edit, path, message in WRONG:

@@ -74,7 +74,7 @@ async def test_there_is_no_other_page(http: httpx.AsyncClient, page: str, status
     assert (await http.get(f"{path}/pages/{page}.png")).status_code == status
 
 
-async def test_what_cannot_be_opened_has_no_pages_and_says_why(http: httpx.AsyncClient) -> None:
+async def test_an_unreadable_document_has_no_pages_and_says_why(http: httpx.AsyncClient) -> None:
     path, _ = await sent(http, b"%PDF-1.7 " + new_bytes())
     refused = await http.get(f"{path}/pages/1.png")
     assert (refused.status_code, "damaged" in refused.json()["detail"]) == (409, True)

@@ -87,7 +87,7 @@ async def test_a_value_that_reads_like_a_reference_is_given_no_secret(calling: S
     assert server.asked[0].headers["authorization"] == "Bearer hush-hush"
 
 
-async def test_what_undoes_a_step_is_given_its_own_secrets_only(calling: Service) -> None:
+async def test_a_compensation_gets_its_own_secrets_only(calling: Service) -> None:
     """The step's key is not the undoing's, and the other way round."""
     async with loopback() as server:
         undo = noting_step(server)["config"]
@@ -99,7 +99,7 @@ async def test_what_undoes_a_step_is_given_its_own_secrets_only(calling: Service
     assert server.asked[0].headers["authorization"] == "Bearer hush-hush"
 
 
-async def test_who_edits_a_config_names_no_other_secret_than_its_author(calling: Service) -> None:
+async def test_an_edited_config_names_no_new_secret(calling: Service) -> None:
     """The operator's text may be copied from what the document said."""
     async with loopback(Reply(403), Reply(403), Reply(200)) as server:
         failed = await noted(calling, "a note", noting_step(server))

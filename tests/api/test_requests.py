@@ -29,7 +29,7 @@ async def problem_of(http: httpx.AsyncClient, path: str, **request: Any) -> tupl
     [
         (b'{"definition": }', "is not JSON: Expecting value at character 15"),
         (b"\xff\xfe{", "is not UTF-8"),
-        (b'{"inputs": ' + b"[" * 100_000, "is nested too deeply to be read"),
+        (b'{"inputs": ' + b"[" * 90_000, "is nested too deeply to be read"),
         (b'{"inputs": {"a": ' + b"1" * 5000 + b"}}", "contains a number that is too long: Exceeds the limit"),
     ],
     ids=["syntax", "encoding", "depth", "number"],
@@ -47,14 +47,6 @@ async def test_half_a_character_is_refused_though_no_answer_can_repeat_it(http: 
     response = await http.post("/v1/runs", content=body, headers=JSON)
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input"), response.text
     assert "?" in response.json()["detail"]
-
-
-async def test_a_body_of_another_content_type_is_refused_with_the_expected_one(http: httpx.AsyncClient) -> None:
-    path, message = await problem_of(http, "/v1/runs", content=b"{}", headers={"Content-Type": "text/plain"})
-    assert (path, message) == (
-        "body",
-        "must be JSON with the header Content-Type: application/json, found text/plain",
-    )
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ async def test_edits_that_do_not_fit_are_refused_by_their_place(service: Service
     assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, path)
 
 
-async def test_what_does_not_exist_is_not_found(service: Service) -> None:
+async def test_an_unknown_run_is_not_found(service: Service) -> None:
     assert (await retry(service.http, "nothing.here")).status_code == 404
     run_id = await failed(service, failing())
     assert (await retry(service.http, run_id, version=7)).status_code == 404

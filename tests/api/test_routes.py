@@ -6,13 +6,16 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from docrail.api.app import create_app
 from docrail.api.auth import Requirement
-from docrail.api.body_limit import MAX_JSON_BYTES
+from docrail.api.body_sizes import MAX_JSON_BYTES
 from docrail.services.access.models import Scope
 from docrail.settings import Settings
 from tests.api.service import Service
 
-OPEN_TO_ALL = {"/healthz", "/readyz", "/v1/callbacks/{token}", "/v1/session"}
-"""Probes and customers have no keys; a customer's URL is signed. Who signs in gives the key in the body."""
+OPEN_TO_ALL = {
+    *("/healthz", "/readyz", "/v1/callbacks/{token}"),
+    *("/v1/session", "/v1/session/oidc", "/v1/session/oidc/callback"),
+}
+"""Probes and customers have no keys; a customer's URL is signed. Whoever signs in has no session yet."""
 OF_ANYONE = {"/v1/me"}
 """Of every caller, whatever their scopes."""
 

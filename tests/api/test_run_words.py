@@ -123,7 +123,7 @@ async def test_a_run_shows_who_aborted_it_from_the_dead_letter_inbox(service: Se
         return (await service.http.get(f"/v1/dead-letters/{run_id}/check")).status_code == 200
 
     await eventually(is_parked, "the step is in the inbox")
-    order = {"action": "abort", "reason": "nobody pays"}
+    order = {"action": "abort", "reason": "no payment"}
     path = f"/v1/dead-letters/{run_id}/check/resolve"
     (await service.http.post(path, json=order, headers={"X-Test-Name": "bob"})).raise_for_status()
-    assert (await service.ended(run_id))["why"][1] == "it was aborted by bob: nobody pays"
+    assert (await service.ended(run_id))["why"][1] == "it was aborted by bob: no payment"

@@ -159,8 +159,8 @@ async def test_undoing_goes_with_nothing_else(calling: Service, more: dict[str, 
         assert len(server.asked) == 3
 
 
-async def test_what_could_not_be_undone_is_not_skipped(calling: Service) -> None:
-    """Nobody would undo it any more."""
+async def test_a_step_whose_compensation_failed_is_not_skipped(calling: Service) -> None:
+    """No later retry would undo it."""
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, "failed")
         for path, body in {

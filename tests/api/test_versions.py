@@ -57,7 +57,7 @@ async def test_the_same_version_has_no_difference(http: httpx.AsyncClient) -> No
 
 
 @pytest.mark.parametrize("query", [{"from": "7"}, {"to": "7"}, {"from": "nobody"}, {"to": "a b"}, {"from": ""}])
-async def test_what_is_not_there_cannot_be_compared(http: httpx.AsyncClient, query: dict[str, str]) -> None:
+async def test_unknown_versions_cannot_be_compared(http: httpx.AsyncClient, query: dict[str, str]) -> None:
     response = await http.get(f"/v1/definitions/{await published(http, 1)}/diff", params=query)
     assert response.status_code == 404
 

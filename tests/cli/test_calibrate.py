@@ -73,7 +73,7 @@ async def test_decisions_are_fitted_kept_and_taken_back(dsn: str) -> None:
     await pool.close()
 
 
-async def test_who_let_which_calibration_count_is_in_the_audit(dsn: str) -> None:
+async def test_the_audit_names_the_person_who_activated_a_calibration(dsn: str) -> None:
     await decide(dsn)
     await calibrate(dsn, "fit", "--decisions", "--keep", "--as", "ann")
     await docrail("calibration", "set", "shipped", "--as", "bob", DOCRAIL_DATABASE_URL=dsn)

@@ -19,7 +19,7 @@ tests:
   - {name: a person answers, steps: {ask: {answer: {}}}, expect: {status: completed}}
   - {name: no answer comes, steps: {ask: {times_out: true}}, expect: {status: completed, steps: {ask: completed}}}
 """
-TOLD = """\
+PRINTED = """\
 ok      a person answers
 failed  no answer comes
         expect.status: expected the run to be completed, found aborted: ask: no one answered within 259200 s
@@ -31,7 +31,7 @@ two.yaml: 1 of 2 tests passed
 async def test_each_test_is_reported_with_what_differs(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO)
     ended = await docrail("test", "two.yaml", cwd=tmp_path, TMPDIR=str(tmp_path))
-    assert (ended.code, ended.out, ended.err) == (1, TOLD, "")
+    assert (ended.code, ended.out, ended.err) == (1, PRINTED, "")
     assert [path.name for path in tmp_path.iterdir()] == ["two.yaml"]
 
 

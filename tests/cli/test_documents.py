@@ -123,9 +123,7 @@ async def test_a_document_is_shown_as_json_as_the_api_has_it(service: Service, f
         (["upload", "FILE", "--definition", "cuont"], "did you mean 'count'"),
     ],
 )
-async def test_what_the_api_refuses_ends_with_its_words(
-    service: Service, file: Path, arguments: list[str], said: str
-) -> None:
+async def test_a_refusal_prints_the_apis_message(service: Service, file: Path, arguments: list[str], said: str) -> None:
     refused = await typed(service, *(str(file) if each == "FILE" else each for each in arguments))
     assert (refused.code, refused.out) == (1, "")
     assert said in refused.err

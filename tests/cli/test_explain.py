@@ -128,7 +128,7 @@ async def test_the_command_prints_json(service: Service, run_id: str) -> None:
 
 
 @pytest.mark.parametrize(("run", "step"), [("explained.none", "large"), (None, "largest")])
-async def test_what_there_is_not_is_said(service: Service, run_id: str, run: str | None, step: str) -> None:
+async def test_an_unknown_run_or_step_is_reported(service: Service, run_id: str, run: str | None, step: str) -> None:
     refused = await explain(service, run or run_id, step)
     assert refused.code == 1
     missing = f"there is no run '{run}'" if run else f"there is no step '{step}': did you mean 'large'? (there is "

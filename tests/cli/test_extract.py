@@ -52,7 +52,7 @@ async def test_files_are_called_as_the_manifest_above_them_calls_them(inbox: Pat
     assert list(records(ended.out)) == ["in/more/B.PDF", "in/a.xml"]
 
 
-async def test_what_cannot_be_read_is_a_line_with_its_problem(tmp_path: Path) -> None:
+async def test_an_unreadable_file_is_a_line_with_its_problem(tmp_path: Path) -> None:
     gone = tmp_path / "gone.pdf"
     ended = await docrail("extract", str(SAMPLES / "broken.pdf"), str(gone), str(SAMPLES / NAME), "--jsonl")
     assert ended.code == 1

@@ -100,7 +100,7 @@ async def test_all_that_match_now_are_retried_once_each(service: Service) -> Non
     assert last.startswith("3 retried, ")
 
 
-async def test_what_fails_again_at_once_is_not_retried_for_ever() -> None:
+async def test_a_step_that_fails_again_immediately_is_not_retried_endlessly() -> None:
     outcome = {"run_id": "a.b", "step_id": "c", "retried": True, "why": None}
     answer = {"outcomes": [outcome], "left": 1, "unmatched": []}
     async with loopback(reply_json(answer)) as ahead:  # as if of a clock that is slower than ours

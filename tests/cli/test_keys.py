@@ -28,10 +28,10 @@ async def test_a_key_is_printed_once_and_works_for_commands(guarded: Guarded, ds
     assert re.fullmatch(r"docrail_[0-9a-f]{16}_[0-9a-f]{64}", text)
     api = str(guarded.service.http.base_url)
     assert (await docrail("run", "list", DOCRAIL_API_URL=api, DOCRAIL_API_KEY=text)).code == 0
-    assert (await docrail("run", "list", "--key", text, DOCRAIL_API_URL=api)).code == 0
+    assert (await docrail("run", "list", "--api-key", text, DOCRAIL_API_URL=api)).code == 0
     refused = await docrail("run", "list", DOCRAIL_API_URL=api)
     assert (refused.code, refused.out) == (1, "")
-    assert "give a key with --key or DOCRAIL_API_KEY" in refused.err
+    assert "give a key with --api-key or DOCRAIL_API_KEY" in refused.err
     listed = await key(dsn, "list")
     assert text.split("_")[1] in listed.out
     assert text.split("_")[2] not in listed.out

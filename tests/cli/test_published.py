@@ -62,7 +62,7 @@ def owner(stack: Stack, tmp_path: Path) -> Owner:
     return Owner(stack, tmp_path, f"p_{uuid.uuid4().hex}")
 
 
-async def test_what_its_own_tests_refuse_is_not_published(owner: Owner) -> None:
+async def test_a_definition_that_fails_its_tests_is_not_published(owner: Owner) -> None:
     test = "tests:\n  - {{name: it greets, steps: {{greet: {{output: {{value: hi}}}}}}, expect: {{status: STATUS}}}}\n"
     refused = await owner.types(
         "definition", "publish", owner.write("a", TEXT + test.replace("STATUS", "failed")), "--run-tests"

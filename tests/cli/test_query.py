@@ -107,7 +107,7 @@ async def test_one_shape_at_a_time(lake: Lake) -> None:
     assert (ended.code, "at most one of --json, --csv and --parquet" in ended.err) == (2, True)
 
 
-async def test_what_is_too_wide_for_a_table_is_a_block_of_lines(lake: Lake) -> None:
+async def test_a_row_too_wide_for_a_table_is_a_block_of_lines(lake: Lake) -> None:
     shown = await query(lake, "FROM invoices ORDER BY document_id")
     assert (shown.code, shown.err) == (0, "")
     assert [line for line in shown.out.splitlines() if line.startswith("row")] == ["row 1", "row 2", "row 3"]

@@ -113,7 +113,7 @@ def test_an_answer_is_typed_as_fields_or_whole(given: list[str], value: str | No
         ([], "NaN", "expected JSON, found 'NaN'"),
     ],
 )
-def test_what_is_no_answer_is_wrong_usage(given: list[str], value: str | None, message: str) -> None:
+def test_an_invalid_answer_is_wrong_usage(given: list[str], value: str | None, message: str) -> None:
     with pytest.raises(typer.BadParameter) as refused:
         parse_answer(given, value)
     assert message == refused.value.message

@@ -90,7 +90,7 @@ async def test_a_resumed_run_that_waits_names_the_command_that_lists_its_waits(
     assert (await service.ended(run_id))["status"] == "aborted"
 
 
-async def test_what_does_not_fit_the_runs_state_is_refused(service: Service) -> None:
+async def test_actions_that_do_not_fit_the_runs_state_are_refused(service: Service) -> None:
     run_id = await started(service, ASKS, "reply", "waiting")
     refused = await typed(service, "run", "resume", run_id)
     assert (refused.code, refused.out) == (1, "")

@@ -39,7 +39,7 @@ def test_a_long_text_is_folded_and_an_empty_column_left_out_before_an_id_is_brok
 
 
 @pytest.mark.usefixtures("eighty")
-def test_what_is_too_wide_all_the_same_is_a_block_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_that_stays_too_wide_is_a_block_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
     print_table({**HEADINGS, "document": ID}, [[RUN, "failed", "", MESSAGE, "1", RUN]] * 2)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -77,13 +77,21 @@ def test_no_rows_are_headings_or_nothing(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_status_is_coloured_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert coloured("failed", Terminal()) == "\x1b[31mfailed\x1b[0m"
-    assert coloured("waiting, overdue", Terminal()) != "waiting, overdue"
-    assert coloured("completed, undone", Terminal()) == "\x1b[33mcompleted, undone\x1b[0m"
-    assert coloured("completed, not undone", Terminal()) == "\x1b[31mcompleted, not undone\x1b[0m"
-    assert coloured("failed", io.StringIO()) == coloured("invoice", Terminal()).replace("invoice", "failed") == "failed"
+    monkeypatch.setenv("COLUMNS", "80")
+    assert painted("failed") == "\x1b[31mfailed\x1b[0m\n"
+    assert painted("waiting, overdue") == "\x1b[33mwaiting, overdue\x1b[0m\n"
+    assert painted("completed, undone") == "\x1b[33mcompleted, undone\x1b[0m\n"
+    assert painted("completed, not undone") == "\x1b[31mcompleted, not undone\x1b[0m\n"
+    assert painted("invoice") == "invoice\n"
+    assert coloured("failed", io.StringIO()) == "failed"
     monkeypatch.setenv("NO_COLOR", "1")
     assert coloured("failed", Terminal()) == "failed"
+
+
+def painted(status: str) -> str:
+    terminal = Terminal()
+    say(coloured(status, terminal), terminal)
+    return terminal.getvalue()
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
@@ -99,9 +107,9 @@ def test_no_folded_line_is_wider_than_the_terminal(width: int) -> None:
     [
         ("a\x1b]0;title\x07", "a\\x1b]0;title\\x07"),
         ("a\x9b31m", "a\\x9b31m"),  # the same command in one 8-bit character
-        ("\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m"),
+        ("\x1b[31mfailed\x1b[0m", "\\x1b[31mfailed\\x1b[0m"),
         ("two\tcolumns\nand lines", "two\tcolumns\nand lines"),
     ],
 )
-def test_characters_that_command_a_terminal_are_shown_and_colours_are_kept(text: str, shown: str) -> None:
+def test_characters_that_command_a_terminal_are_shown_also_colours_of_strangers(text: str, shown: str) -> None:
     assert visible(text) == shown

@@ -144,7 +144,7 @@ async def test_folders_and_many_files_are_checked_in_one_go(folder: Path) -> Non
     assert (await docrail("validate", "one.yaml", "many/inner/b.yml", cwd=folder)).code == 0
 
 
-async def test_what_the_terminal_cannot_show_does_not_end_it(folder: Path) -> None:
+async def test_characters_the_terminal_cannot_show_do_not_end_the_command(folder: Path) -> None:
     shown = await docrail("validate", "cycle.yaml", cwd=folder, PYTHONIOENCODING="ascii")
     assert shown.code == 1
     assert shown.err == ""

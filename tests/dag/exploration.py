@@ -178,7 +178,7 @@ class Exploration:
         assert counters(plan, after.run) == counters(plan, node.run)
 
     def _assert_ended_as_specified(self, node: Node) -> None:
-        """A run that nobody stopped ends as the specification says of what failed in it."""
+        """A run that was not stopped ends as specified for its failures."""
         if node.ledger.stop or self.watch.parks:
             return
         states = self.watch.states(node.run)

@@ -68,7 +68,7 @@ class Specified:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Outcome:
     """A step's fate, and the way out that it took."""
 
     fate: Fate
@@ -86,49 +86,51 @@ NOT_TAKEN = Fate(StepStatus.SKIPPED, SkipReason.CONDITION_FALSE)
 def specify(
     definition: Definition, failing: AbstractSet[str], overdue: AbstractSet[str] = frozenset(), *, fixed: bool = False
 ) -> Specified:
-    """Return how every step and the run end if exactly the work in `failing` fails and nobody answers `overdue`.
+    """Return how every step and the run end if exactly the work in `failing` fails and no one answers `overdue`.
 
     `fixed`: a person gives the output of each step that fails, but for the optional ones.
     Of a run that is ABORTED by one of its steps, only that is meant: how the other steps end depends on the order.
     """
     steps = {step.id: step for step in definition.steps}
-    known: dict[str, Told] = {}
+    known: dict[str, Outcome] = {}
 
-    def tell(step_id: str) -> Told:
+    def outcome_of(step_id: str) -> Outcome:
         if step_id not in known:
             step = steps[step_id]
-            shown = _tell(step, {parent: tell(parent) for parent in step.parents}, failing, overdue)
-            known[step_id] = Told(RAN) if fixed and shown.fate == FELL and not step.optional else shown
+            shown = _outcome(step, {parent: outcome_of(parent) for parent in step.parents}, failing, overdue)
+            known[step_id] = Outcome(RAN) if fixed and shown.fate == FELL and not step.optional else shown
         return known[step_id]
 
-    fates = {step_id: tell(step_id).fate for step_id in steps}
+    fates = {step_id: outcome_of(step_id).fate for step_id in steps}
     if any(fates[step.id] == ENDED or (step.abort and fates[step.id] == RAN) for step in definition.steps):
         return Specified(fates, RunStatus.ABORTED)
     lost = any(fates[step.id].status is StepStatus.FAILED and not step.optional for step in definition.steps)
     return Specified(fates, RunStatus.FAILED if lost else RunStatus.COMPLETED)
 
 
-def _tell(step: Step, parents: Mapping[str, Told], failing: AbstractSet[str], overdue: AbstractSet[str]) -> Told:
+def _outcome(
+    step: Step, parents: Mapping[str, Outcome], failing: AbstractSet[str], overdue: AbstractSet[str]
+) -> Outcome:
     """Trigger rule first, then the condition, then what the kind of step does."""
     fates = {parent: shown.fate for parent, shown in parents.items()}
     if parents or step.trigger_rule in NEEDS_A_PARENT:
         reason = TABLE[step.trigger_rule]([_seen(step, parent, shown) for parent, shown in parents.items()])
         if reason is not None:
-            return Told(Fate(StepStatus.SKIPPED, reason))
+            return Outcome(Fate(StepStatus.SKIPPED, reason))
     truth = _truth(step.condition, fates)
     if truth is not True:
-        return Told(FELL if truth is None else Fate(StepStatus.SKIPPED, SkipReason.CONDITION_FALSE))
+        return Outcome(FELL if truth is None else Fate(StepStatus.SKIPPED, SkipReason.CONDITION_FALSE))
     if step.for_each:
-        return Told(_over_items(step, step.for_each, fates, failing))
+        return Outcome(_over_items(step, step.for_each, fates, failing))
     if step.switch:
         return _switched(step, fates)
     if waiting := step.wait or step.human:
         return _waited(step, waiting, fates, step.id in failing, step.id in overdue)
-    fails = step.id in failing and step.abort is None  # which asks nobody for anything
-    return Told(FELL if fails or _unreadable(step, fates) else RAN)
+    fails = step.id in failing and step.abort is None  # an abort has no work that fails
+    return Outcome(FELL if fails or _unreadable(step, fates) else RAN)
 
 
-def _seen(step: Step, parent: str, shown: Told) -> Fate:
+def _seen(step: Step, parent: str, shown: Outcome) -> Fate:
     """Return what `step` sees of a parent: one that took none of the branches it follows is skipped by choice."""
     edges = [edge.partition(".") for edge in step.depends_on]
     branches = {branch for name, _, branch in edges if name == parent}
@@ -149,24 +151,24 @@ def _unreadable(step: Step, parents: Mapping[str, Fate]) -> bool:
     return config == BREAKS or any(config == reads(parent) and fate != RAN for parent, fate in parents.items())
 
 
-def _switched(step: Step, parents: Mapping[str, Fate]) -> Told:
+def _switched(step: Step, parents: Mapping[str, Fate]) -> Outcome:
     """Take the first way whose condition is true."""
     for case in step.switch or ():
         truth = _truth(case.when, parents)
         if truth is not False:
-            return Told(FELL) if truth is None else Told(RAN, case.name)
-    return Told(FELL)
+            return Outcome(FELL) if truth is None else Outcome(RAN, case.name)
+    return Outcome(FELL)
 
 
-def _waited(step: Step, waiting: Wait | Human, parents: Mapping[str, Fate], fails: bool, late: bool) -> Told:
+def _waited(step: Step, waiting: Wait | Human, parents: Mapping[str, Fate], fails: bool, late: bool) -> Outcome:
     if fails or _unreadable(step, parents):
-        return Told(FELL)
+        return Outcome(FELL)
     if not late or (isinstance(waiting, Wait) and waiting.for_ is WaitFor.TIMER):
-        return Told(RAN)
+        return Outcome(RAN)
     rule = waiting.on_timeout
     if rule is None or rule.then is Then.FAIL:
-        return Told(FELL)
-    return Told(ENDED if rule.then is Then.ABORT else RAN, rule.branch)
+        return Outcome(FELL)
+    return Outcome(ENDED if rule.then is Then.ABORT else RAN, rule.branch)
 
 
 def _over_items(step: Step, for_each: ForEach, parents: Mapping[str, Fate], failing: AbstractSet[str]) -> Fate:

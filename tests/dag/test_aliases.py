@@ -94,7 +94,7 @@ def test_a_share_is_about_as_large_as_it_says(percent: int) -> None:
     assert found / 200 == pytest.approx(percent, abs=1)
 
 
-def test_who_is_in_a_canary_differs_between_definitions() -> None:
+def test_the_canarys_share_differs_between_definitions() -> None:
     keys = [str(number) for number in range(1000)]
     chosen = [{key for key in keys if in_canary(definition, key, 10)} for definition in ("invoice", "order")]
     assert len(chosen[0] & chosen[1]) < 30
@@ -155,7 +155,7 @@ def test_undoing_again_goes_further_back_until_nothing_is_before() -> None:
     assert [registry.roll_back() for _ in range(4)] == [2, 1, None, None]
 
 
-def test_what_was_undone_is_never_gone_back_to() -> None:
+def test_a_rolled_back_version_is_never_restored_by_a_rollback() -> None:
     registry = Registry()
     for version in (1, 2, 3):
         registry.publish(version)

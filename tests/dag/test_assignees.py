@@ -25,7 +25,7 @@ def test_unless_a_step_says_so_everybody_may_decide(human: Human) -> None:
     assert barred(human, "ann") == ()
 
 
-def test_whoever_started_the_run_may_not_and_others_may() -> None:
+def test_only_the_person_who_started_the_run_may_not_decide() -> None:
     assert (
         refusal(FOUR_EYES, "ann", "ann") == "ann started the run, and the step accepts only another person's decision"
     )
@@ -73,7 +73,7 @@ def test_people_agree_who_decide_alike_whatever_the_order_of_keys() -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [(True, 1), (1, "1"), (None, {}), ({"a": None}, {})])
-def test_what_only_looks_alike_is_not(one: Json, other: Json) -> None:
+def test_similar_names_are_different_people(one: Json, other: Json) -> None:
     assert agreement(made(("ann", one), ("bob", other)), 2) is None
 
 

@@ -58,7 +58,7 @@ def test_an_output_without_a_config_gives_its_parents_outputs_by_their_ids() -> 
     assert plan.steps[2].config.resolve(RunScope(plan, run)) == {"first": {"n": 1}, "last": None}
 
 
-def test_what_was_filled_in_is_the_same_definition_when_it_is_submitted_again() -> None:
+def test_a_definition_with_defaults_filled_in_is_the_same_when_submitted_again() -> None:
     definition = read({"id": "start", "handler": "input"})
     assert definition.steps[0].config == {PATH_KEY: ["inputs"]}
     again, problems = validate(to_json(definition), None, load_catalogue())

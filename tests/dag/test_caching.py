@@ -173,7 +173,7 @@ def test_a_retry_keeps_what_came_out_of_the_cache() -> None:
     assert [state.cached for state in again.steps] == [True, False], "what completed is kept, and how"
 
 
-def test_what_is_stored_of_a_step_without_a_cache_is_what_it_was() -> None:
+def test_a_step_without_a_cache_is_stored_without_cache_fields() -> None:
     """Else every published definition would have another digest."""
     definition = Definition.model_validate({"id": "kept", "steps": [{"id": "a", "handler": "echo"}]})
     assert "cache" not in to_json(definition)["steps"][0]
@@ -192,6 +192,6 @@ def test_what_is_stored_of_a_step_without_a_cache_is_what_it_was() -> None:
         ("{ttl_seconds: 60, key: '{{ inputs.nn }}'}", ["there is no input 'nn'"]),
     ],
 )
-def test_what_a_cache_may_say(cache: str, expected: list[str]) -> None:
+def test_valid_and_invalid_caches(cache: str, expected: list[str]) -> None:
     found = problems_of(f"inputs: {{n: {{type: number}}}}\n{EXTRACT}    cache: {cache}\n")
     assert [message for _, message, *_ in found] == expected

@@ -76,7 +76,7 @@ def test_a_run_that_has_carried_too_much_fails_with_a_reason() -> None:
     assert {step.decided_by for step in report.steps.values() if step.status == "skipped"} == {"budget"}
 
 
-def test_what_begins_at_one_moment_fits_into_one_message_and_the_rest_follows() -> None:
+def test_steps_that_start_together_fit_into_one_message_and_the_rest_follows() -> None:
     plan, run, commands = begun(*(echo(number, LARGE) for number in range(40)), limits={"max_concurrency": 40})
     first = [command.step for command in commands if isinstance(command, Start)]
     assert first == [f"s{number}" for number in range(MAX_BEGUN_BYTES // 250_012 + 1)]
@@ -146,7 +146,7 @@ def test_a_run_whose_history_is_nearly_too_large_fails_with_a_reason() -> None:
     assert "45000001 bytes, more than 45000000: retry it" in run.stop_reason
 
 
-def test_what_ends_with_the_run_needs_its_own_events() -> None:
+def test_work_that_ends_with_the_run_needs_its_own_events() -> None:
     """Items of nested runs are cancelled one by one, and what can be undone may have to be."""
     nested = {"id": "n", "workflow": {"id": "inner"}, "for_each": {"items": [1, 2, 3]}}
     plan, run, _ = begun(nested, echo(1, {}) | {"compensate": {"handler": "noop"}})

@@ -40,8 +40,8 @@ from docrail.dag.engine.state import EarlierError, ItemEnd, StepError, StepState
 from docrail.dag.engine.transitions import advance
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Step
-from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, size_of
 from docrail.dag.values.stored import part_of
 from tests.dag.definitions import definition, step
@@ -254,7 +254,7 @@ def test_a_chunk_that_is_lost_has_failed_with_all_its_items(event: Event) -> Non
     assert began.go().finished is RunStatus.COMPLETED
 
 
-def test_what_comes_twice_or_late_changes_nothing() -> None:
+def test_repeated_and_late_events_change_nothing() -> None:
     began = fleet(3_000)
     ends = (DONE,) * len(began.chunks["m", 0].items)
     began.end(("m", 0))
@@ -359,7 +359,7 @@ def test_a_chunk_whose_errors_are_shortened_reports_no_more_earlier_errors() -> 
 
 @pytest.mark.parametrize("status", [StepStatus.CANCELLED, StepStatus.PENDING])
 def test_items_that_a_chunk_lost_have_failed(status: StepStatus) -> None:
-    """Somebody cancelled the chunk in Temporal: the list must not look complete."""
+    """The chunk was cancelled in Temporal: the list must not look complete."""
     ended = fleet(300).go({7: ItemEnd(status)})
     assert ended.finished is RunStatus.FAILED
     assert ended.state().error == StepError(

@@ -116,6 +116,6 @@ def test_a_deadline_changes_no_fate(case: Case, turns: int, order: list[int]) ->
         ("deadline: 300", "the definition has no field 'deadline'"),
     ],
 )
-def test_what_is_no_deadline_is_refused(line: str, expected: str) -> None:
+def test_an_invalid_deadline_is_refused(line: str, expected: str) -> None:
     [[_, message, *_]] = problems_of(f"{line}\n{EXTRACT}")
     assert message == expected

@@ -64,7 +64,7 @@ def after(*parents: str, **fields: Json) -> dict[str, Json]:
 
 
 @dataclass(frozen=True)
-class Told:
+class Explained:
     """A step `b`, what happened, and the sentences that explain it."""
 
     steps: list[dict[str, Json]]
@@ -89,8 +89,8 @@ HAS_FAILED = (
 )
 
 CASES = {
-    "a root": Told([{"id": "b"}], [], ["it has no parents, so it may begin with the run"]),
-    "not yet": Told(
+    "a root": Explained([{"id": "b"}], [], ["it has no parents, so it may begin with the run"]),
+    "not yet": Explained(
         [{"id": "a"}, after("a")],
         [],
         [
@@ -98,17 +98,17 @@ CASES = {
             "it has not begun: its parent a is not settled yet (a)",
         ],
     ),
-    "a failure upstream": Told(
+    "a failure upstream": Explained(
         [{"id": "a"}, after("a")], [failed("a")], [f"none_failed did not let it run: {NONE_FAILED}; a is failed"]
     ),
-    "a rule": Told(
+    "a rule": Explained(
         [{"id": "a"}, {"id": "c", "condition": "false"}, after("a", "c", trigger_rule="all_success")],
         [done("a")],
         [
             f"{ALL_SUCCESS}; a is completed, c is skipped (condition_false)",
         ],
     ),
-    "a branch not taken": Told(
+    "a branch not taken": Explained(
         [
             {"id": "a", "switch": [{"when": "inputs.amount > 1000", "branch": "large"}, {"else": "small"}]},
             after("a.large"),
@@ -116,7 +116,7 @@ CASES = {
         [],
         [f"none_failed did not let it run: {NONE_FAILED}; a took the branch small, not large"],
     ),
-    "a condition that was false": Told(
+    "a condition that was false": Explained(
         [{"id": "a"}, after("a", condition="a.n > 1 and inputs.name")],
         [done("a", {"n": 0})],
         [
@@ -124,12 +124,12 @@ CASES = {
             'its condition `a.n > 1 and inputs.name` was false, so the step is skipped (a.n = 0, inputs.name = "Ada")',
         ],
     ),
-    "a condition that was true": Told(
+    "a condition that was true": Explained(
         [{"id": "a"}, after("a", condition='steps.a.status == "completed"')],
         [done("a")],
         [LET, 'its condition `steps.a.status == "completed"` was true (steps.a.status = "completed")'],
     ),
-    "a condition that could not be evaluated": Told(
+    "a condition that could not be evaluated": Explained(
         [{"id": "a"}, after("a", condition="a.total > 1")],
         [done("a")],
         [
@@ -138,7 +138,7 @@ CASES = {
             "its error: ConditionError: `a.total > 1`: 'a' has no 'total': it is empty",
         ],
     ),
-    "a condition that was never asked": Told(
+    "a condition that was never asked": Explained(
         [{"id": "a"}, after("a", condition="a.total > 1")],
         [failed("a")],
         [
@@ -146,7 +146,7 @@ CASES = {
             "its condition `a.total > 1` is evaluated only if none_failed lets it run",
         ],
     ),
-    "a switch": Told(
+    "a switch": Explained(
         [
             {
                 "id": "b",
@@ -164,7 +164,7 @@ CASES = {
             "`inputs.amount > 100` was true, and led to middle (inputs.amount = 250)",
         ],
     ),
-    "a switch whose branch two cases lead to": Told(
+    "a switch whose branch two cases lead to": Explained(
         [
             {
                 "id": "b",
@@ -181,7 +181,7 @@ CASES = {
             "`inputs.amount > 100` was true, and led to x (inputs.amount = 250)",
         ],
     ),
-    "a switch that could not be evaluated": Told(
+    "a switch that could not be evaluated": Explained(
         [
             {
                 "id": "b",
@@ -200,7 +200,7 @@ CASES = {
             "its error: TemplateError: `inputs.none > 1`: 'inputs' has no 'none': it has amount, name",
         ],
     ),
-    "a wait": Told(
+    "a wait": Explained(
         [{"id": "b", "wait": WAIT}],
         [],
         [
@@ -208,7 +208,7 @@ CASES = {
             "it waits for an answer, 60 s in all; then the run is aborted",
         ],
     ),
-    "a wait for ever": Told(
+    "a wait for ever": Explained(
         [{"id": "b", "wait": {"for": "webhook"}}],
         [],
         [
@@ -216,12 +216,12 @@ CASES = {
             "it waits for an answer to its callback address, without a limit",
         ],
     ),
-    "a timer": Told(
+    "a timer": Explained(
         [{"id": "b", "wait": {"for": "timer", "seconds": "{{ inputs.amount * 2 }}"}}],
         [],
         ["it has no parents, so it may begin with the run", "it waits for nothing but time: 500 s in all"],
     ),
-    "a person": Told(
+    "a person": Explained(
         [{"id": "b", "human": ASKED}],
         [],
         [
@@ -229,24 +229,24 @@ CASES = {
             f"{PERSON}, 120 s in all, after 60 s in the queue boss; then the step fails",
         ],
     ),
-    "an answer": Told(
+    "an answer": Explained(
         [{"id": "b", "wait": WAIT}],
         [Answered("b", Answer({"decision": "yes"}, "ann"), 120.0)],
         ["it has no parents, so it may begin with the run", 'it was answered by ann: {"decision": "yes"}'],
     ),
-    "no answer": Told(
+    "no answer": Explained(
         [{"id": "b", "wait": {**WAIT, "on_timeout": {"branch": "late"}}}],
         [TimedOut("b", 160.0)],
         ["it has no parents, so it may begin with the run", "no one answered in time, so the branch late is taken"],
     ),
-    "attempts": Told(
+    "attempts": Explained(
         [{"id": "b"}],
         [failed("b")],
         [
             *HAS_FAILED,
         ],
     ),
-    "items": Told(
+    "items": Explained(
         [{"id": "b", "for_each": ITEMS}],
         [failed("b", 0)],
         [
@@ -255,7 +255,7 @@ CASES = {
             "attempts made: 4 for all items, of at most 4 for each",
         ],
     ),
-    "items behind a window": Told(
+    "items behind a window": Explained(
         [{"id": "b", "for_each": ITEMS}],
         [],
         [
@@ -264,7 +264,7 @@ CASES = {
             "of 3 items 0 completed, 0 failed, 2 running, 1 not started",
         ],
     ),
-    "a parked step": Told(
+    "a parked step": Explained(
         [{"id": "b"}],
         [failed("b")],
         [
@@ -273,7 +273,7 @@ CASES = {
         ],
         {"on_failure": "park"},
     ),
-    "a parked step that was skipped": Told(
+    "a parked step that was skipped": Explained(
         [{"id": "b"}],
         [failed("b"), Resolved("b", Resolution(ResolutionKind.SKIP, None, "ann"), 120.0)],
         [
@@ -282,7 +282,7 @@ CASES = {
         ],
         {"on_failure": "park"},
     ),
-    "a parked step that was given an output": Told(
+    "a parked step that was given an output": Explained(
         [{"id": "b"}],
         [failed("b"), Resolved("b", Resolution(ResolutionKind.OUTPUT, {"total": 1}, "ann"), 120.0)],
         [
@@ -291,7 +291,7 @@ CASES = {
         ],
         {"on_failure": "park"},
     ),
-    "no slot": Told(
+    "no slot": Explained(
         [{"id": "a"}, {"id": "b"}],
         [],
         [
@@ -300,12 +300,12 @@ CASES = {
         ],
         {"limits": {"max_concurrency": 1}},
     ),
-    "a paused run": Told(
+    "a paused run": Explained(
         [{"id": "a"}, after("a")],
         [PauseRequested(105.0), done("a")],
         [LET, "it has not begun: the run is paused: nothing begins until it is resumed"],
     ),
-    "a layer": Told(
+    "a layer": Explained(
         [{"id": "a"}, {"id": "c"}, after("a")],
         [done("a")],
         [
@@ -314,12 +314,12 @@ CASES = {
         ],
         {"limits": {"dispatch": "layers"}},
     ),
-    "an aborted run": Told(
+    "an aborted run": Explained(
         [{"id": "a"}, after("a", condition="a.x")],
         [AbortRequested("enough", 105.0)],
         ["the run was stopped before the step began"],
     ),
-    "a step that an abort stopped": Told(
+    "a step that an abort stopped": Explained(
         [{"id": "b"}],
         [AbortRequested("enough", 105.0), StepCancelled("b", 106.0)],
         [
@@ -328,7 +328,7 @@ CASES = {
             "attempts made: 1, of at most 4",
         ],
     ),
-    "a step of an aborted run": Told(
+    "a step of an aborted run": Explained(
         [{"id": "b"}],
         [AbortRequested("enough", 105.0)],
         [
@@ -340,12 +340,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_a_step_is_explained_in_words(case: Told) -> None:
+def test_a_step_is_explained_in_words(case: Explained) -> None:
     plan, run = played(case.steps, *case.events, **case.more)
     assert list(reported(plan, run, "b").words) == case.words
 
 
-def test_what_the_words_say_is_there_as_data() -> None:
+def test_each_sentence_is_also_available_as_data() -> None:
     plan, run = played(
         [{"id": "a"}, {"id": "c"}, after("a", "c", condition="a.total > 1000")], done("a", {"total": 5}), done("c")
     )
@@ -391,7 +391,7 @@ def hold(plan: Plan, run: RunState) -> HoldKind | None:
     return None if found is None else found.by
 
 
-def test_where_layers_do_not_hold_a_step_slots_may() -> None:
+def test_a_step_that_no_layer_holds_may_be_held_by_slots() -> None:
     limits = {"dispatch": "layers", "max_concurrency": 1}
     assert hold(*played([{"id": "a"}, {"id": "b"}], limits=limits)) is HoldKind.SLOTS
 

@@ -30,7 +30,7 @@ def refuses(step: StepExplanation) -> SkipReason | None:
 
 @given(cases(), picks)
 @LAW
-def test_what_has_not_begun_is_held_by_something_that_is_named(case: Case, numbers: list[int]) -> None:
+def test_each_step_that_has_not_begun_names_its_reason(case: Case, numbers: list[int]) -> None:
     world, pick = world_of(case), Picker(numbers)
     world.start()
     while True:

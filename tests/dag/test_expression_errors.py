@@ -40,7 +40,7 @@ def fault(text: str, scope: Known) -> ExpressionError:
         ),
     ],
 )
-def test_what_is_there_instead_is_reported(text: str, reported: str) -> None:
+def test_an_error_lists_the_keys_that_exist(text: str, reported: str) -> None:
     assert fault(text, Known(VALUES)).message == f"`{text}`: {reported}"
 
 
@@ -57,7 +57,7 @@ def test_a_lack_names_its_place_only_if_it_is_known() -> None:
 
 
 @pytest.mark.parametrize("meant", [f"key_{MOST_COMPARED}_", "k" * 60])
-def test_what_was_meant_is_looked_for_among_few_short_keys(meant: str) -> None:
+def test_suggestions_are_searched_among_a_few_short_keys(meant: str) -> None:
     found: dict[str, Json] = {f"{n}": n for n in range(MOST_COMPARED - (len(meant) > SHOWN_CHARACTERS))} | {meant: 1}
     assert "did you mean" not in LackError(found, meant[:-1]).of(is_whole=True).message
 

@@ -228,7 +228,7 @@ def test_an_expression_gives_its_value_with_its_type(text: str, value: Json) -> 
         "1" + " " * MAX_LENGTH,
     ],
 )
-def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str) -> None:
+def test_expressions_outside_the_language_are_refused_when_compiled(text: str) -> None:
     with pytest.raises(ExpressionError):
         compile_expression(text)
 
@@ -304,7 +304,7 @@ def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str) -
         ("inputs.empty | max", NOTHING_IN_LIST),
     ],
 )
-def test_what_goes_wrong_is_reported_in_the_authors_terms(text: str, message: str) -> None:
+def test_evaluation_errors_are_reported_in_the_authors_terms(text: str, message: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         evaluate(text, VALUES)
     assert caught.value.message == f"`{text}`: {message}"
@@ -484,7 +484,7 @@ def test_a_text_that_cannot_be_encoded_is_refused() -> None:
         evaluate('"\\ud800"', {})
 
 
-def test_what_compiles_does_not_depend_on_how_deep_the_caller_stands() -> None:
+def test_compiling_does_not_depend_on_the_callers_stack_depth() -> None:
     def verdicts(frames: int) -> list[bool]:
         return verdicts(frames - 1) if frames else [_compiles("(" * depth + "1" + ")" * depth) for depth in range(80)]
 

@@ -10,8 +10,8 @@ from docrail.dag.engine.map_items import (
     inline_bytes,
 )
 from docrail.dag.engine.state import ItemEnd, StepError
-from docrail.dag.language.limits import MAX_ITEMS
 from docrail.dag.language.statuses import LONGEST_TYPE, RunStatus, StepStatus
+from docrail.dag.language.step_kinds import MAX_ITEMS
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, fitted, size_of
 from docrail.dag.values.stored import Part
 from tests.dag.kinds import begun, error_of, mapped, reported

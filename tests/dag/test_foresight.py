@@ -43,7 +43,7 @@ def reported(world: World, edits: Mapping[str, Edit]) -> dict[str, str]:
         ([step("c", "a", condition="a.n > 1")], {"c": "skipped"}),
     ],
 )
-def test_what_follows_a_step_skipped_by_hand_is_predicted(more: list[Json], expected: dict[str, str]) -> None:
+def test_the_effects_of_skipping_a_step_are_predicted(more: list[Json], expected: dict[str, str]) -> None:
     world = ended(definition(step("a"), step("b", "a"), *more), "a", "b", "x")
     assert reported(world, {"a": output({"n": 1}), "b": SKIP}) == {"a": "new", "b": "new"} | expected
 
@@ -62,7 +62,7 @@ chosen = st.dictionaries(
 
 @LAW
 @given(cases(), picks, chosen)
-def test_what_is_predicted_to_be_skipped_is_skipped(case: Case, order: list[int], edits: dict[str, Edit]) -> None:
+def test_steps_predicted_to_be_skipped_are_skipped(case: Case, order: list[int], edits: dict[str, Edit]) -> None:
     world = World(case.definition, case.failing, case.vanishing, case.overdue).go(Picker(order))
     edits = {name: edit for name, edit in edits.items() if name in world.plan.index}
     retry = plan_retry(world.plan, compile_plan(case.definition), save(world.plan, world.run), edits, WHO)

@@ -17,7 +17,7 @@ def paths(of: Definition, given: dict[str, Json]) -> list[str]:
     return [problem.path for problem in refused.value.problems]
 
 
-def test_what_is_not_given_is_the_default_or_null() -> None:
+def test_a_missing_input_is_its_default_or_null() -> None:
     declared = definition(a={"type": "string", "default": "x"}, b={"type": "integer"}, c={"type": "boolean"})
     assert complete_inputs(declared, {"c": False}) == {"a": "x", "b": None, "c": False}
 
@@ -42,7 +42,7 @@ def test_an_unknown_input_is_refused_with_the_nearest_name() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**63, "a\0b", "\ud800", {"\0": 1}])
-def test_what_cannot_be_stored_is_refused(value: Json) -> None:
+def test_unstorable_inputs_are_refused(value: Json) -> None:
     assert paths(definition(a={"type": "object"}), {"a": value})[0].startswith("inputs.a")
 
 
@@ -73,7 +73,7 @@ def test_inputs_that_are_too_large_together_name_the_largest_and_the_limit() -> 
     )
 
 
-def test_what_is_too_much_work_to_check_is_refused() -> None:
+def test_inputs_that_cost_too_much_to_check_are_refused() -> None:
     schema = {"type": "array", "items": {"allOf": [{"type": "integer"}] * 1000}}
     with pytest.raises(InvalidValueError, match=r"inputs\.a: takes too much work to check"):
         complete_inputs(definition(a=schema), {"a": [1] * 10_000})

@@ -95,7 +95,7 @@ def test_examples(text: str) -> None:
         ("[{'b': 1}] | rejectattr('b', 'none', 2) | list", "`is none` takes nothing"),
     ],
 )
-def test_what_is_given_more_or_less_than_it_takes_is_reported_before_it_fails(text: str, problems_of: str) -> None:
+def test_wrong_arguments_are_reported_before_the_run(text: str, problems_of: str) -> None:
     assert compile_expression(text).misuse == problems_of
     with pytest.raises(ExpressionError):
         evaluate(text, {"a": 1.25})
@@ -121,6 +121,6 @@ def test_what_is_given_more_or_less_than_it_takes_is_reported_before_it_fails(te
         ),
     ],
 )
-def test_what_takes_that_is_let_pass(text: str) -> None:
+def test_valid_arguments_pass(text: str) -> None:
     assert compile_expression(text).misuse is None
     evaluate(text, {"a": 1.25})

@@ -25,7 +25,7 @@ def of(definition_id: str, *nested: str, version: int | None = None) -> Definiti
     ],
     ids=["inside second", "a version of it", "inside first", "strangers", "deep", "a circle", "none"],
 )
-def test_what_steps_run_is_published_before_them(definitions: list[Definition], order: list[int]) -> None:
+def test_nested_definitions_are_published_first(definitions: list[Definition], order: list[int]) -> None:
     assert publishing_order(definitions) == order
 
 

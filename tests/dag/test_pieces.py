@@ -64,7 +64,7 @@ def test_a_state_is_returned_whole_or_in_pieces_and_never_whole_if_too_large() -
         whole_or_piece(large(), None)
 
 
-def test_what_stands_for_a_state_says_whose_inputs_it_has() -> None:
+def test_a_state_reference_names_the_inputs_it_belongs_to() -> None:
     state: dict[str, Json] = {"inputs": {"a": 1, "b": [2]}, "steps": {}}
     for reported in (state, standing_for(state, [])):
         assert is_of(reported, {"b": [2], "a": 1})

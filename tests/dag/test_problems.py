@@ -28,7 +28,7 @@ def test_a_problem_without_a_place_shows_its_path() -> None:
     assert render(problem, "a.yaml") == "a.yaml: inputs.a: warning unused-default: never used"
 
 
-def test_what_is_not_in_the_text_stands_where_it_should_be() -> None:
+def test_a_problem_of_a_missing_key_is_placed_where_the_key_belongs() -> None:
     places = Places({(): (1, 1), ("steps", 0): (3, 5)}, {("steps",): (2, 1)})
     assert places.find(("steps", 0, "handler")) == (3, 5)
     assert places.find(("steps",), at_key=True) == (2, 1)

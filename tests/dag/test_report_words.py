@@ -185,7 +185,7 @@ def test_the_first_to_abort_is_who_aborted() -> None:
     assert report(*played([noop("a")], first, second)).stopped_by == "ann"
 
 
-def test_who_has_a_run_with_a_parked_step_go_on_elsewhere_is_reported() -> None:
+def test_continuing_elsewhere_with_a_parked_step_names_the_person() -> None:
     handed_over = AbortRequested("goes on under version 2", 112.0, is_continued=True, by="ann")
     shown = report(*played([noop("a")], StepFailed("a", BROKEN, 1, 111.0), handed_over, on_failure="park"))
     assert shown.why[1] == "it was ended by ann: goes on under version 2"

@@ -120,7 +120,7 @@ def test_a_newer_version_reruns_what_changed_and_what_follows(steps: list[Json],
     assert {name: str(fate.fate) for name, fate in retry.fates.items()} == base | expected
 
 
-def test_what_is_given_by_hand_is_what_the_steps_behind_it_see() -> None:
+def test_later_steps_see_an_output_given_by_hand() -> None:
     document = definition(step("a"), step("b", "a", config={"by": "{{ a.n }}"}))
     world = gone_on(retried(ended(document, "a"), {"a": output({"n": 7})}), document)
     assert world.ledger.started == {"b"}
@@ -175,7 +175,7 @@ def test_a_list_tolerates_other_failures_and_keeps_what_it_did() -> None:
     ],
     ids=lambda more: next(iter(more)),
 )
-def test_what_is_done_in_another_manner_is_the_same_work(more: dict[str, Json]) -> None:
+def test_a_step_with_other_retries_and_timeouts_is_reused(more: dict[str, Json]) -> None:
     steps = [step("load", **more), step("sum", "load"), step("send", "sum"), step("note", "load")]
     retry = retried(ended(CHAIN, "sum"), under=definition(*steps))
     assert {name: str(fate.fate) for name, fate in retry.fates.items()} == {
@@ -204,7 +204,7 @@ def test_a_question_in_another_queue_is_the_same_question(more: dict[str, Json],
     assert retried(world, under=under).fates["ask"].fate == fate
 
 
-def test_what_was_undone_is_done_again() -> None:
+def test_an_undone_step_runs_again() -> None:
     world = ended(CHAIN, "sum")
     world.states["load"].compensation = StepStatus.COMPLETED
     retry = retried(world)
@@ -222,7 +222,7 @@ def not_undone(status: StepStatus = StepStatus.FAILED) -> World:
 
 
 @pytest.mark.parametrize("status", [StepStatus.FAILED, StepStatus.CANCELLED])
-def test_what_could_not_be_undone_is_never_done_twice(status: StepStatus) -> None:
+def test_a_step_whose_compensation_failed_never_runs_twice(status: StepStatus) -> None:
     retry = retried(not_undone(status))
     assert fates(retry) == {
         "load": "rerun: completed, but its effects were undone",
@@ -233,12 +233,12 @@ def test_what_could_not_be_undone_is_never_done_twice(status: StepStatus) -> Non
     assert world.ledger.started == {"load", "send"}
 
 
-def test_what_could_not_be_undone_can_be_undone_after_the_next_failure() -> None:
+def test_a_retry_forgets_a_failed_compensation() -> None:
     pay = retried(not_undone()).state.steps[1]
     assert (pay.status, pay.compensation, pay.compensation_error) == (StepStatus.COMPLETED, None, None)
 
 
-def test_what_could_not_be_undone_is_done_again_where_a_person_says_so() -> None:
+def test_a_step_whose_compensation_failed_runs_again_if_a_person_asks() -> None:
     under = definition(step("load"), step("pay", "load", config={"to": "b"}), step("send", "pay"))
     assert retried(not_undone(), under=under).fates["pay"].fate is Fate.REUSED
     assert retried(not_undone(), {"pay": config({"to": "b"})}).fates["pay"].fate is Fate.RERUN

@@ -95,11 +95,11 @@ def test_no_rules_are_valid_too() -> None:
         ({"rules": [float("nan")]}, ("not-json", "rules[0]", None)),
     ],
 )
-def test_what_cannot_work_is_reported(value: Json, expected: tuple[str, str, str | None]) -> None:
+def test_rules_that_cannot_match_are_reported(value: Json, expected: tuple[str, str, str | None]) -> None:
     assert problems(value) == [expected]
 
 
-def test_what_only_the_registry_knows_is_reported_at_its_place() -> None:
+def test_problems_known_to_the_registry_are_reported_at_their_place() -> None:
     fault = Fault("unknown-definition", "there is no definition 'invoce'", "invoice")
     assert problems(one(definition="invoce"), {"invoce": fault}) == [
         ("unknown-definition", "rules[0].definition", "invoice")

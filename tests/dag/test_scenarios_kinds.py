@@ -15,9 +15,8 @@ from docrail.dag.engine.events import (
     TimedOut,
 )
 from docrail.dag.engine.state import StepError
-from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
-from docrail.dag.language.step_kinds import SHORTEST_SECONDS
+from docrail.dag.language.step_kinds import LONGEST_WAIT_SECONDS, SHORTEST_SECONDS
 from docrail.dag.values.json_values import Json
 from tests.dag.definitions import step
 from tests.dag.kinds import answer, begun, broke, done, error_of, reported, started, statuses, timer, wait
@@ -92,7 +91,7 @@ def test_an_answer_to_a_wait_that_a_pause_holds_back_is_kept() -> None:
 
 
 @pytest.mark.parametrize("late", [answer("w", "yes"), TimedOut("w", 9.0)])
-def test_what_comes_after_an_answer_changes_nothing(late: Event) -> None:
+def test_events_after_an_answer_change_nothing(late: Event) -> None:
     world = begun(wait("w"), step("a", "w"))
     world.send(answer("w", "first"))
     assert world.send(late) == []

@@ -21,8 +21,8 @@ from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import ItemState, StepError
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Definition
-from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES
 from tests.dag.definitions import definition, step

@@ -117,7 +117,7 @@ def test_most_definitions_that_pages_show_are_valid() -> None:
         with_steps(step(), outputs={"anything": [1, {"a": "{{ a }}"}]}, dsl=1),
     ],
 )
-def test_what_authors_may_write_fits(document: Json) -> None:
+def test_valid_definitions_fit_the_schema(document: Json) -> None:
     assert faults(document) == []
 
 
@@ -209,8 +209,8 @@ def test_every_field_and_every_word_for_it_is_in_it() -> None:
     assert tuple(fields["defaults"]["properties"]) == DEFAULTABLE
 
 
-def test_whatever_may_be_written_as_a_text_is_known() -> None:
-    """A new model with a text form must get its line: no schema tells of validators."""
+def test_fields_that_may_be_written_as_text_are_known() -> None:
+    """A new model with a text form must get its line: schemas do not show validators."""
     takes_text = {
         model
         for model in models(Definition, set())
@@ -237,7 +237,7 @@ def test_editors_have_something_to_say_of_every_field() -> None:
     assert silent == []
 
 
-def test_what_is_said_of_a_field_is_its_docstring() -> None:
+def test_a_fields_description_is_its_docstring() -> None:
     problems_of = schema()["$defs"]["Step"]["properties"]["max_retries"]["description"]
     assert problems_of == "Retries after the first attempt: 3 means up to four attempts."
 

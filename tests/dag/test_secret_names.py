@@ -11,7 +11,7 @@ def test_names_are_reported_once_and_in_order_wherever_they_are() -> None:
     assert secrets_in(config) == ("two", "one", "three")
 
 
-def test_what_is_no_reference_names_nothing() -> None:
+def test_plain_text_names_no_secret() -> None:
     assert secrets_in({"a": "secret://", "b": "secret:///etc/passwd", "secret://key": True, "c": "secrets"}) == ()
 
 

@@ -135,7 +135,7 @@ def test_a_mock_has_the_defaults_of_its_handlers_output() -> None:
     assert verdict_on(steps, {"steps": mocks, "expect": expect}).passed
 
 
-def test_what_is_too_large_to_travel_is_compared_all_the_same() -> None:
+def test_values_above_the_transfer_limit_are_compared_too() -> None:
     large = "x" * (MAX_INLINE_BYTES // 2)
     steps: list[Json] = [
         {"id": "many", "handler": "echo", "config": {"value": 1}, "for_each": {"items": [1, 2, 3]}},

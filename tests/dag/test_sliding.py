@@ -24,8 +24,8 @@ from docrail.dag.engine.events import (
 from docrail.dag.engine.map_chunk import ChunkRun, Progress
 from docrail.dag.engine.map_items import LANES, counts_of, has_work
 from docrail.dag.engine.state import FanState, ItemEnd
-from docrail.dag.language.limits import CHUNK_ITEMS
 from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS
 from tests.dag.definitions import step
 from tests.dag.test_chunks import DONE, FAILED, Fleet, fleet
 
@@ -83,7 +83,7 @@ class Shell:
             self.fleet.send(ChunkEnded("m", Chunk(first), tuple(chunk.ends), 9.0))
         self.begin()
 
-    def tell(self, first: int) -> None:
+    def widen(self, first: int) -> None:
         """Let a chunk report its places, if there is something to report."""
         if self.chunks[first].has_thinned:
             shown = self.chunks[first].report()
@@ -118,7 +118,7 @@ class Shell:
                 before = self.words, len(self.running)
                 self.lend()
                 for first in list(self.chunks):
-                    self.tell(first)
+                    self.widen(first)
                 if before == (self.words, len(self.running)) and not self.may_end():
                     return self
 
@@ -129,7 +129,9 @@ class Shell:
     window=st.integers(1, 30),
     limit=st.integers(1, 40),
     held=st.lists(st.integers(0, 899), max_size=30, unique=True),
-    moves=st.lists(st.tuples(st.sampled_from(["end", "tell", "read", "lend", "pause", "resume"]), st.integers(0, 999))),
+    moves=st.lists(
+        st.tuples(st.sampled_from(["end", "widen", "read", "lend", "pause", "resume"]), st.integers(0, 999))
+    ),
 )
 def test_items_that_take_long_keep_no_other_from_its_end(
     count: int, window: int, limit: int, held: list[int], moves: list[tuple[str, int]]
@@ -139,8 +141,8 @@ def test_items_that_take_long_keep_no_other_from_its_end(
     for move, pick in moves:
         if move == "end" and (free := shell.may_end()):
             shell.end_item(free[pick % len(free)])
-        elif move == "tell" and shell.chunks:
-            shell.tell(list(shell.chunks)[pick % len(shell.chunks)])
+        elif move == "widen" and shell.chunks:
+            shell.widen(list(shell.chunks)[pick % len(shell.chunks)])
         elif move == "read" and shell.letters:
             shell.read()
         elif move == "lend":

@@ -126,7 +126,7 @@ def test_a_mark_is_exactly_that() -> None:
     assert not has_parts("$stored")
 
 
-def test_what_a_handler_is_only_given_is_not_loaded() -> None:
+def test_a_value_that_is_only_passed_on_is_not_loaded() -> None:
     world = reading(config={"all": "{{ a }}", "some": "{{ a.lines[3] }}", "path": {"$path": ["a", "x", "0"]}})
     given = {"all": MARK, "some": at("lines", 3).to_json(), "path": at("x", "0").to_json()}
     assert world.trace[-1][1] == [Start("b", given)]
@@ -164,7 +164,7 @@ def test_values_of_a_skipped_step_are_not_loaded() -> None:
     assert loaded(world, 5) == [Finish(RunStatus.COMPLETED)]
 
 
-def test_what_was_loaded_is_not_loaded_again() -> None:
+def test_a_loaded_value_is_not_loaded_again() -> None:
     world = World(
         definition(
             step("a"), *(step(name, "a", config={"x": "{{ a.x ~ '' }}".replace(" ~ ''", " + 1")}) for name in "bc")
@@ -189,7 +189,7 @@ def test_a_part_that_is_not_there_is_undefined() -> None:
     assert loaded(world, no_key, "here", no_place) == [Start("b", {"x": 7, "z": "here and", "is": False})]
 
 
-def test_what_needs_a_part_that_is_not_there_fails() -> None:
+def test_a_step_that_reads_a_missing_part_fails() -> None:
     world = reading(config=SUM)
     loaded(world, Piece((), None, Lack.OBJECT))
     assert error_of(world.states["b"]).type == "TemplateError"
@@ -212,7 +212,7 @@ def test_a_step_that_could_not_read_can_be_tried_again() -> None:
     assert loaded(world, 1) == [Start("b", {"x": 2})]
 
 
-def test_what_comes_late_changes_nothing() -> None:
+def test_late_events_change_nothing() -> None:
     world = reading(config=SUM)
     assert world.send(AbortRequested("enough", 9.0)) == [Finish(RunStatus.ABORTED)]
     assert loaded(world, 1) == []
@@ -313,7 +313,7 @@ def test_an_output_that_cannot_be_stored_fails_the_step_and_its_items_are_kept()
     assert world.send(Stored("m", MARK, 12.0)) == [Finish(RunStatus.COMPLETED)]
 
 
-def test_what_a_failed_list_gave_is_stored_too() -> None:
+def test_outputs_of_a_failed_list_are_stored_too() -> None:
     world = begun(mapped("m", [1, 2]))
     world.send(done("m", LARGE, item=0))
     assert isinstance(world.send(broke("m", item=1))[0], Store)
@@ -349,14 +349,14 @@ def undoing() -> World:
     return world
 
 
-def test_what_undoes_a_step_reads_first() -> None:
+def test_a_compensation_loads_its_values_first() -> None:
     world = undoing()
     (start,) = advance(world.plan, world.run, Loaded(ForUndo("a"), (Piece(("rows",), [1, 2]),), 9.0))
     assert isinstance(start, Start)
     assert start.config == {"all": at("rows").to_json(), "many": 2}
 
 
-def test_what_cannot_read_undoes_nothing_and_says_so() -> None:
+def test_a_compensation_that_cannot_load_its_values_fails_with_the_reason() -> None:
     world = undoing()
     assert world.send(NotLoaded(ForUndo("a"), AWAY, 9.0)) == [Record("a"), Finish(RunStatus.FAILED)]
     assert (world.states["a"].compensation, world.states["a"].compensation_error) == (StepStatus.FAILED, AWAY)

@@ -154,7 +154,7 @@ def test_references_are_reported_once_in_document_order() -> None:
 
 
 @pytest.mark.parametrize(("value", "is_one"), [("{{", True), ("{%", True), ("{", False), ({"$path": 1}, True)])
-def test_what_a_template_is(value: Json, is_one: bool) -> None:
+def test_a_template_contains_an_expression(value: Json, is_one: bool) -> None:
     assert has_template(value) is is_one
 
 

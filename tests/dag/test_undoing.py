@@ -83,7 +83,7 @@ STUCK = {"load": StepStatus.FAILED, "book": StepStatus.CANCELLED}
 
 
 @pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.ABORTED])
-def test_what_could_not_be_undone_is_undone_newest_first_and_the_run_ends_as_it_did(status: RunStatus) -> None:
+def test_failed_compensations_run_newest_first_and_the_run_keeps_its_status(status: RunStatus) -> None:
     before = ended(status, STUCK)
     retry = undoing(before)
     assert {step_id: f"{fate.fate}: {fate.why}" for step_id, fate in retry.fates.items()} == {

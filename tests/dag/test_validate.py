@@ -151,7 +151,7 @@ def test_without_places_problems_stand_in_the_order_of_their_paths() -> None:
         b"bytes",
     ],
 )
-def test_what_is_not_json_is_refused(value: Json) -> None:
+def test_invalid_json_is_refused(value: Json) -> None:
     step = {"id": "a", "handler": "anything", "config": {"x": value}}
     _, problems = validate({"id": "a", "steps": [step]}, None, CATALOGUE)
     assert [(problem.code, problem.path) for problem in problems] == [("not-json", "steps[0].config.x")]

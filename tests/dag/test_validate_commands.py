@@ -134,7 +134,7 @@ def test_a_decision_between_branches_is_a_switch() -> None:
     assert steps["route"]["switch"] == [{"when": "look.n == 1", "branch": "small"}, {"else": "large"}]
 
 
-def test_what_is_wrong_is_reported_where_it_was_written() -> None:
+def test_problems_are_reported_where_they_were_written() -> None:
     wait = {"handler": "WaitForResponse", "params": {"timeout": 5}}
     _, problems = read([{"handler": "noop"}, wait, {"handler": "EvaluateIfThenElse"}])
     assert [problem.partition(": ")[0] for problem in problems] == [

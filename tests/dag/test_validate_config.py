@@ -108,7 +108,7 @@ from tests.dag.catalogue import Problems, change, problems_of
             [
                 ("9:60 wrong-value steps[1].config.copies", "'copies' must be at least 1, found the number 0"),
             ],
-            id="number-too-small-beside-a-template",
+            id="number-too-small-next-to-a-template",
         ),
         pytest.param(
             change('"{{ extract.invoice_ref }}"', '{document_id: 3, sha: "{{ extract.total }}"}'),

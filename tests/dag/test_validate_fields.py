@@ -243,7 +243,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Problems, change, problems_of
                     "'dependencies' is an alias of 'depends_on'; keep one of them",
                 ),
             ],
-            id="alias-beside-its-own-word",
+            id="alias-next-to-its-own-word",
         ),
         pytest.param(
             change("depends_on: [extract]", "dependencies: 3"),

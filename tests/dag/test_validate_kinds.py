@@ -4,8 +4,7 @@ import pytest
 
 from docrail.dag.engine.plan import compile_plan
 from docrail.dag.language.definition import Definition, to_json
-from docrail.dag.language.limits import MAX_ITEMS
-from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.language.step_kinds import MAX_ITEMS, StepKind
 from docrail.dag.validation.rules.kinds import NOUNS, REPEATABLE
 from docrail.dag.validation.validate import check_definition, validate
 from docrail.dag.values.json_values import Json, canonical
@@ -96,7 +95,7 @@ def test_defaults_reach_handlers_only() -> None:
     assert stored["customer_reply"]["wait"]["timeout_seconds"] == 259_200
 
 
-def test_what_is_stored_says_the_same_when_it_is_read_again() -> None:
+def test_a_stored_definition_reads_back_the_same() -> None:
     stored = to_json(accepted(APPROVAL))
     again, problems = validate(stored, None, CATALOGUE)
     assert problems == []

@@ -276,7 +276,7 @@ def test_a_wrong_reference_is_reported_with_its_place(text: str, expected: Probl
         "inputs.n",
     ],
 )
-def test_what_is_upstream_may_be_read(condition: str) -> None:
+def test_upstream_outputs_may_be_read(condition: str) -> None:
     assert problems_of("inputs: {n: {type: integer}}\n" + CONDITION + json.dumps(condition) + "\n") == []
 
 

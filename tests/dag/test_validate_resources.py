@@ -31,7 +31,7 @@ def problems_of(text: str, tags: dict[str, float] | None = TAGS) -> list[str]:
         pytest.param(KEYED % "night batch", id="fairness-key-as-a-text"),
     ],
 )
-def test_what_is_right_is_accepted(text: str) -> None:
+def test_valid_resources_are_accepted(text: str) -> None:
     assert problems_of(text) == []
 
 
@@ -95,7 +95,7 @@ def test_what_is_right_is_accepted(text: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_reported_with_its_place(text: str, expected: str) -> None:
+def test_invalid_resources_are_reported_with_their_place(text: str, expected: str) -> None:
     assert problems_of(text) == [expected]
 
 

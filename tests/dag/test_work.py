@@ -87,7 +87,7 @@ def test_an_expression_ends_or_is_ended_in_time(text: str) -> None:
         ("texts | unique | join(', ')", "ab"),
     ],
 )
-def test_what_has_a_purpose_is_within_the_bounds(text: str, value: Json) -> None:
+def test_only_excessive_expressions_exceed_the_bounds(text: str, value: Json) -> None:
     if value is None:
         with pytest.raises(ExpressionError, match="takes too much work: give it less data"):
             evaluate(text, VALUES)

@@ -189,7 +189,7 @@ class Watch:
             self._obey(ledger, command, answered, states, event)
         if called:
             ledger.end_early(called)
-        assert answered not in ledger.waiting, f"{answered} is answered, and nobody asks it to wait no longer"
+        assert answered not in ledger.waiting, f"{answered} is answered, but its wait is not withdrawn"
         fallen = {(step, reported_as(state)) for step, state in states.items() if reported_as(state) in FALLEN}
         assert ledger.recorded == fallen, "the dead-letter inbox does not know what failed"
         self._assert_order(list(starts.values()), states)
@@ -281,7 +281,7 @@ class Watch:
     def _tell_people(self, ledger: Ledger, command: RecordOverdue | RecordDecision, event: Event) -> None:
         if isinstance(command, RecordDecision):
             made = command.decision
-            assert event == Answered(command.step, Answer(made.value, made.by), event.at), "nobody decided this"
+            assert event == Answered(command.step, Answer(made.value, made.by), event.at), "no one decided this"
             assert approvals_of(self.steps[command.step].human) > 1, "one decision is reported by the question's end"
             return
         assert isinstance(event, DeadlinePassed), "overdue before its deadline"
@@ -358,8 +358,8 @@ class Watch:
         if not ledger.begun or ledger.paused or ledger.finished:
             return
         parked = _parked(states)
-        assert ledger.active or parked or ledger.moving, "a deadlock: nothing runs, and nobody was asked to do anything"
-        assert not parked or (self.parks and not ledger.stop), f"{parked} wait for a person, and nobody can help them"
+        assert ledger.active or parked or ledger.moving, "a deadlock: nothing runs, and no person has anything to do"
+        assert not parked or (self.parks and not ledger.stop), f"{parked} wait for a person who cannot act"
         if ledger.stop:
             return
         unsettled = {step for step, state in states.items() if state.status not in SETTLED}
@@ -408,7 +408,7 @@ def _status(ledger: Ledger, states: Mapping[str, StepState]) -> RunStatus:
 
 
 def counters(plan: Plan, run: RunState) -> Json:
-    """Return the derived part of a state, as it is kept. Once a run is being stopped nobody's parents count."""
+    """Return the derived part of a state, as it is kept. Once a run is being stopped, parents no longer count."""
     kept = run.counters
     return (
         *(kept.unsettled_parents, kept.unsettled_in_layer, sorted(kept.ready), sorted(kept.ready_free)),

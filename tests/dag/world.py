@@ -43,13 +43,13 @@ class Picker:
 
 @dataclass
 class World:
-    """One run, played to its end. Work in `failing` fails, in `vanishing` is cancelled by nobody we know."""
+    """One run, played to its end. Work in `failing` fails, in `vanishing` is cancelled by no known cause."""
 
     definition: Definition
     failing: AbstractSet[str] = frozenset()
     vanishing: AbstractSet[str] = frozenset()
     overdue: AbstractSet[str] = frozenset()
-    """Waiting steps that nobody answers in time; the others are answered, and timers are due."""
+    """Waiting steps without an answer in time; the others are answered, and timers are due."""
     stubborn: AbstractSet[str] = frozenset()
     """Steps that end as ever when they are asked to stop; the others acknowledge."""
     inputs: dict[str, Json] = field(default_factory=dict)
@@ -91,12 +91,12 @@ class World:
         return self.reply(step)
 
     def reply(self, step: str) -> Answered:
-        """Return what somebody answers a waiting step."""
-        return Answered(step, Answer({"answered": step}, "somebody"), self.tick())
+        """Return the answer to a waiting step."""
+        return Answered(step, Answer({"answered": step}, "someone"), self.tick())
 
     def mend(self, step: str) -> Resolved:
         """Return what a person does about a parked step: its own work."""
-        return Resolved(step, Resolution(ResolutionKind.OUTPUT, {"made_by": "somebody"}, "somebody"), self.tick())
+        return Resolved(step, Resolution(ResolutionKind.OUTPUT, {"made_by": "someone"}, "someone"), self.tick())
 
     @property
     def parked(self) -> frozenset[str]:

@@ -24,7 +24,7 @@ def vendor(*pages: list[Line]) -> str | None:
         ("Kröger is a trade mark of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
     ],
 )
-def test_who_trades_under_the_name_of_the_head_is_the_seller(line: str, name: str) -> None:
+def test_a_company_that_trades_under_the_heading_is_the_seller(line: str, name: str) -> None:
     assert vendor([(50, 50, "Kröger"), *ADDRESS, (50, 780, line)]) == name
 
 

@@ -91,7 +91,7 @@ def test_too_sure_readers_are_calibrated_down_and_unsure_ones_up() -> None:
     assert calibration.apply("date", 0.6) > 0.9
 
 
-def test_where_nothing_was_seen_a_confidence_stays_about_as_it_is() -> None:
+def test_without_observations_a_confidence_hardly_changes() -> None:
     calibration = fit([Observation("total", 0.9, right=True, family=str(n)) for n in range(20)], "new")
     assert calibration.apply("total", 0.2) == pytest.approx(0.2, abs=0.01)
     assert fit([], "new").apply("total", 0.5) == pytest.approx(0.5)

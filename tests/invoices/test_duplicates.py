@@ -75,7 +75,7 @@ def test_likeness(same: dict[str, Any], found: dict[str, Severity]) -> None:
     assert codes(OWN, but(**same)) == found
 
 
-def test_what_was_not_found_is_not_the_same() -> None:
+def test_missing_values_are_not_equal() -> None:
     nothing = Seen("own")
     assert codes(nothing, Seen("other")) == {}
 

@@ -51,7 +51,7 @@ def test_a_credit_note_may_print_its_amounts_without_a_minus() -> None:
     assert dict(judge(truth(is_credit_note=True, total="119.00"), INVOICE)) == {"total": "right"}
 
 
-def test_what_is_not_printed_is_not_scored() -> None:
+def test_fields_that_are_not_printed_are_not_scored() -> None:
     assert list(judge(Truth("a.pdf", "k", "f", {"tax": "1", "net": None}, ["net"]), INVOICE)) == []
 
 
@@ -67,7 +67,7 @@ def test_counts_are_kept_by_kind_field_and_family() -> None:
     assert groups["family", "family"].fields.total() == 3
 
 
-def test_what_passes_alone_is_counted_with_all_that_is_fitted_left_out_too() -> None:
+def test_straight_through_is_also_counted_with_the_fitted_set_left_out() -> None:
     sample = read_document((SAMPLES / "xr_01.01a_ubl.xml").read_bytes(), today=dt.date(2026, 11, 1))
     total = str(sample.total.value)
     both = fitted([(truth(total=total), sample), (truth(total="1"), sample), (truth(), INVOICE)])["all"]

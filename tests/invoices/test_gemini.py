@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 600.0, 800.0
 
 
 def answer_of(**fields: str | None) -> WireInvoice:
-    """Return an answer that tells only these fields, each with its value as quote."""
+    """Return an answer with only these fields, each quoting its value."""
     wire = {name: {"value": fields.get(name), "source_text": fields.get(name)} for name in FIELD_NAMES}
     return WireInvoice.model_validate({"document_type": "invoice", **wire})
 
@@ -107,7 +107,7 @@ def test_amounts_are_read_and_nonsense_is_left_out(words: str | None, amount: st
 @pytest.mark.parametrize(
     ("field", "words"), [("date", "soon"), ("date", "2026-02-31"), ("currency", "Euro"), ("total", "?"), ("iban", " ")]
 )
-def test_what_is_no_value_of_its_field_is_not_claimed(field: str, words: str) -> None:
+def test_a_value_of_the_wrong_kind_is_not_claimed(field: str, words: str) -> None:
     assert getattr(read_answer(answer_of(**{field: words}), model="m"), field) == FieldValue()
 
 
@@ -143,7 +143,7 @@ def test_a_text_is_found_however_it_is_set_and_over_rows_without_a_box() -> None
     assert (invoice.vendor_name.evidence, invoice.vendor_name.box) == ((Evidence.ON_PAGE,), None)
 
 
-def test_what_no_database_stores_is_left_out() -> None:
+def test_unstorable_characters_are_left_out() -> None:
     invoice = read_answer(answer_of(vendor_name="Muster\x00 \ud800GmbH", invoice_number="\x00"), model="m")
     assert invoice.vendor_name.value == "Muster GmbH"
     assert invoice.invoice_number.value is None
@@ -162,7 +162,7 @@ def test_of_a_value_that_stands_everywhere_a_few_places_are_looked_at(monkeypatc
     assert len(looks) <= 1 + gemini_check.MOST_PLACES
 
 
-def test_what_is_found_out_changes_no_value() -> None:
+def test_checking_changes_no_value() -> None:
     reported_here, other = (
         read_answer(answer_of(total="119.00"), model="m"),
         read_answer(answer_of(total="120.00"), model="m"),

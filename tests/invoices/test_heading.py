@@ -288,7 +288,7 @@ def test_the_due_date_is_found_in_each_language(text: str) -> None:
         "Incasso 01.03.2024 retour op 12.06.2024",
     ],
 )
-def test_what_was_paid_or_runs_out_on_a_day_is_not_due_then(text: str) -> None:
+def test_dates_of_payment_or_expiry_are_not_due_dates(text: str) -> None:
     assert find_due_date(finder(lines(text)), month_first=False).value is None
 
 
@@ -423,5 +423,5 @@ def test_the_number_of_the_order_stands_at_its_label(texts: list[str], number: s
         ["Order no. 4711 | 12.00"],
     ],
 )
-def test_what_names_no_order_of_the_buyer_is_left_alone(texts: list[str]) -> None:
+def test_numbers_that_name_no_order_of_the_buyer_are_ignored(texts: list[str]) -> None:
     assert find_order_reference(finder(lines(*texts))).value is None

@@ -82,7 +82,7 @@ def test_a_file_that_is_also_a_web_page_is_seen_by_a_person(markup: bytes) -> No
     assert not decide(invoice, WITHOUT_HISTORY).passes
 
 
-def test_what_mail_leaves_before_a_file_is_no_matter() -> None:
+def test_bytes_that_mail_adds_before_a_file_are_ignored() -> None:
     invoice = read_document(b"Content-Type: application/pdf <a@b.example>\r\n" + E_INVOICE, today=TODAY)
     assert "markup_before_header" not in {problem.code for problem in invoice.problems}
 

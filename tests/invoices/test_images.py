@@ -54,7 +54,7 @@ def test_a_tiff_is_turned_once() -> None:
     assert (page.size, corners(page)) == ((30, 60), [False, True, False, False])
 
 
-def test_what_is_transparent_is_paper() -> None:
+def test_transparent_pixels_are_paper() -> None:
     (page,) = pages(image_bytes(Image.new("RGBA", (20, 20), (0, 0, 0, 0))))
     assert page.getpixel((10, 10)) == WHITE
 

@@ -38,7 +38,7 @@ def test_every_total_is_right(truth: Truth) -> None:
 
 
 @pytest.mark.parametrize("truth", INVENTED.truths, ids=lambda truth: str(truth.file))
-def test_what_is_only_printed_does_not_pass_without_a_person(truth: Truth) -> None:
+def test_a_reading_of_print_alone_does_not_pass_without_a_person(truth: Truth) -> None:
     invoice = INVENTED.reading(truth.file)
     assert invoice is not None
     assert not decide(invoice, WITHOUT_HISTORY).passes

@@ -158,7 +158,7 @@ def test_a_line_set_as_one_text_is_taken_apart() -> None:
     assert (line.description, line.quantity, line.unit_price) == ("Licence", Decimal(2), Decimal(35))
 
 
-def test_what_does_not_add_up_is_left_out_where_the_rest_does() -> None:
+def test_a_line_that_does_not_add_up_is_left_out_if_the_rest_does() -> None:
     remark = "Delivered with 5.00 less than ordered | | | 5.00"
     lines = lines_of(HEADER, *LINES, remark, "Subtotal ||| 200.00")
     assert [line.description for line in lines] == ["Paper", "Toner"]
@@ -230,7 +230,7 @@ def test_a_row_that_counts_is_no_sum_whatever_it_is_called() -> None:
 
 
 @pytest.mark.parametrize("name", ["A reporter", "Riporto da pagina", "Suma y sigue"])
-def test_what_is_carried_over_to_the_next_page_is_no_line(name: str) -> None:
+def test_an_amount_carried_over_is_no_line(name: str) -> None:
     first = table(HEADER, *LINES, f"{name} ||| 200.00")
     second = table(HEADER, f"{name} ||| 200.00", "Glue | 3 | 10.00 | 30.00", "Total ||| 230.00")
     drawn = layout(first, second)
@@ -249,7 +249,7 @@ def test_a_head_may_name_but_what_is_charged_and_its_amount() -> None:
     assert len(lines_of("Service | Period | Amount", *rows, "Subtotal | | 151.81", edges=(50, 300, 480))) == 3
 
 
-def test_what_was_paid_out_for_the_buyer_are_lines_too() -> None:
+def test_disbursements_are_lines_too() -> None:
     rows = ("Advice | 165.00", "Accounts | 103.50", "Paid out for you", "Register | 38.27", "Licence | 57.60")
     sums = ("Net total | 268.50", "VAT 21 % | 56.39", "Disbursements | 95.87", "Total | 420.76")
     assert len(lines_of("Item | Amount", *rows, *sums, edges=(50, 480))) == 4
@@ -303,7 +303,7 @@ def test_lines_that_count_go_on_after_the_sum_of_a_group() -> None:
     assert len(lines_of(header, *work, "Summe Lohn |||| 264,60", *parts, *sums, edges=WIDE)) == 4
 
 
-def test_what_is_sent_is_a_line_if_it_is_counted() -> None:
+def test_shipping_is_a_line_if_it_counts() -> None:
     rows = ("Espresso | 2 | 55,80 €", "Becher | 3 | 43,50 €", "Versand (DPD) | 1 | 4,90 €")
     sums = ("Summe netto || 91,06 €", "USt. 20 % || 13,14 €", "Gesamt || 104,20 €")
     assert len(lines_of("Produkt | Anzahl | Preis inkl. USt.", *rows, *sums, edges=(50, 300, 400))) == 3

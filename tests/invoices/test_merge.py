@@ -48,7 +48,7 @@ def test_a_persons_value_is_locked_with_who_when_and_why() -> None:
     )
 
 
-def test_what_a_reader_says_against_a_person_is_proposed() -> None:
+def test_a_reading_that_differs_from_a_person_is_proposed() -> None:
     field = merge(READ, [said("total", "100.00")]).total
     assert [each.value for each in proposals(field)] == [Decimal("119.00")]
     assert proposals(READ.total) == ()
@@ -66,7 +66,7 @@ def test_the_place_on_the_page_is_that_of_a_candidate_with_this_value_or_where_t
     assert (pointed.page, pointed.box) == (3, (0.0, 0.0, 1.0, 1.0))
 
 
-def test_what_was_held_against_the_field_is_settled() -> None:
+def test_a_persons_value_settles_the_fields_problems() -> None:
     merged = merge(READ, [said("total", "100.00")])
     assert [problem.code for problem in merged.problems] == ["lines_disagree"]
     assert merged.total.evidence == ()

@@ -65,7 +65,7 @@ def test_a_picture_says_what_the_text_says() -> None:
     assert (seen.reader, expected.reader) == ("ocr", "text")
 
 
-def test_what_was_seen_says_how_surely_and_where() -> None:
+def test_recognized_words_have_confidence_and_box() -> None:
     seen, expected = read(image_bytes(draw())), read(PLAIN)
     assert seen.total.source is Source.OCR_LABEL
     assert seen.total.word_score is not None

@@ -47,7 +47,7 @@ def test_no_code_is_made_up(read: list[str]) -> None:
     assert repaired(*read) == read
 
 
-def test_who_lost_digits_of_an_iban_is_not_sure_of_it() -> None:
+def test_an_iban_with_lost_digits_is_uncertain() -> None:
     """Its check digits found the lost ones: they cannot speak for it as well."""
     lost = ("DE02120300000202051", "DE0212030000000202051.")
     for read, sure in (("DE02120300000000202O51", True), *((text, False) for text in lost)):

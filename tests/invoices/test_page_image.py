@@ -66,7 +66,7 @@ def test_a_picture_is_no_larger_than_it_may_be() -> None:
         assert (image.format, image.width * image.height <= MOST_PIXELS) == ("PNG", True)
 
 
-def test_what_has_no_such_page_has_no_picture() -> None:
+def test_a_missing_page_has_no_image() -> None:
     two = pdf_bytes(make_pdf(INVOICE, []))
     assert [draw_page(data, number, 50) is None for data, number in ((two, 2), (two, 3), (png(9, 9), 2))] == [
         *(False, True, True),
@@ -75,7 +75,7 @@ def test_what_has_no_such_page_has_no_picture() -> None:
     assert [draw_page(png(*size), 1, 50) for size in ((1, 24_000_000), (24_000_000, 1))] == [None, None]  # lines
 
 
-def test_what_cannot_be_opened_says_why() -> None:
+def test_an_unreadable_file_says_why() -> None:
     with pytest.raises(UnreadableDocument) as refused:
         draw_page(b"%PDF-1.7 nothing else", 1, 50)
     assert refused.value.code is Unreadable.DAMAGED

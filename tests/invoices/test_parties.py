@@ -428,7 +428,7 @@ def test_an_austrian_register_entry_identifies_the_company() -> None:
 
 
 @pytest.mark.parametrize("label", ["Paciente", "Patient:", "Gast", "Ospite", "Locataire :", "Opdrachtgever"])
-def test_whom_a_service_is_for_is_the_buyer(label: str) -> None:
+def test_the_recipient_of_a_service_is_the_buyer(label: str) -> None:
     bought = block(50, 150, label, "Martin Escolano", f"VAT {BUYERS_VAT}", *OTHER_ADDRESS)
     sold = block(320, 150, "Clinica Aldonza", *ADDRESS)
     assert read_text([page([*bought, *sold])]).vendor_vat_id.value is None

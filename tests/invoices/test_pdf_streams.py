@@ -33,7 +33,7 @@ def stream(data: bytes, *filters: str, **entries: object) -> pikepdf.Stream:
         (zlib.compress(TEXT)[:-4], ["/FlateDecode"]),
     ],
 )
-def test_what_is_packed_plainly_is_unpacked(data: bytes, filters: list[str]) -> None:
+def test_plain_compression_is_unpacked(data: bytes, filters: list[str]) -> None:
     packed_so = stream(data, *filters)
     assert plainly_packed(packed_so)
     assert unpack(packed_so, LIMIT) in (TEXT, b"Hello World!")
@@ -50,7 +50,7 @@ def test_a_bomb_is_unpacked_to_the_limit_only(filters: list[str]) -> None:
         tracemalloc.stop()
 
 
-def test_what_comes_before_a_damage_counts() -> None:
+def test_data_before_a_damaged_part_counts() -> None:
     """A bomb with a broken end was taken for an empty page, and unpacked by the next library."""
     noise = random.Random(1).randbytes(LIMIT)
     data = zlib.compress(noise)

@@ -42,7 +42,7 @@ def test_a_page_is_drawn_no_finer_than_it_helps() -> None:
         (partial(Image.new, "L", (1, 24_000_000)), 1, "Page 1 is too narrow"),
     ],
 )
-def test_what_is_no_page_or_too_much_is_refused(page: Callable[[], Image.Image], count: int, problem: str) -> None:
+def test_invalid_or_too_many_pages_are_refused(page: Callable[[], Image.Image], count: int, problem: str) -> None:
     data = tiff(*[page()] * count)
     with pytest.raises(UnreadableDocument, match=problem) as refused:
         pictures_as_pdf(data, 50)

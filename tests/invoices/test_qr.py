@@ -171,7 +171,7 @@ def test_a_code_on_a_picture_of_an_invoice_counts() -> None:
 
 
 @pytest.mark.parametrize(("score", "spoken"), [(None, True), (0.9, False)], ids=["text", "ocr"])
-def test_what_an_ocr_did_not_find_is_not_held_against_a_code(score: float | None, spoken: bool) -> None:
+def test_a_value_missing_from_the_ocr_does_not_count_against_a_code(score: float | None, spoken: bool) -> None:
     code, _ = qr.read_codes([qr.Code(EPC.encode(), EPC, 1, (0.1, 0.1, 0.2, 0.2))])
     assert code
     page = Page(1, 595, 842, (Word("Muster", 50, 50, 90, 60, score),))

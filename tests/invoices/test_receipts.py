@@ -112,7 +112,7 @@ def test_the_total_is_what_is_asked_for(rows: tuple[str, ...], net: str | None, 
     "label",
     ["cash", "cash :", "change due", "tendered-cash", "visa", "credit card", "cash (myr)", "ruckgeld", "especes"],
 )
-def test_what_changes_hands_is_no_sum(label: str) -> None:
+def test_cash_and_change_are_no_total(label: str) -> None:
     assert role_of(label) is Role.NOT_A_SUM
 
 

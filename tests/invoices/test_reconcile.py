@@ -137,7 +137,7 @@ def test_a_value_never_gets_the_place_of_another_one() -> None:
     assert reconcile(readings).total.box is None
 
 
-def test_what_a_reader_passed_over_is_kept_once() -> None:
+def test_rejected_candidates_are_kept_once() -> None:
     passed_over = Candidate[str](value=VALID, source=Source.TEXT_PATTERN)
     text = reading(
         "text", iban=field(VALID, Source.TEXT_PATTERN, box=BOX).model_copy(update={"candidates": (passed_over,)})

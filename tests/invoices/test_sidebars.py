@@ -37,7 +37,7 @@ def test_a_few_lines_are_no_sidebar() -> None:
     assert drawn[0] == "Nordwind plc | Dear Ms Vogel,"
 
 
-def test_what_crosses_the_page_leaves_no_sidebar() -> None:
+def test_a_line_across_the_page_rules_out_a_sidebar() -> None:
     across = (40.0, 60.0, "a letterhead that goes over all of the page with many words in one line of it")
     drawn = texts(across, *column(40, 104, 25, *SIDE), *column(200, 100, 25, *BODY))
     assert "Nordwind plc | Dear Ms Vogel," in drawn

@@ -84,7 +84,7 @@ def test_nothing_is_enabled_at_first() -> None:
         ({"flags": ("has_active_content",)}, "The file contains scripts"),
     ],
 )
-def test_whatever_speaks_against_it_is_said(changes: dict[str, Any], reason: str) -> None:
+def test_each_reason_against_passing_is_reported(changes: dict[str, Any], reason: str) -> None:
     verdict = decide(judged(**changes), POLICY)
     assert not verdict.passes
     assert any(reason in each for each in verdict.reasons)
@@ -125,7 +125,7 @@ def test_the_audit_sample_is_its_share_and_always_the_same() -> None:
     assert not any(in_audit_sample(each, 0) for each in ids)
 
 
-def test_what_is_drawn_for_the_audit_does_not_pass_although_nothing_is_wrong() -> None:
+def test_a_document_drawn_for_the_audit_sample_does_not_pass() -> None:
     verdict = decide(judged(), replace(POLICY, audit_share=1))
     assert (verdict.passes, verdict.reasons, verdict.audit_sample) == (False, (), True)
 

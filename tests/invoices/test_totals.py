@@ -154,7 +154,7 @@ def test_a_total_under_its_head_counts_where_nothing_adds_up_to_it() -> None:
     assert values(totals)[2] == "126.20"
 
 
-def test_what_is_withheld_does_not_change_a_total_that_is_printed_before_it() -> None:
+def test_withholding_does_not_change_a_total_printed_before_it() -> None:
     rows = ("Imponibile | 100,00", "IVA 22% | 22,00", "Totale documento | 122,00", "Ritenuta 20% | -20,00")
     assert values(solve(table(*rows, "Netto a pagare | 102,00", edges=SUMS))) == ("100.00", "22.00", "122.00")
 
@@ -298,7 +298,7 @@ def test_little_of_the_net_may_be_taxed_where_all_three_have_their_names() -> No
     assert values(solve(table(*rows, edges=SUMS))) == ("4323.00", "33.53", "4356.53")
 
 
-def test_what_is_outside_a_tax_is_not_the_tax() -> None:
+def test_an_amount_outside_the_tax_is_not_the_tax() -> None:
     rows = ("Totale documento | 1.218,00", "di cui imponibile 10% | 1.080,00", "di cui IVA 10% | 108,00")
     outside = "di cui fuori campo IVA | 30,00"
     assert values(solve(table(*rows, outside, edges=SUMS)))[1:] == ("108.00", "1218.00")
@@ -344,7 +344,7 @@ def test_the_rows_of_a_table_of_taxes_are_what_its_heads_say() -> None:
         "Bij betaling binnen acht dagen 2 % betalingskorting ad 2,38 EUR, te betalen 116,62 EUR in plaats daarvan",
     ],
 )
-def test_what_is_left_for_whoever_pays_early_is_no_total(terms: str) -> None:
+def test_an_early_payment_amount_is_no_total(terms: str) -> None:
     sums = table("Warenwert netto | 100,00", "USt 19 % | 19,00", "Gesamtbetrag EUR | 119,00", edges=SUMS)
     assert values(solve([*sums, (50, 500, terms)])) == ("100.00", "19.00", "119.00")
 
@@ -357,7 +357,7 @@ def test_what_is_left_for_whoever_pays_early_is_no_total(terms: str) -> None:
         "Zahlung innerhalb von acht Tagen abzüglich 2 % Skonto. Danach ist der Gesamtbetrag 119,00 EUR",
     ],
 )
-def test_what_the_others_pay_is_one(terms: str) -> None:
+def test_an_amount_without_early_payment_discount_is_a_total(terms: str) -> None:
     sums = table("Warenwert netto | 100,00", "USt 19 % | 19,00", edges=SUMS)
     assert values(solve([*sums, (50, 500, terms)])) == ("100.00", "19.00", "119.00")
 

@@ -61,7 +61,9 @@ def test_a_vendor_is_known_by_vat_id_then_iban_then_name() -> None:
         ({"total": Decimal(501), "currency": "JPY"}, paid(90, 100, 110), []),
     ],
 )
-def test_what_is_not_as_before_is_a_problem(changes: dict[str, Any], memory: VendorMemory, found: list[str]) -> None:
+def test_a_changed_value_of_a_known_vendor_is_a_problem(
+    changes: dict[str, Any], memory: VendorMemory, found: list[str]
+) -> None:
     assert codes(sound(**changes), memory) == found
 
 
@@ -79,7 +81,7 @@ def test_of_several_vendors_that_are_named_each_must_have_had_the_account() -> N
 
 
 @pytest.mark.parametrize("before", [VendorMemory(), KNOWN, paid(90, 119, 110)])
-def test_what_was_learned_is_unlearned(before: VendorMemory) -> None:
+def test_learned_values_are_unlearned(before: VendorMemory) -> None:
     misread = locked("Muster AG", read=FieldValue(candidates=(Candidate(value="Rechnung", source=Source.TEXT_LABEL),)))
     for approved in (sound(), sound(iban=OTHER_IBAN, vendor_name=misread, total=Decimal(7)), InvoiceData()):
         assert unlearn(learn(before, approved), approved) == before
@@ -90,7 +92,7 @@ def test_messages_say_what_was_and_what_is() -> None:
     assert problem.message.startswith(f"Muster GmbH was paid to {IBAN} so far; this document names {OTHER_IBAN}.")
 
 
-def test_what_was_approved_before_is_evidence() -> None:
+def test_an_earlier_approval_is_evidence() -> None:
     facts = vendor_facts(sound(), KNOWN)
     assert facts == {
         name: [Evidence.AS_VENDOR_HISTORY] for name in ("vendor_name", "vendor_vat_id", "iban", "currency")
@@ -104,7 +106,7 @@ def test_the_shape_of_a_number(number: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["vendor_name", "vendor_vat_id", "currency"])
-def test_what_is_missing_comes_out_of_memory(name: str) -> None:
+def test_missing_values_come_from_the_vendors_memory(name: str) -> None:
     field = getattr(recall(sound().model_copy(update={name: FieldValue()}), KNOWN), name)
     assert (field.value, field.source) == (getattr(sound(), name).value, Source.VENDOR)
 
@@ -132,7 +134,7 @@ def test_a_correction_is_made_again() -> None:
     assert recall(sound(vendor_name="SEITE 1"), memory).vendor_name.value == "Muster GmbH"
 
 
-def test_what_a_person_locked_stays() -> None:
+def test_locked_values_stay() -> None:
     for value in ("Other", None):
         assert recall(sound(vendor_name=locked(value)), KNOWN).vendor_name.value == value
 

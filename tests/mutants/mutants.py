@@ -22,8 +22,8 @@ ENGINE = (
     Mutant(
         "none-failed-runs-after-skipped-parents",
         "dag/engine/eligibility.py",
-        "runs = not of.bad and (of.completed or not of.skipped)",
-        "runs = not of.bad and not of.skipped",
+        "_blocked(of) if of.bad or (of.skipped and not of.completed) else None,",
+        "_blocked(of) if of.bad or of.skipped else None,  # planted",
         ("tests/dag/test_scenarios.py",),
         "none_failed skips a step if one of its parents was skipped by choice",
     ),
@@ -102,7 +102,7 @@ ENGINE = (
     Mutant(
         "answer-to-a-queued-step-is-lost",
         "dag/engine/transitions.py",
-        "    (QUEUED, Answered): keep_answer,\n",
+        "    (QUEUED, events.Answered): keep_answer,\n",
         "",
         ("tests/dag/test_scenarios_kinds.py", "tests/dag/test_kind_laws.py"),
         "an answer that arrives while its step waits for a slot is lost",
@@ -136,7 +136,7 @@ VALIDATION = (
     ),
     Mutant(
         "one-key-for-all-items",
-        "dag/validation/rules/caching.py",
+        "dag/validation/rules/keys.py",
         "if in_config & _OF_ITEMS and not in_key & _OF_ITEMS:",
         "if in_config & _OF_ITEMS and not in_key:",
         ("tests/dag/test_broken_definitions.py",),
@@ -215,8 +215,8 @@ VALUES = (
     Mutant(
         "items-include-the-prefix",
         "dag/values/json_schema.py",
-        'range(len(schema.get("prefixItems", ())), len(value))',
-        "range(len(value))",
+        'first = len(schema.get("prefixItems", ()))',
+        "first = 0",
         ("tests/dag/test_json_schema.py",),
         "`items` applies to the elements that `prefixItems` describes",
     ),
@@ -285,8 +285,8 @@ SIMULATION = (
     Mutant(
         "true-is-one",
         "dag/simulation/verdict.py",
-        "return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)",
-        "return bool(one == other)",
+        "not (isinstance(expected, bool) is isinstance(found, bool) and expected == found)",
+        "not (expected == found)",
         ("tests/dag/test_simulation.py",),
         "a test that expects true passes with 1",
     ),
@@ -528,6 +528,14 @@ ADAPTERS = (
         "",
         ("tests/adapters/test_migrate.py",),
         "workers that start together migrate at the same time",
+    ),
+    Mutant(
+        "pages-of-sister-sites-are-own",
+        "adapters/http/browsers.py",
+        'OWN_PAGES = frozenset({"same-origin", "none"})',
+        'OWN_PAGES = frozenset({"same-origin", "same-site", "none"})',
+        ("tests/security/test_browsers.py",),
+        "a page of another server on the same machine starts runs",
     ),
 )
 
@@ -821,14 +829,30 @@ API = (
         ("tests/api/test_runs.py",),
         "a 503 does not say when to try again",
     ),
+    Mutant(
+        "half-sent-requests-keep-others-out",
+        "api/connections.py",
+        "waiting = [each for each in self._open if each.waits_for_a_request]",
+        "waiting = [each for each in self._open if not each.waits_for_a_request]",
+        ("tests/security/test_bounds.py",),
+        "at the limit of connections, requests are dropped for those that are half sent",
+    ),
+    Mutant(
+        "the-host-is-believed-from-anyone",
+        "api/boundary.py",
+        'if self._is_trusted(scope["client"]) and (host',
+        'if scope["client"] and (host',
+        ("tests/security/test_boundary.py",),
+        "a caller names the host that is checked",
+    ),
 )
 
 CLI = (
     Mutant(
         "c1-controls-reach-the-terminal",
-        "cli/terminal.py",
-        r"[\x00-\x08\x0b-\x1f\x7f-\x9f]",
-        r"[\x00-\x08\x0b-\x1f\x7f]",
+        "dag/values/printable.py",
+        r'r"\x00-\x1f\x7f-\x9f\u2028\u2029"',
+        r'r"\x00-\x1f\x7f\u2028\u2029"',
         ("tests/cli/test_terminal.py",),
         "an 8-bit control character in a document commands the terminal",
     ),
@@ -843,8 +867,8 @@ CLI = (
     Mutant(
         "nan-is-json",
         "cli/terminal.py",
-        "return json.loads(text, parse_constant=_refuse)",
-        "return json.loads(text)",
+        "return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs_once)",
+        "return json.loads(text, object_pairs_hook=pairs_once)",
         ("tests/cli/test_inputs.py",),
         "NaN is sent as an input",
     ),
@@ -874,6 +898,14 @@ EMBEDDED = (
         "if port and len(options) > 2:",
         ("tests/test_embedded.py", "tests/test_cli.py"),
         "a port that is requested twice is found out when the second server fails",
+    ),
+    Mutant(
+        "the-ui-answers-under-any-name",
+        "embedded/ui_guard.py",
+        "if request is None or _is_refused(request):",
+        "if request is None:",
+        ("tests/security/test_temporal_ui.py",),
+        "a page whose name resolves to this machine terminates runs in Temporal's UI",
     ),
 )
 

@@ -1,5 +1,5 @@
-"""The database that these tests share."""
+"""Provide one API with a worker for the attacks of this folder."""
 
-from tests.postgres import dsn
+from tests.api.conftest import dsn, http, service
 
-__all__ = ["dsn"]
+__all__ = ["dsn", "http", "service"]

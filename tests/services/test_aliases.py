@@ -42,7 +42,7 @@ async def record(
     await record_moves(db, tenant_id, "invoice", moves, kind, by=by, reason=reason)
 
 
-async def test_what_is_recorded_is_what_the_aliases_name(db: PoolConnectionProxy) -> None:
+async def test_recorded_moves_match_the_aliases(db: PoolConnectionProxy) -> None:
     await publish_versions(db, 2)
     await record(db, FIRST, Move(CANARY, None, Target(2, 10)), Move("pilot", None, Target(2)))
     found = await load_aliases(db, TENANT, ["invoice", "other"])

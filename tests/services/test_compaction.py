@@ -302,7 +302,7 @@ acts = st.one_of(
 @pytest.mark.timeout(1800)  # it opens the lake 200 times; Hypothesis calls a timeout a flaky failure
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(acts, max_size=14))
-async def test_whatever_happens_a_reader_sees_each_documents_last_version(
+async def test_readers_always_see_each_documents_last_version(
     tmp_path_factory: pytest.TempPathFactory, happens: list[tuple[str, object, object]]
 ) -> None:
     lake = Lake(tmp_path_factory.mktemp("lake"))

@@ -77,7 +77,7 @@ async def test_a_report_resolves_the_letter_of_its_step(
     assert (now.status, now.resolution) == (status, resolution)
 
 
-async def test_what_is_late_does_not_open_what_was_closed(db: PoolConnectionProxy) -> None:
+async def test_a_late_report_does_not_reopen_a_closed_letter(db: PoolConnectionProxy) -> None:
     await record_report(db, letter("failed", 5.0))
     assert await close(db, TENANT, await kept(db), Resolved.DISMISS, by="ann")
     for late in (letter("failed", 5.0), letter("parked", 5.0), letter("failed", 4.0)):

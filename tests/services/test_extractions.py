@@ -56,7 +56,7 @@ async def test_the_best_extraction_is_this_codes_own_and_else_the_newest(db: Poo
     assert (newest.invoice_number.value, own.invoice_number.value) == ("0.2", "own")
 
 
-async def test_what_a_model_read_is_better_than_a_local_reading_however_new(db: PoolConnectionProxy) -> None:
+async def test_a_models_reading_wins_over_a_newer_local_one(db: PoolConnectionProxy) -> None:
     versions = (
         reading_version(fresh_run_id="r0"),
         reading_version("model-a", "1"),

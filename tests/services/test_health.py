@@ -39,7 +39,7 @@ def beat(
 @pytest.mark.parametrize(
     ("pollers", "heartbeats"),
     [
-        pytest.param([poll(59)], [], id="polls and tells nothing, as old workers do"),
+        pytest.param([poll(59)], [], id="polls without heartbeats, as old workers do"),
         pytest.param([poll(59)], [beat(14)], id="a late heartbeat"),
         pytest.param([poll(1)], [beat(3, status=STOPPING)], id="begun after another one of its identity stopped"),
         pytest.param([poll(59)], [beat(55, interval=60)], id="rare heartbeats"),

@@ -114,7 +114,7 @@ async def test_a_rejected_document_is_no_reason_not_to_pay(db: PoolConnectionPro
     assert await codes(db, await arrive(db)) == []
 
 
-async def test_what_a_person_corrects_is_what_is_compared(db: PoolConnectionProxy) -> None:
+async def test_corrected_values_are_compared(db: PoolConnectionProxy) -> None:
     first, second = await arrive(db), await arrive(db, invoice_number="misread", total=Decimal(5), net=None)
     assert await codes(db, second) == []
     await correct(db, second, "invoice_number", "RE-2026-0017")
@@ -138,7 +138,7 @@ async def test_of_two_at_the_same_moment_at_least_one_sees_the_other(pool: async
     assert any("duplicate" in code for problems in found for code in problems)
 
 
-async def test_what_cannot_be_judged_is_named(db: PoolConnectionProxy) -> None:
+async def test_documents_that_cannot_be_assessed_are_named(db: PoolConnectionProxy) -> None:
     with pytest.raises(NotStored, match="has no document"):
         await judged(db, "doc_none")
     unread = await upload(db)
@@ -197,7 +197,7 @@ async def test_a_corrected_name_is_right_next_time(db: PoolConnectionProxy) -> N
     assert [candidate.value for candidate in again.vendor_name.candidates] == ["Muster GmbH", "RECHNUNG"]
 
 
-async def test_what_two_vendors_share_leads_to_neither(db: PoolConnectionProxy) -> None:
+async def test_a_key_shared_by_two_vendors_leads_to_neither(db: PoolConnectionProxy) -> None:
     for number, vat_id in enumerate(("DE136695976", "DE111111111")):
         values: dict[str, Any] = {
             "invoice_number": f"A-{number}",

@@ -136,7 +136,7 @@ async def test_amounts_are_kept_exactly_to_four_decimals(lake: Lake, given: str,
     assert pq.read_table(lake.root / file.path)["total"].to_pylist() == [Decimal(kept)]
 
 
-async def test_what_a_person_said_and_what_others_read_is_kept(lake: Lake) -> None:
+async def test_corrections_and_readings_are_kept(lake: Lake) -> None:
     at = dt.datetime(2026, 11, 20, 12, 0, 0, 1, tzinfo=dt.timezone(dt.timedelta(hours=2)))
     corrected: FieldValue[Decimal] = FieldValue(
         value=Decimal("12.5"),

@@ -59,7 +59,7 @@ async def test_the_latest_readable_version_is_merged_and_stays(lake: Lake, spoil
     assert seen(lake) == {"doc_1": (good, Decimal(good))}
 
 
-async def test_what_cannot_be_read_in_any_version_is_never_deleted(lake: Lake) -> None:
+async def test_files_unreadable_in_every_version_are_never_deleted(lake: Lake) -> None:
     for name in ("doc_1.v1", "doc_1.v2"):
         spoil(lake, name)
     compact(lake.of("acme"), now=NOW)
@@ -75,7 +75,7 @@ async def test_a_file_that_holds_another_document_is_damaged(lake: Lake) -> None
         open_lake(lake)
 
 
-async def test_whatever_byte_is_damaged_the_file_is_named_and_the_others_are_compacted(lake: Lake) -> None:
+async def test_a_file_with_any_damaged_byte_is_named_and_the_others_are_compacted(lake: Lake) -> None:
     file = await save(lake, of_month("doc_1", "2026-11"))
     tenant, path = lake.of("acme"), file.path.removeprefix("acme/")
     data, named = tenant.read(path), 0
@@ -93,9 +93,7 @@ async def test_whatever_byte_is_damaged_the_file_is_named_and_the_others_are_com
 
 
 @pytest.mark.parametrize("read", [read_rows, read_versions])
-async def test_whatever_byte_of_a_part_is_damaged_the_part_is_named(
-    lake: Lake, read: Callable[[Folder, str], object]
-) -> None:
+async def test_a_part_with_any_damaged_byte_is_named(lake: Lake, read: Callable[[Folder, str], object]) -> None:
     await save(lake, of_month("doc_1", "2026-11"))
     tenant = lake.of("acme")
     compact(tenant, now=NOW)

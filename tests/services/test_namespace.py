@@ -123,7 +123,7 @@ async def test_without_permission_the_error_is_the_command_to_ask_for() -> None:
             await prepare_namespace(Connection(address, "theirs"))
     assert str(refused.value) == (
         "Temporal's namespace 'theirs' lacks the search attributes DocrailDefinition, DocrailStatus, and they cannot "
-        "be registered: as told PERMISSION_DENIED. Ask whoever runs the cluster for: temporal operator "
+        "be registered: configured: PERMISSION_DENIED. Ask whoever runs the cluster for: temporal operator "
         "search-attribute create --namespace theirs --type Keyword --name DocrailDefinition --name DocrailStatus"
     )
 

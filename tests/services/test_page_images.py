@@ -1,4 +1,4 @@
-"""Pictures of pages are kept beside the bytes that they show, and never longer than those."""
+"""Page images are stored next to the original, and never longer than it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where a limit begins: the settings give it to its task queue, and never take back what somebody changed since."""
+"""The settings give each limit its first value and never overwrite later changes."""
 
 from collections.abc import AsyncIterator
 
@@ -41,7 +41,7 @@ async def set_by_hand(server: TemporalServer, tag: str, per_second: float) -> No
     limit = UpdateTaskQueueConfigRequest.RateLimitUpdate(rate_limit=RateLimit(requests_per_second=per_second))
     request = UpdateTaskQueueConfigRequest(
         namespace="default",
-        identity="somebody",
+        identity="operator",
         task_queue=f"{QUEUE}.{tag}",
         task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
         update_queue_rate_limit=limit,
@@ -58,7 +58,7 @@ async def test_a_limit_is_set_once_and_follows_the_settings(temporal: TemporalSe
 async def test_a_limit_that_a_person_set_survives_restarts(temporal: TemporalServer) -> None:
     await apply(temporal, "changed", 10)
     await set_by_hand(temporal, "changed", 5)
-    kept = AppliedLimit("changed", Applied.KEPT, 5, "somebody")
+    kept = AppliedLimit("changed", Applied.KEPT, 5, "operator")
     assert await apply(temporal, "changed", 20) == kept
     await temporal.process.kill()
     await temporal.process.start()

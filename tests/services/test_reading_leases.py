@@ -56,7 +56,7 @@ async def test_a_holder_that_died_loses_it_and_one_that_renews_does_not(db: Pool
     await claim_lease(db, lease("living"), 30)
     await age(db, 25)
     await renew_lease(db, lease("living"), 30)
-    await renew_lease(db, lease("somebody else"), 3000)
+    await renew_lease(db, lease("another"), 3000)
     await age(db, 25)
     assert (await claim_lease(db, lease("next"), 30)).mine is False
     await age(db, 25)
@@ -98,9 +98,9 @@ async def test_a_refusal_ends_when_another_attempt_asks_again(db: PoolConnection
     assert (await claim_lease(db, lease("third"), 30)).note == {"repair": True}
 
 
-async def test_what_is_given_back_is_forgotten(db: PoolConnectionProxy) -> None:
+async def test_a_released_lease_is_forgotten(db: PoolConnectionProxy) -> None:
     await claim_lease(db, lease("first"), 30)
-    await release_lease(db, lease("somebody else"))
+    await release_lease(db, lease("another"))
     assert (await claim_lease(db, lease("second"), 30)).mine is False
     await leave_lease(db, lease("first"), 0, {"repair": True})
     await claim_lease(db, lease("second"), 30)

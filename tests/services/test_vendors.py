@@ -50,7 +50,7 @@ async def test_a_key_leads_again_to_whom_it_led_before(db: PoolConnectionProxy) 
     assert await load_vendor(db, TENANT, [f"iban:{IBAN}"])
 
 
-async def test_what_two_others_share_still_leads_to_neither(db: PoolConnectionProxy) -> None:
+async def test_a_key_that_two_others_share_still_leads_to_neither(db: PoolConnectionProxy) -> None:
     for number, vat_id in enumerate(("DE136695976", "DE111111111")):
         values = OTHER | {"invoice_number": f"B-{number}", "total": Decimal(number + 50), "vendor_vat_id": vat_id}
         await remember(db, TENANT, await judged(db, await arrive(db, **values)))

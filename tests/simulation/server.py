@@ -132,7 +132,7 @@ def _request(definition: Definition, trial: Trial, run_id: str) -> RunRequest:
         inputs=complete_inputs(definition, trial.inputs),
         document=document_of(trial),
         nested={nested_key(step.workflow): stand_in() for step in definition.steps if step.workflow},
-        started_by="somebody",
+        started_by="starter",
         semantics=SEMANTICS,
     )
 
@@ -211,10 +211,10 @@ class _Player:
             await self._stage.arrival(place)
         if cue.in_chunk:  # a chunk cannot be queried for its progress; its own cue comes last
             self._in_chunks[cue.step] = self._in_chunks.get(cue.step, 0) + (cue.kind is not CueKind.STOP)
-            self._stage.tell(place, cue)
+            self._stage.send(place, cue)
             return
         before = _ended((await self._report()).steps[cue.step])
-        self._stage.tell(place, cue)
+        self._stage.send(place, cue)
         if cue.undoes:
             await self._until(cue, lambda step: step.compensation is not StepStatus.RUNNING)
         elif cue.item_key is None:

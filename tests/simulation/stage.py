@@ -44,7 +44,7 @@ class Stage:
     _here: dict[Place, asyncio.Event] = field(default_factory=dict)
     _held: dict[Place, str] = field(default_factory=dict)
 
-    def tell(self, place: Place, cue: Cue) -> None:
+    def send(self, place: Place, cue: Cue) -> None:
         """Let the activity end as `cue` says, now or as soon as it begins."""
         future = self._cue(place)
         if not future.done():
@@ -150,7 +150,7 @@ def _people(stages: dict[str, Stage]) -> list[Callable[..., Any]]:
 
     @activity.defn(dynamic=True)
     async def reported(_: Sequence[RawValue]) -> None:
-        """Take what escalates and closes a question, what tells of a dead letter, and the like."""
+        """Accept reports of escalations, ended questions and dead letters."""
 
     return [open_review, reported]
 

@@ -32,7 +32,7 @@ from docrail.workflows.contract.names import (
 )
 from tests.workflows.conftest import HISTORIES
 
-Told = dict[str, Any]
+Reported = dict[str, Any]
 """A step: the fields of its definition, and under `reported` those of its report."""
 
 
@@ -44,7 +44,7 @@ class Recorded:
     request: dict[str, Json]
     status: str
     """How the workflow ended, as a run's status."""
-    steps: tuple[Told, ...]
+    steps: tuple[Reported, ...]
     happened: frozenset[str]
     """Event types without their prefix, `activity NAME`, `signal NAME`, `update NAME ARGUMENT …`, `child TYPE`."""
     is_chunk: bool
@@ -120,7 +120,7 @@ def _happened(*words: str, status: str | None = None) -> Claim:
     return lambda history: history.happened.issuperset(words) and status in (None, history.status)
 
 
-def _step(claim: Callable[[Told], Any]) -> Claim:
+def _step(claim: Callable[[Reported], Any]) -> Claim:
     """Return the claim that some step is like that."""
     return lambda history: any(claim(step) for step in history.steps)
 
@@ -129,7 +129,7 @@ def _both(*claims: Claim) -> Claim:
     return lambda history: all(claim(history) for claim in claims)
 
 
-def _is(status: str, **fields: Json) -> Callable[[Told], bool]:
+def _is(status: str, **fields: Json) -> Callable[[Reported], bool]:
     """Return how a step ended."""
     return lambda step: step["reported"].get("status") == status and fields.items() <= step["reported"].items()
 
@@ -138,7 +138,7 @@ def _does(kind: StepKind) -> Claim:
     return _step(lambda step: kind in step and _is("completed")(step) and not step.get("for_each"))
 
 
-def _waits(kind: str, waits_for: WaitFor | None = None) -> Callable[[Told], bool]:
+def _waits(kind: str, waits_for: WaitFor | None = None) -> Callable[[Reported], bool]:
     return lambda step: kind in step and (waits_for is None or step[kind]["for"] == waits_for)
 
 
@@ -150,7 +150,7 @@ def _unanswered(kind: str, waits_for: WaitFor | None, then: str) -> Claim:
     """Return the claim that no answer came in time, and that `on_timeout` applied."""
     late = _waits(kind, waits_for)
 
-    def claim(step: Told) -> bool:
+    def claim(step: Reported) -> bool:
         if not late(step) or step["reported"].get("decided_by") != "timeout":
             return False
         rule: dict[str, Json] = step[kind].get("on_timeout") or {}
@@ -163,7 +163,7 @@ def _rule(rule: TriggerRule, *, runs: bool) -> Claim:
     statuses = ("completed", "failed", "cancelled") if runs else ("skipped",)
     not_by_rule = (SkipReason.CONDITION_FALSE, SkipReason.ABORTED)
 
-    def claim(step: Told) -> bool:
+    def claim(step: Reported) -> bool:
         is_meant = step["trigger_rule"] == rule and step["depends_on"] and step["reported"].get("status") in statuses
         return bool(is_meant) and step["reported"].get("reason") not in not_by_rule
 
@@ -174,12 +174,12 @@ def _error(words: str) -> Claim:
     return _step(lambda step: words in ((step["reported"].get("error") or {}).get("message") or ""))
 
 
-def _list(**fields: Json) -> Callable[[Told], bool]:
+def _list(**fields: Json) -> Callable[[Reported], bool]:
     """Return whether a step runs over a list, as `fields` say."""
     return lambda step: bool(step.get("for_each")) and fields.items() <= step["for_each"].items()
 
 
-def _items(claim: Callable[[Told], bool], at_all: Callable[[Told], bool] = _list()) -> Claim:  # noqa: B008 - a constant
+def _items(claim: Callable[[Reported], bool], at_all: Callable[[Reported], bool] = _list()) -> Claim:  # noqa: B008 - a constant
     return _step(lambda step: at_all(step) and step["reported"].get("items") and claim(step))
 
 
@@ -221,7 +221,7 @@ RULES: Mapping[str, Claim] = {
 }
 
 WAITS: Mapping[str, Claim] = {
-    f"nobody answers {name}: {then}": _unanswered(kind, waits_for, then)
+    f"no answer {name}: {then}": _unanswered(kind, waits_for, then)
     for name, kind, waits_for in (
         ("signal", "wait", WaitFor.SIGNAL),
         ("webhook", "wait", WaitFor.WEBHOOK),

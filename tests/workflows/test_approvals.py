@@ -65,7 +65,7 @@ async def test_of_many_at_the_same_moment_so_many_count_and_the_others_are_repor
     assert [outcome for outcome in outcomes if outcome] == [WRONG_STATE] * 9
 
 
-async def test_who_decides_otherwise_is_counted_for_that_and_may_come_round(bench: Bench) -> None:
+async def test_a_changed_vote_counts_for_the_new_decision(bench: Bench) -> None:
     handle = await bench.start([asked()])
     await until_waiting(handle)
     for by, decision in (("ann", YES), ("bob", NO), ("bob", YES)):
@@ -75,7 +75,7 @@ async def test_who_decides_otherwise_is_counted_for_that_and_may_come_round(benc
     assert reported(bench) == [(1, "ann"), (2, "bob"), (3, "bob")]
 
 
-async def test_who_started_the_run_or_is_unknown_does_not_count_and_nobody_is_early(bench: Bench) -> None:
+async def test_only_known_people_other_than_the_starter_count(bench: Bench) -> None:
     others_only = asked(assignees={"not_the_submitter": True}) | {"depends_on": ["slow"]}
     handle = await bench.start([step("slow", "gate"), others_only], started_by="ann")
     await bench.gates.began["slow"].wait()
@@ -99,7 +99,7 @@ async def test_too_few_decide_nothing(bench: Bench, stop: bool) -> None:
     assert (report.steps["ask"].output, reported(bench)) == (None, [(1, "ann")])
 
 
-async def test_what_was_decided_stays_when_the_question_goes_to_other_people(bench: Bench) -> None:
+async def test_earlier_decisions_stay_after_an_escalation(bench: Bench) -> None:
     handle = await bench.start([asked(timeout_seconds=2, on_timeout={"escalate_to": "managers", "then": "fail"})])
     await until_waiting(handle)
     await decide(handle, "ann", YES)

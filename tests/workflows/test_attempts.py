@@ -4,8 +4,8 @@ import pytest
 
 from docrail.dag.engine.state import MOST_EARLIER
 from docrail.dag.explain.report import RunReport
-from docrail.dag.language.limits import CHUNK_ITEMS
 from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS
 from docrail.dag.values.json_values import Json
 from tests.workflows.conftest import FAST, Bench, step
 

@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from docrail.dag.explain.report import RunReport
-from docrail.dag.language.limits import CHUNK_ITEMS
 from docrail.dag.language.statuses import RunStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS
 from docrail.dag.values.json_values import Json
 from tests.postgres import dsn, pool
 from tests.workflows.conftest import Bench, Gates, step, tools_in, work

@@ -12,8 +12,8 @@ from docrail.dag.engine.map_items import ItemCounts
 from docrail.dag.engine.plan import SEMANTICS, plan_of
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.definition import Definition, to_json
-from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json
 from docrail.workflows.contract.names import ABORT, PAUSE, RESOLVE, RESUME, STATE, RunRequest
 from docrail.workflows.map_chunk_client import of_items

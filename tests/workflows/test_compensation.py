@@ -83,7 +83,7 @@ async def test_a_run_whose_outputs_fail_is_undone(bench: Bench) -> None:
     assert report.reason.startswith("outputs: ")
 
 
-async def test_what_could_not_be_undone_in_an_aborted_run_is_reported_as_failed(bench: Bench) -> None:
+async def test_a_failed_compensation_of_an_aborted_run_is_reported_as_failed(bench: Bench) -> None:
     slow = step("slow", "gate", depends_on=["a"], heartbeat_seconds=1)
     handle = await bench.start([undone("a", handler="bad", message="stuck"), slow])
     await bench.gates.began["slow"].wait()

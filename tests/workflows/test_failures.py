@@ -10,7 +10,7 @@ from docrail.dag.values.json_values import Json
 from docrail.workflows.failures import attempts_of, earlier_of
 
 STEP = Step.model_validate({"id": "a", "handler": "noop", "max_retries": 3})
-TOLD: Json = {"attempt": 1, "error": {"type": "ValueError", "message": "no"}}
+REPORTED: Json = {"attempt": 1, "error": {"type": "ValueError", "message": "no"}}
 
 
 def silent(*heartbeat: Json) -> ActivityError:
@@ -30,7 +30,15 @@ def silent(*heartbeat: Json) -> ActivityError:
 
 @pytest.mark.parametrize(
     ("heartbeat", "attempts"),
-    [((), 4), ((2,), 2), ((2, [TOLD]), 2), ((1, [TOLD]), 2), (("page", 3), 4), ((2, "x"), 2), ((2, [{"a": 1}]), 2)],
+    [
+        ((), 4),
+        ((2,), 2),
+        ((2, [REPORTED]), 2),
+        ((1, [REPORTED]), 2),
+        (("page", 3), 4),
+        ((2, "x"), 2),
+        ((2, [{"a": 1}]), 2),
+    ],
 )
 def test_how_many_attempts_there_were(heartbeat: tuple[Json, ...], attempts: int) -> None:
     """Without reported errors the count is inferred: conditions read it."""
@@ -38,9 +46,9 @@ def test_how_many_attempts_there_were(heartbeat: tuple[Json, ...], attempts: int
 
 
 @pytest.mark.parametrize("heartbeat", [(), (1,), ("page", 3), (1, "x"), (1, [7]), (1, [{"attempt": "x"}])])
-def test_what_no_attempt_of_ours_reported_is_not_read_as_errors(heartbeat: tuple[Json, ...]) -> None:
+def test_foreign_heartbeat_details_are_not_read_as_errors(heartbeat: tuple[Json, ...]) -> None:
     assert earlier_of(silent(*heartbeat)) == ()
 
 
 def test_errors_that_were_left_are_read() -> None:
-    assert earlier_of(silent(2, [TOLD])) == (EarlierError(1, StepError("ValueError", "no")),)
+    assert earlier_of(silent(2, [REPORTED])) == (EarlierError(1, StepError("ValueError", "no")),)

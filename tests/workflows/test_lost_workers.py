@@ -18,8 +18,8 @@ from temporalio.worker import Worker
 from docrail.adapters.temporal.draining import working
 from docrail.dag.engine.state import EarlierError, StepError
 from docrail.dag.explain.report import RunReport
-from docrail.dag.language.limits import CHUNK_ITEMS
 from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS
 from docrail.workflows.contract.messages import AttemptRequest, StepOutcome
 from docrail.workflows.contract.names import ABORT, EXPLAIN
 from docrail.workflows.lost_workers import LossKind

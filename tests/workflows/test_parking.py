@@ -75,7 +75,7 @@ async def test_a_run_with_a_parked_step_can_be_aborted(bench: Bench) -> None:
     assert (report.status, report.steps["a"].status) == (RunStatus.ABORTED, StepStatus.FAILED)
 
 
-async def test_what_is_not_parked_cannot_be_resolved(bench: Bench) -> None:
+async def test_a_step_that_is_not_parked_cannot_be_resolved(bench: Bench) -> None:
     handle = await bench.start([step("a", "bad", config={"message": "no"}), step("b", depends_on=["a"])], **PARK)
     await until_parked(handle, "a", 1, bench)
     for wrong in (("b", "skip", None), ("nobody", "skip", None), ("a", "forget", None), ("a", "skip", 1)):

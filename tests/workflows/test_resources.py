@@ -59,7 +59,7 @@ async def test_a_tagged_step_goes_to_its_own_queue(bench: Bench) -> None:
 
 async def test_a_tagged_step_that_nobody_takes_waits_and_can_be_aborted(bench: Bench) -> None:
     handle = await bench.start([step("limited", resource_tag=TAG)])
-    await handle.execute_update("abort", args=["nobody comes"])
+    await handle.execute_update("abort", args=["no one comes"])
     assert (await bench.finish(handle)).status is RunStatus.ABORTED
 
 

@@ -98,14 +98,14 @@ async def test_a_step_runs_for_each_element_of_a_stored_list(bench: Bench) -> No
     assert report.steps["sum"].output == {"of": sum(range(900))}
 
 
-async def test_what_is_not_there_fails_the_step_that_reads_it(bench: Bench) -> None:
+async def test_a_missing_value_fails_the_step_that_reads_it(bench: Bench) -> None:
     report = await bench.run([LOADED, using("{{ load.rows[5].nothing + 1 }}")])
     assert report.steps["use"].error
     assert "nothing" in report.steps["use"].error.message
     assert report.steps["use"].error.type == "TemplateError"
 
 
-async def test_what_is_too_large_to_be_read_fails_the_step_and_says_so(bench: Bench) -> None:
+async def test_a_value_too_large_to_read_fails_the_step_with_the_reason(bench: Bench) -> None:
     report = await bench.run([step("load", "rows", config={"count": 20_000}), using("{{ load.rows | length }}")])
     assert report.steps["use"].error
     assert report.steps["use"].error.type == "ValueTooLarge"
@@ -135,7 +135,7 @@ async def test_a_nested_run_takes_and_gives_large_values(bench: Bench) -> None:
     assert value_of(report) == [1_000, MANY, sum(range(MANY)) + 1]
 
 
-async def test_what_is_undone_reads_a_large_output(bench: Bench) -> None:
+async def test_a_compensation_reads_a_large_output(bench: Bench) -> None:
     undo = {"handler": "echo", "config": {"rows": "{{ load.rows | length }}", "sum": "{{ load.sum }}"}}
     report = await bench.run(
         [{**LOADED, "compensate": undo}, step("break", "bad", config={"message": "no"}, depends_on=["load"])]

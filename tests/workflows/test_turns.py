@@ -78,7 +78,7 @@ async def test_many_steps_read_many_stored_values(bench: Bench) -> None:
     assert (report.status, report.skipped) == (RunStatus.COMPLETED, 300)
 
 
-async def test_what_is_held_back_begins_while_only_people_are_waited_for(bench: Bench) -> None:
+async def test_deferred_steps_begin_while_a_run_waits_only_for_people(bench: Bench) -> None:
     asks: list[dict[str, Json]] = [
         {"id": f"h{n}", "human": {"title": "?", "show": {"text": "{{ inputs.text }}"}}} for n in range(12)
     ]
@@ -88,7 +88,7 @@ async def test_what_is_held_back_begins_while_only_people_are_waited_for(bench: 
         report: RunReport = await handle.query(STATE, result_type=RunReport)
         return report.steps["a"].status is StepStatus.COMPLETED and report.status is RunStatus.WAITING
 
-    await eventually(has_run, "the step beside the questions")
+    await eventually(has_run, "the step next to the questions")
     for ask in asks:
         await bench.answer(handle, ask["id"], "yes")
     assert (await bench.finish(handle)).status is RunStatus.COMPLETED

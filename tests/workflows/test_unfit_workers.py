@@ -13,8 +13,8 @@ from docrail.activities.handlers import call_external_service
 from docrail.activities.wrapper import activity_for, missing_handler_activity
 from docrail.adapters.temporal.draining import working
 from docrail.dag.explain.report import RunReport
-from docrail.dag.language.limits import CHUNK_ITEMS
 from docrail.dag.language.statuses import RunStatus
+from docrail.dag.language.step_kinds import CHUNK_ITEMS
 from docrail.dag.values.json_values import Json
 from docrail.services.tools import Outside
 from docrail.worker import assemble_worker

@@ -462,6 +462,17 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_of_tenant ON sessions (tenant_id, created_at DESC, session_id DESC);
 
+-- The name of each person of an identity provider: one for each, whatever the provider calls them later.
+CREATE TABLE people (
+    tenant_id  text NOT NULL,
+    issuer     text NOT NULL,
+    subject    text NOT NULL, -- the provider's own id of the person
+    name       text NOT NULL,
+    first_seen timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, issuer, subject),
+    UNIQUE (tenant_id, name)
+);
+
 -- Audit ----------------------------------------------------------------------------------------------------------------
 
 -- The hash of each event covers the event before it. The head has the length of the chain, and is locked to append.

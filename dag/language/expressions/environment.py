@@ -13,17 +13,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import missing
 
-from docrail.dag.language.expressions.expression_errors import (
-    NO_ELSE,
-    NOTHING_IN_LIST,
-    SIDE_BY_SIDE,
-    LackError,
-    failed_filter,
-    incomparable,
-    no_value,
-    show,
-    wrong_test_call,
-)
+from docrail.dag.language.expressions import expression_errors
 from docrail.dag.values.cost import BYTES_PER_STEP, ExpressionError, Work, length_of
 from docrail.dag.values.json_parts import NOTHING, lookup
 from docrail.dag.values.json_values import MAX_INTEGER, MAX_VALUE_BYTES, Json
@@ -72,10 +62,10 @@ class Missing(ChainableUndefined, StrictUndefined):
 
     def _error(self, _: str) -> ExpressionError:
         if self._undefined_hint:  # set by filters that take one element of a list
-            return ExpressionError(NOTHING_IN_LIST)
+            return ExpressionError(expression_errors.NOTHING_IN_LIST)
         if self._undefined_obj is missing:
-            return ExpressionError(no_value(str(self._undefined_name)))
-        return LackError(self._undefined_obj, self._undefined_name)
+            return ExpressionError(expression_errors.no_value(str(self._undefined_name)))
+        return expression_errors.LackError(self._undefined_obj, self._undefined_name)
 
 
 class Environment(SandboxedEnvironment):
@@ -116,7 +106,7 @@ class Environment(SandboxedEnvironment):
         try:
             return super().call_unop(context, operator, arg)
         except TypeError:
-            raise ExpressionError(f"`{operator}` needs a number, got {show(arg)}") from None
+            raise ExpressionError(f"`{operator}` needs a number, got {expression_errors.show(arg)}") from None
 
 
 def bounded(number: Json) -> Json:
@@ -130,7 +120,7 @@ def require(value: Json) -> None:
     """Raise ExpressionError if `value` is missing."""
     if isinstance(value, Undefined):
         str(value)  # raises, with the missing name
-        raise ExpressionError(NO_ELSE)
+        raise ExpressionError(expression_errors.NO_ELSE)
 
 
 def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
@@ -138,8 +128,8 @@ def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
         bounded(value)
         return
     require(value)
-    hint = SIDE_BY_SIDE if what == "`+`" and isinstance(value, str) else ""
-    raise ExpressionError(f"{what} needs {needed}, got {show(value)}{hint}")
+    hint = expression_errors.SIDE_BY_SIDE if what == "`+`" and isinstance(value, str) else ""
+    raise ExpressionError(f"{what} needs {needed}, got {expression_errors.show(value)}{hint}")
 
 
 def _eager(lazy: Callable[..., Iterable[Json]]) -> Callable[..., list[Json]]:
@@ -191,7 +181,7 @@ def _of_text(name: str, change: Callable[..., str]) -> Callable[..., str]:
         if isinstance(value, str):
             return change(value, *args)
         require(value)
-        raise ExpressionError(f"`{name}` needs a text, got {show(value)}")
+        raise ExpressionError(f"`{name}` needs a text, got {expression_errors.show(value)}")
 
     return changed
 
@@ -230,7 +220,7 @@ def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
         try:
             return filter_(*(first[passes.name] if passes else ()), value, *args, **kwargs)
         except (TypeError, ValueError, AttributeError, FilterArgumentError):
-            raise ExpressionError(failed_filter(name, value)) from None
+            raise ExpressionError(expression_errors.failed_filter(name, value)) from None
 
     metered.__wrapped__ = filter_  # type: ignore[attr-defined]  # what it takes is asked of it (dag.language)
     return metered
@@ -253,7 +243,11 @@ def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
         except TypeError:
             is_alone = name in ALONE
             has_wrong_count = len(args) != (not is_alone)
-            message = wrong_test_call(name, is_alone=is_alone) if has_wrong_count else incomparable(name, value, *args)
+            message = (
+                expression_errors.wrong_test_call(name, is_alone=is_alone)
+                if has_wrong_count
+                else expression_errors.incomparable(name, value, *args)
+            )
             raise ExpressionError(message) from None
 
     return metered
@@ -267,7 +261,7 @@ def compare(context: Context, left: Json, rest: Iterable[tuple[str, Json]]) -> b
             if not COMPARISONS[name](left, right):
                 return False
         except TypeError:
-            raise ExpressionError(incomparable(name, left, right)) from None
+            raise ExpressionError(expression_errors.incomparable(name, left, right)) from None
         left = right
     return True
 

@@ -4,8 +4,8 @@ Jinja generates Python source and compiles it, a millisecond per expression. A t
 two seconds, may evaluate thousands of expressions for the first and only time.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from jinja2 import Undefined, nodes
 from jinja2.runtime import Context
@@ -28,11 +28,8 @@ def code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Any]:
 
 
 def _code_of(node: nodes.Node) -> Code:
-    return _CODE[type(node)](node)
-
-
-def _codes_of(parts: Iterable[nodes.Node]) -> list[Code]:
-    return [_code_of(part) for part in parts]
+    """Return the code of a node, made from the code of its parts."""
+    return _CODE[type(node)](node, *map(_code_of, node.iter_child_nodes()))
 
 
 def _name(node: nodes.Name) -> Code:
@@ -45,109 +42,65 @@ def _name(node: nodes.Name) -> Code:
     return look_up
 
 
-def _constant(node: nodes.Const) -> Code:
-    value = node.value
-    return lambda _: value
-
-
-def _attribute(node: nodes.Getattr) -> Code:
-    of, key = _code_of(node.node), node.attr
-    return lambda context: ENVIRONMENT.getattr(of(context), key)
-
-
-def _item(node: nodes.Getitem) -> Code:
-    of, key = _code_of(node.node), _code_of(node.arg)
-    return lambda context: ENVIRONMENT.getitem(of(context), key(context))
-
-
-def _list(node: nodes.List) -> Code:
-    parts = _codes_of(node.items)
-    return lambda context: [part(context) for part in parts]
-
-
-def _tuple(node: nodes.Tuple) -> Code:
-    parts = _codes_of(node.items)
-    return lambda context: tuple([part(context) for part in parts])
-
-
-def _dict(node: nodes.Dict) -> Code:
-    pairs = [(_code_of(pair.key), _code_of(pair.value)) for pair in node.items]
-    return lambda context: {key(context): value(context) for key, value in pairs}
-
-
-def _and(node: nodes.And) -> Code:
-    left, right = _code_of(node.left), _code_of(node.right)
-    return lambda context: left(context) and right(context)
-
-
-def _or(node: nodes.Or) -> Code:
-    left, right = _code_of(node.left), _code_of(node.right)
-    return lambda context: left(context) or right(context)
-
-
-def _not(node: nodes.Not) -> Code:
-    of = _code_of(node.node)
-    return lambda context: not of(context)
-
-
-def _sign(node: nodes.UnaryExpr) -> Code:
-    of, operator = _code_of(node.node), node.operator
-    return lambda context: ENVIRONMENT.call_unop(context, operator, of(context))
-
-
-def _arithmetic(node: nodes.BinExpr) -> Code:
-    left, right, operator = _code_of(node.left), _code_of(node.right), node.operator
-    return lambda context: ENVIRONMENT.call_binop(context, operator, left(context), right(context))
-
-
-def _comparison(node: nodes.Compare) -> Code:
+def _comparison(node: nodes.Compare, first: Code, *rest: Code) -> Code:
     """Return a comparison. All operands are evaluated first, even if an early one decides the result."""
-    first = _code_of(node.expr)
-    rest = [(operand.op, _code_of(operand.expr)) for operand in node.ops]
-    return lambda context: compare(context, first(context), [(name, part(context)) for name, part in rest])
+    named = [(operand.op, part) for operand, part in zip(node.ops, rest, strict=True)]
+    return lambda context: compare(context, first(context), [(name, part(context)) for name, part in named])
 
 
-def _choice(node: nodes.CondExpr) -> Code:
-    test, then = _code_of(node.test), _code_of(node.expr1)
-    if node.expr2 is not None:
-        otherwise = _code_of(node.expr2)
+def _choice(node: nodes.CondExpr, test: Code, then: Code, otherwise: Code | None = None) -> Code:
+    if otherwise is not None:
         return lambda context: then(context) if test(context) else otherwise(context)
     hint = NO_ELSE.format(node.lineno)
     return lambda context: then(context) if test(context) else Undefined(hint)
 
 
-def _call(node: nodes.Filter | nodes.Test) -> Code:
+def _call(node: nodes.Filter | nodes.Test, of: Code, *parts: Code) -> Code:
     """Return a call of a filter or a test, each of which takes the context first (environment.py)."""
     known: Mapping[str, Any] = ENVIRONMENT.filters if isinstance(node, nodes.Filter) else ENVIRONMENT.tests
-    function, of, parts = known[node.name], _code_of(cast("nodes.Expr", node.node)), _codes_of(node.args)
-    if not node.kwargs and node.dyn_args is None and node.dyn_kwargs is None:
-        return lambda context: function(context, of(context), *[part(context) for part in parts])
+    function, positional = known[node.name], parts[: len(node.args)]
+    if len(parts) == len(positional):
+        return lambda context: function(context, of(context), *[part(context) for part in positional])
     keywords = [(str(keyword.key), _code_of(keyword.value)) for keyword in node.kwargs]
     more = _code_of(node.dyn_args or nodes.Tuple([], "load"))
     named = _code_of(node.dyn_kwargs or nodes.Dict([]))
 
     def call(context: Context) -> Any:
-        args = [of(context), *[part(context) for part in parts]]
+        args = [of(context), *[part(context) for part in positional]]
         named_here = {key: part(context) for key, part in keywords}
         return function(context, *args, *more(context), **named_here, **named(context))
 
     return call
 
 
-_CODE: Mapping[type[nodes.Node], Callable[[Any], Code]] = {
+def _sign(node: nodes.UnaryExpr, of: Code) -> Code:
+    operator = node.operator
+    return lambda context: ENVIRONMENT.call_unop(context, operator, of(context))
+
+
+def _arithmetic(node: nodes.BinExpr, left: Code, right: Code) -> Code:
+    operator = node.operator
+    return lambda context: ENVIRONMENT.call_binop(context, operator, left(context), right(context))
+
+
+_CODE: Mapping[type[nodes.Node], Callable[..., Code]] = {
     nodes.Name: _name,
-    nodes.Const: _constant,
-    nodes.Getattr: _attribute,
-    nodes.Getitem: _item,
-    nodes.List: _list,
-    nodes.Tuple: _tuple,
-    nodes.Dict: _dict,
-    nodes.And: _and,
-    nodes.Or: _or,
-    nodes.Not: _not,
+    nodes.Const: lambda node: lambda _: node.value,
+    nodes.Getattr: lambda node, of: lambda context: ENVIRONMENT.getattr(of(context), node.attr),
+    nodes.Getitem: lambda _, of, key: lambda context: ENVIRONMENT.getitem(of(context), key(context)),
+    nodes.List: lambda _, *parts: lambda context: [part(context) for part in parts],
+    nodes.Tuple: lambda _, *parts: lambda context: tuple([part(context) for part in parts]),
+    nodes.Dict: lambda _, *pairs: lambda context: dict([pair(context) for pair in pairs]),
+    nodes.Pair: lambda _, key, value: lambda context: (key(context), value(context)),
+    nodes.Keyword: lambda _, value: value,
+    nodes.Operand: lambda _, value: value,
+    nodes.And: lambda _, left, right: lambda context: left(context) and right(context),
+    nodes.Or: lambda _, left, right: lambda context: left(context) or right(context),
+    nodes.Not: lambda _, of: lambda context: not of(context),
     **dict.fromkeys((nodes.Neg, nodes.Pos), _sign),
     **dict.fromkeys((nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod), _arithmetic),
     nodes.Compare: _comparison,
     nodes.CondExpr: _choice,
     **dict.fromkeys((nodes.Filter, nodes.Test), _call),
 }
+"""The code of each kind of node, given the node and the code of its parts."""

@@ -24,16 +24,6 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path
 from docrail.dag.values.stored import part_of
 
-__all__ = [
-    "Expression",
-    "Scope",
-    "compile_expression",
-    "expression_spans",
-    "parse_text",
-    "read_path",
-    "values_of",
-]
-
 MAX_LENGTH = 1_000
 """Longest expression, in characters: enough for any readable rule, and it bounds the cost of parsing."""
 MAX_BRACKETS = 12
@@ -52,11 +42,9 @@ class Scope(Protocol):
 
     def name(self, name: str) -> Json:
         """Return the value of a plain name: a step's output, `inputs`, `document`, ..."""
-        ...
 
     def step(self, step_id: str) -> Mapping[str, Json]:
         """Return what `steps.<id>` shows: status, error, attempts, reason, decided_by, output."""
-        ...
 
     def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
         """Return `values` with the loaded parts that `paths` read filled in; `alone`: the expression is only a path."""
@@ -102,7 +90,8 @@ class Expression:
         try:
             work.spend(STEPS)
             if self._value_of is None:  # compiled on first use: the validator never evaluates
-                self._value_of = _plain_code_of(self._tree)
+                code = code_of(self._tree)
+                self._value_of = lambda values: plain(code(values))
             given = values_of(self.references, scope)
             values = scope.loaded(given, self.paths, alone=alone and self.path is not None)
             value = self._value_of({**values, WORK: work})
@@ -124,7 +113,12 @@ def compile_expression(text: str) -> Expression:
     """Compile `text`. Raises ExpressionError with the reason."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression has {len(text)} characters, more than {MAX_LENGTH}")
-    _check_brackets(text)
+    # Jinja's parser recurses into brackets, and the limit must not depend on the caller's stack.
+    depth = 0
+    for token in _TOKENS.finditer(text):
+        depth += (token[0] in "([{") - (token[0] in ")]}")
+        if depth > MAX_BRACKETS:
+            raise ExpressionError(f"brackets are nested deeper than {MAX_BRACKETS} levels")
     try:
         return Expression(text, parse(text))
     except FAULTS as error:
@@ -163,15 +157,6 @@ def _end_of_expression(text: str, start: int) -> int:
             return token.start()
         depth += (token[0] in "([{") - (token[0] in ")]}")
     raise ExpressionError("`{{` is not closed by `}}`")
-
-
-def _check_brackets(text: str) -> None:
-    """Refuse deep nesting before Jinja's parser recurses into it: the limit must not depend on the caller's stack."""
-    depth = 0
-    for token in _TOKENS.finditer(text):
-        depth += (token[0] in "([{") - (token[0] in ")]}")
-        if depth > MAX_BRACKETS:
-            raise ExpressionError(f"brackets are nested deeper than {MAX_BRACKETS} levels")
 
 
 def plain(value: Json) -> Json:
@@ -250,11 +235,6 @@ def _subject_of(error: LackError, paths: Sequence[Path], values: Mapping[str, Js
                 return called(path[:depth])
             value = lookup(value, key)
     return ""
-
-
-def _plain_code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Json]:
-    code = code_of(tree)
-    return lambda values: plain(code(values))
 
 
 def _path_of(node: nodes.Node) -> Path | None:

@@ -14,14 +14,11 @@ from docrail.dag.values.json_values import MAX_INTEGER, Json, canonical
 
 SHOWN_CHARACTERS = 40
 
-
 MOST_KEYS = 8
 """Keys of an object that a message lists."""
 
-
 MOST_COMPARED = 20
 """Keys compared with a misspelt one: thousands of conditions may fail in one turn."""
-
 
 ALIKE = 0.6
 """Similarity from which a key is suggested in place of another one."""
@@ -131,15 +128,11 @@ def _same(one: str, other: str) -> int:
 
 NO_ELSE = "`if` without `else` gave nothing: add an `else`"
 
-
 SIDE_BY_SIDE = "; texts go side by side, {{ a }}{{ b }}"
-
 
 NOTHING_IN_LIST = "an empty list has no first, last, least or greatest element; `| default(...)` gives one"
 
-
 _SYMBOLS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "le": "<=", "gt": ">", "gteq": ">=", "ge": ">="}
-
 
 _USAGE: Mapping[str, str] = {
     "default": "default(0)",
@@ -154,9 +147,7 @@ _USAGE: Mapping[str, str] = {
 }
 """Example usage of filters that take arguments; all others are written by their name alone."""
 
-
 _ONE_KIND = ("sort", "min", "max", "unique")
-
 
 _NO_LIST = ("default", "round", "int", "float", "lower", "upper", "trim")
 
@@ -207,7 +198,6 @@ _ANSWERS: Sequence[tuple[str, str]] = (
     (r"^expected token 'name', got '\|'", "unexpected '|' after '|'; write `or`"),
 )
 """Messages to replace, because they mention templates or tokens, which authors do not know."""
-
 
 _ADVICE: Sequence[tuple[str, str]] = (
     (r"^unexpected '='", "to compare, write =="),

@@ -21,7 +21,6 @@ from docrail.dag.values.problems import Path
 
 PATH_KEY = "$path"
 
-
 _Resolve = Callable[[Scope, Work], Json]
 
 

@@ -58,7 +58,7 @@ class _Reader:
             self.tree.key(_text(written), place)
             self.expected = "colon"
         elif self.expected in ("value", "first value"):
-            self.tree.scalar(_scalar(kind, written), place)
+            self.tree.add(_scalar(kind, written), place)
             self.expected = "comma"
         else:
             raise NotJsonError

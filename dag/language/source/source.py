@@ -14,10 +14,8 @@ from docrail.dag.values.problems import Places, Problem
 MAX_SOURCE_BYTES = 3_000_000
 """Twice the limit of a definition as JSON: room for comments and indentation."""
 
-
 _NOT_TEXT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML does not allow; JSON's control characters are among them."""
-
 
 _MEANT_AS_JSON = re.compile(r'\s*\{\s*("|\}|\Z)')
 

@@ -1,5 +1,6 @@
 """Build a JSON value from a reader's events, with the position of every part, and report what is not valid JSON."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from docrail.dag.values.findings import MAX_PROBLEMS
@@ -9,7 +10,6 @@ from docrail.dag.values.problems import Path, Place, Places, Problem, path_text
 
 MAX_PARTS = 300_000
 """Values per text: far more than the largest accepted definition has."""
-
 
 MAX_DIGITS = 40
 """A longer integer is read as a float, since Python refuses to parse thousands of digits; neither is accepted later."""
@@ -24,15 +24,13 @@ class SourceError(Exception):
         self.problem = Problem(code, message, "$", line, column)
 
 
+@dataclass(slots=True)
 class _Open:
     """An object or a list that is being read. `key` is the field whose value comes next."""
 
-    __slots__ = ("container", "key", "path")
-
-    def __init__(self, container: dict[str, Json] | list[Json], path: Path) -> None:
-        self.container: Any = container
-        self.path = path
-        self.key: str | None = None
+    container: Any
+    path: Path
+    key: str | None = None
 
 
 class TreeBuilder:
@@ -65,10 +63,6 @@ class TreeBuilder:
         self._keys[path] = place
         around.key = name
 
-    def scalar(self, value: Json, place: Place) -> None:
-        """Add a scalar value."""
-        self._place(value, place)
-
     def begin(self, container: dict[str, Json] | list[Json], place: Place) -> None:
         """Start an object or a list; what follows goes into `container` until `end`."""
         if self.expects_key:
@@ -79,7 +73,7 @@ class TreeBuilder:
             )
         if len(self._open) > MAX_DEPTH:
             raise SourceError("too-deep", f"nested deeper than {MAX_DEPTH} levels", place)
-        self._open.append(_Open(container, self._place(container, place)))
+        self._open.append(_Open(container, self.add(container, place)))
 
     def end(self) -> None:
         """End the innermost object or list."""
@@ -100,7 +94,8 @@ class TreeBuilder:
             return (*around.path, len(around.container))
         return around.path if around.key is None else (*around.path, around.key)
 
-    def _place(self, value: Json, place: Place) -> Path:
+    def add(self, value: Json, place: Place) -> Path:
+        """Add a scalar, or an object or a list that has been started; return its path."""
         path = self.path
         if not self._open:
             self.value = value

@@ -77,14 +77,14 @@ def _take_alias(name: str, place: Place, tree: TreeBuilder) -> None:
         tree.key(f"*{name}", place)
     tree.report("alias", f"anchors are not allowed: write out what '*{name}' means", tree.path, place)
     if not is_key:
-        tree.scalar(None, place)
+        tree.add(None, place)
 
 
 def _take_scalar(event: yaml.ScalarEvent, place: Place, tree: TreeBuilder) -> None:
     _check_tag(event.tag, (), tree, place)
     value = scalar(event.value) if event.implicit[0] and event.tag is None else event.value
     if not tree.expects_key:
-        tree.scalar(value, place)
+        tree.add(value, place)
         return
     tree.key(event.value, place)
     if not isinstance(value, str):

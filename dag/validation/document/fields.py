@@ -13,16 +13,7 @@ from pydantic_core import ErrorDetails
 from docrail.dag.language.definition import STEP_ALIASES, Definition, Step
 from docrail.dag.language.step_kinds import Abort, Case, OnTimeout
 from docrail.dag.language.version_refs import parse_ref
-from docrail.dag.validation.document.suggestions import (
-    homes_of,
-    meant_choice,
-    meant_end,
-    meant_value,
-    names_branch,
-    note_on,
-    remark_on_then,
-    translate,
-)
+from docrail.dag.validation.document import suggestions
 from docrail.dag.values.findings import MAX_PROBLEMS, Findings
 from docrail.dag.values.json_parts import along
 from docrail.dag.values.json_values import Json
@@ -85,9 +76,9 @@ def report_unknown(
 ) -> str | None:
     """Report the unknown field at `path` of `owner`, an object of `model`; return the field that was meant."""
     names, word = list(known), str(path[-1])
-    note = note_on(model, word)
-    homes = [] if note else homes_of(model, word)
-    meant = None if homes or note else translate(model, word) or findings.suggestions.closest(word, names)
+    note = suggestions.note_on(model, word)
+    homes = [] if note else suggestions.homes_of(model, word)
+    meant = None if homes or note else suggestions.translate(model, word) or findings.suggestions.closest(word, names)
     message = f"{owner} has no field '{quote(word)}'"
     if homes:
         message += f"; it belongs in {' or '.join(homes)}"
@@ -154,16 +145,16 @@ class _Report:
         name = field_name(self.findings.author_path(path))
         subject = f"'{name}'" if path else name
         message = f"{subject} {_with_form(rule, path, model)}, found {describe(found)}"
-        meant, remark = meant_value(rule, found, model, path), ""
+        meant, remark = suggestions.meant_value(rule, found, model, path), ""
         if meant is None and isinstance(found, str):
             choices = choices_of(context)
-            meant = meant_choice(found, choices) or self.findings.suggestions.closest(found, choices)
+            meant = suggestions.meant_choice(found, choices) or self.findings.suggestions.closest(found, choices)
             if self._is_template(found):
                 remark = _NO_TEMPLATE
             elif model is OnTimeout:
-                remark, meant = meant_end(found, is_name=is_id(found))
+                remark, meant = suggestions.meant_end(found, is_name=is_id(found))
         if path[-2:] == ("on_timeout", "then") and meant is None:
-            remark = remark_on_then(found)
+            remark = suggestions.remark_on_then(found)
         self.findings.error(code, path, message + remark, meant, at_key=is_key)
 
     def _is_template(self, found: str) -> bool:
@@ -178,7 +169,7 @@ class _Report:
         elif ref is not None:  # as `docrail run` takes it
             message += "" if ref.version is None else f"; write the version separately, as 'version: {ref.version}'"
             fixed = ref.definition_id
-        elif names_branch(path) and "." in text:
+        elif suggestions.names_branch(path) and "." in text:
             message += "; write the branch without its step here, and as STEP.NAME in 'depends_on'"
             fixed = text.rpartition(".")[2]
         self.findings.error("bad-id", path, message, fixed if is_id(fixed) else None, at_key=at_key)
@@ -218,7 +209,6 @@ _LISTS = {
 }
 """Form of a list's entries, by its field."""
 
-
 _PARTS: Mapping[type[BaseModel], str] = {
     Abort: "must be a text: why the run ends",
     Case: "must be a case, {when: EXPRESSION, branch: NAME} or as the last one {else: NAME}",
@@ -241,7 +231,7 @@ def _with_form(rule: str, path: Path, model: type[BaseModel] | None) -> str:
 
 def _text_for(path: Path) -> str:
     """Return the purpose of a text at `path`, where authors often write something else."""
-    if names_branch(path):
+    if suggestions.names_branch(path):
         return ", a name of your own, for steps with depends_on: [STEP.NAME]"
     is_condition = path[-3:-2] == ("switch",) or path[:1] + path[2:] == ("steps", "condition")
     return ", a condition such as inputs.total > 10" if is_condition else ""

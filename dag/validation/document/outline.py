@@ -24,7 +24,6 @@ CONTEXT: Mapping[str, tuple[str, ...] | None] = {
 """Names that a run's context provides, and the fields of each (workflows/driver_context.py); those of `document` are
 unknown."""
 
-
 OWN_WORDS = frozenset({"inputs", "steps", *CONTEXT})
 """Names with which any expression may begin, besides the steps' ids."""
 
@@ -215,7 +214,10 @@ def parts_of(step: dict[str, Json]) -> Iterator[Part]:
     if isinstance(step.get("abort"), str):
         yield Part(("abort",), step["abort"])
     yield from _below(step, ("abort", "reason"))
-    yield from _conditions(step.get("switch"))
+    cases = step.get("switch")
+    for number, case in enumerate(cases if isinstance(cases, list) else ()):
+        if isinstance(case, dict) and isinstance(case.get("when"), str):
+            yield Part(("switch", number, "when"), case["when"], is_expression=True)
 
 
 def _below(
@@ -224,12 +226,6 @@ def _below(
     around = step.get(path[0])
     if isinstance(around, dict) and path[1] in around:
         yield Part(path, around[path[1]], sees_item=sees_item, sees_itself=sees_itself)
-
-
-def _conditions(cases: Json) -> Iterator[Part]:
-    for number, case in enumerate(cases if isinstance(cases, list) else ()):
-        if isinstance(case, dict) and isinstance(case.get("when"), str):
-            yield Part(("switch", number, "when"), case["when"], is_expression=True)
 
 
 def templates_in(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:

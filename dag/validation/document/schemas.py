@@ -1,17 +1,8 @@
 """Check the JSON Schemas of inputs and answers: known keywords, well formed, and with fitting defaults."""
 
 from docrail.dag.validation.document.outline import Outline
+from docrail.dag.values import json_schema
 from docrail.dag.values.findings import Findings
-from docrail.dag.values.json_schema import (
-    KEYWORDS,
-    NAMED,
-    SCHEMA,
-    SCHEMAS,
-    TYPES,
-    TooMuchWorkError,
-    _SchemaRule,
-    violations,
-)
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.patterns import PatternError, check_pattern
 from docrail.dag.values.problems import Path
@@ -37,7 +28,7 @@ def _check_default(declared: dict[str, Json], path: Path, findings: Findings) ->
     default, kind = declared.get("default"), declared.get("type")
     if default is None:
         return
-    if isinstance(kind, str) and kind in TYPES and not TYPES[kind](default):
+    if isinstance(kind, str) and kind in json_schema.TYPES and not json_schema.TYPES[kind](default):
         message = f"the default of input '{path[-1]}' is {describe(default)}, but its type is {kind}"
         findings.error("wrong-default", (*path, "default"), message)
     if declared.get("required") is True:
@@ -53,9 +44,9 @@ def check_schema(schema: dict[str, Json], path: Path, findings: Findings) -> Non
         if isinstance(part, dict):
             for keyword, value in part.items():
                 _check_keyword((*where, keyword), keyword, value, findings)
-                pending.extend(_schemas_in((*where, keyword), KEYWORDS.get(keyword), value))
+                pending.extend(_schemas_in((*where, keyword), json_schema.KEYWORDS.get(keyword), value))
         elif not isinstance(part, bool):
-            meant = f"{{type: {part}}}" if isinstance(part, str) and part in TYPES else None
+            meant = f"{{type: {part}}}" if isinstance(part, str) and part in json_schema.TYPES else None
             message = f"the schema of '{field_name(where)}' must be an object, found {describe(part)}"
             findings.error("wrong-type", where, message, meant)
 
@@ -64,7 +55,7 @@ def check_answer_schema(schema: Json, path: Path, findings: Findings) -> None:
     """Report what is not valid JSON Schema at `path`. Fields listed without `properties` are reported once."""
     if not isinstance(schema, dict):
         return  # reported with the fields
-    if schema and not any(keyword in KEYWORDS for keyword in schema):
+    if schema and not any(keyword in json_schema.KEYWORDS for keyword in schema):
         message = f"'{path[-1]}' must be a JSON Schema, and has none of its keywords"
         fields = ", ".join(f"{quote(name)}: {{type: …}}" for name in list(schema)[:MOST_FIELDS])
         findings.error("unknown-keyword", path, message, f"{{type: object, properties: {{{fields}}}}}")
@@ -73,9 +64,9 @@ def check_answer_schema(schema: Json, path: Path, findings: Findings) -> None:
 
 
 def _check_keyword(path: Path, keyword: str, value: Json, findings: Findings) -> None:
-    if keyword not in KEYWORDS:
-        meant = findings.suggestions.closest(keyword, KEYWORDS)
-        if meant is not None and not KEYWORDS[meant][0](value):
+    if keyword not in json_schema.KEYWORDS:
+        meant = findings.suggestions.closest(keyword, json_schema.KEYWORDS)
+        if meant is not None and not json_schema.KEYWORDS[meant][0](value):
             meant = None
         message = f"JSON Schema has no keyword '{quote(keyword)}' here"
         if keyword.startswith("$"):
@@ -84,7 +75,7 @@ def _check_keyword(path: Path, keyword: str, value: Json, findings: Findings) ->
             message += "; write the fields of an object under 'properties'"
         findings.error("unknown-keyword", path, message, meant, at_key=True)
         return
-    fits, expected = KEYWORDS[keyword]
+    fits, expected = json_schema.KEYWORDS[keyword]
     if not fits(value):
         meant = findings.suggestions.closest(value, FORMATS) if keyword == "format" and isinstance(value, str) else None
         findings.error("wrong-value", path, f"'{keyword}' must be {expected}, found {describe(value)}", meant)
@@ -103,12 +94,12 @@ def _check_pattern(path: Path, pattern: str, findings: Findings) -> None:
         findings.error("wrong-pattern", path, message)
 
 
-def _schemas_in(path: Path, rule: _SchemaRule | None, value: Json) -> list[tuple[Path, Json]]:
-    if rule is SCHEMA:
+def _schemas_in(path: Path, rule: json_schema._SchemaRule | None, value: Json) -> list[tuple[Path, Json]]:
+    if rule is json_schema.SCHEMA:
         return [(path, value)] if isinstance(value, dict) else []
-    if rule is SCHEMAS and isinstance(value, list):
+    if rule is json_schema.SCHEMAS and isinstance(value, list):
         return [((*path, index), item) for index, item in enumerate(value)]
-    if rule is NAMED and isinstance(value, dict):
+    if rule is json_schema.NAMED and isinstance(value, dict):
         return [((*path, name), item) for name, item in value.items()]
     return []
 
@@ -120,10 +111,10 @@ def check_fit(schema: Json, value: Json, path: Path, findings: Findings) -> None
     if not isinstance(schema, dict) or scratch.has_errors:
         return
     try:
-        for violation in violations(schema, value):
+        for violation in json_schema.violations(schema, value):
             field = ".".join(map(str, (path[-1], *violation.path)))
             findings.error("schema-mismatch", (*path, *violation.path), f"'{quote(field)}' {violation.message}")
-    except TooMuchWorkError:
+    except json_schema.TooMuchWorkError:
         findings.error(
             "schema-mismatch",
             path,

@@ -136,7 +136,6 @@ _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
 }
 """Terms of other engines, and the field here with the same meaning."""
 
-
 COMMANDS: Mapping[str, StepKind] = {
     **dict.fromkeys(("WaitForResponse", "wait_for_response", "timer", "signal", "webhook"), StepKind.WAIT),
     **dict.fromkeys(("EvaluateIfThenElse", "evaluate_if_then_else", "if", "choice"), StepKind.SWITCH),
@@ -144,7 +143,6 @@ COMMANDS: Mapping[str, StepKind] = {
     **{kind.value: kind for kind in StepKind},
 }
 """Handler names, including names of commands, that are a kind of step here."""
-
 
 EXAMPLES: Mapping[StepKind, str] = {
     StepKind.HANDLER: "handler: NAME",
@@ -156,36 +154,27 @@ EXAMPLES: Mapping[StepKind, str] = {
 }
 """The shortest valid form of each kind."""
 
-
 NAMES: Mapping[str, str] = dict.fromkeys(
     ("input", "params", "parameters", "args", "vars", "variables", "trigger", "ctx", "context"), "inputs"
 )
 """Names with which expressions of other engines begin, and the equivalent here."""
 
-
 SECRETS = frozenset({"secret", "secrets", "env"})
 """Names under which authors look for secrets."""
 
-
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?|w|weeks?)\b,?\s*", re.ASCII)
 
-
 _ISO = re.compile(r"p(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?", re.ASCII)
-
 
 _CLOCK = re.compile(r"()()(\d+):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 """Hours, minutes and optional seconds, matching the last groups of `_ISO`."""
 
-
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
-
 
 _COUNTS: Mapping[type[BaseModel], str] = {Wait: "for: timer, seconds", Cache: "ttl_seconds", RunPriority: "key"}
 """The meaning of a number written in place of an object, by model."""
-
 
 _SWITCHED_ON: Mapping[type[BaseModel], str] = {
     Human: "{title: QUESTION}",
@@ -193,7 +182,6 @@ _SWITCHED_ON: Mapping[type[BaseModel], str] = {
     Cache: "{ttl_seconds: SECONDS}",
 }
 """The meaning of `true` written in place of an object, by model."""
-
 
 _LONGEST_LIST = 40
 """Characters of a list that a suggestion repeats."""
@@ -314,9 +302,7 @@ _A_CHOICE = (
     "the steps of a branch say depends_on: [STEP.NAME]"
 )
 
-
 _A_WAY = "name the branch here, branch: NAME; write its steps in the definition's 'steps', with depends_on: [STEP.NAME]"
-
 
 _NOTES: Mapping[type[BaseModel], Mapping[str, str]] = {
     Step: dict.fromkeys(("branch", "branches", "then", "else", "otherwise", "elif", "cases"), _A_CHOICE),
@@ -346,7 +332,6 @@ _NOTES: Mapping[type[BaseModel], Mapping[str, str]] = {
 }
 """Notes by the model in which the word is written."""
 
-
 _MEANT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("continue", "ignore", "proceed", "go_on", "skip"), ("collect", "continue")),
     **dict.fromkeys(("stop", "cancel", "terminate", "abort", "fail"), ("fail_fast", "abort")),
@@ -367,12 +352,9 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
 }
 """Common words in place of an enum value, and the values that may be meant."""
 
-
 _APPROVALS = frozenset({"approve", "approved", "accept", "accepted", "yes", "ok", "pass"})
 
-
 _SILENCE = "; a missing answer is never an approval"
-
 
 _ENDS: Mapping[str, str] = {
     **dict.fromkeys(("skip", "ignore", "proceed", "complete", "completed", "go_on"), "continue"),

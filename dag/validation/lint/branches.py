@@ -1,4 +1,7 @@
-"""Warn about suspicious branches: a switch that may match no case, a branch or timeout that no step follows."""
+"""Warn about suspicious branches: a switch that may match no case, a branch or timeout that no step follows.
+
+Also warns if a step would treat an unanswered question as an answer: a missing answer is never an approval.
+"""
 
 import math
 import operator
@@ -7,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.language.step_kinds import StepKind, Then
 from docrail.dag.validation.document.outline import Outline, StepOutline, schema_of
 from docrail.dag.validation.document.schemas import check_fit
-from docrail.dag.validation.lint.unanswered import names, reads
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_parts import walk
 from docrail.dag.values.json_values import Json
 
 MOST_CASES = 50
@@ -33,6 +36,9 @@ _HOLDS: Mapping[str, Callable[[Json, Json], bool]] = {
     ">=": operator.ge,
 }
 _TURNED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NOT_READ = frozenset({"id", "title", "depends_on"})
+"""Fields of a step that contain no expressions."""
+
 _OF_THE_RUN = frozenset({"steps", "workflow", "run"})
 """Names whose parts have values set by the engine, which no schema in the definition describes."""
 
@@ -49,7 +55,7 @@ class _Comparison:
         return _HOLDS[self.operator](value, self.literal)
 
 
-def check_doubts(outline: Outline, findings: Findings) -> None:
+def check_dead_branches(outline: Outline, findings: Findings) -> None:
     """Warn about switches without an `else` and branches that lead nowhere."""
     followed = {edge.text for step in outline.steps for edge in step.depends_on}
     for step in outline.steps:
@@ -67,7 +73,7 @@ def _check_end(step: StepOutline, outline: Outline, findings: Findings) -> None:
     conditions = [case["when"].strip() for case in cases if isinstance(case.get("when"), str)]
     if len(conditions) == len(cases) > 0 and _leaves_something(conditions, outline):
         message = f"{step.name} fails if no case is true: end with {{else: NAME}} for everything else"
-        findings.doubt("no-else", (*step.path, "switch"), message)
+        findings.lint("no-else", (*step.path, "switch"), message)
 
 
 def _check_branches(step: StepOutline, followed: set[str], outline: Outline, findings: Findings) -> None:
@@ -81,7 +87,7 @@ def _check_branches(step: StepOutline, followed: set[str], outline: Outline, fin
             f"no step depends on '{name}': the name of a branch does not start a step, so '{other.id}' begins "
             f"whichever case is true; if it belongs to the branch, give it depends_on: [{name}]"
         )
-        findings.doubt("leads-nowhere", (*step.path, "switch", number, field), message)
+        findings.lint("leads-nowhere", (*step.path, "switch", number, field), message)
 
 
 def _leaves_something(conditions: Sequence[str], outline: Outline) -> bool:
@@ -168,6 +174,36 @@ def _check_timeout(step: StepOutline, kind: StepKind, followed: set[str], outlin
     if names(outline.outputs, step.id) or any(reads(other, step.id) for other in outline.steps):
         return
     if kind is StepKind.HUMAN and step.id in followed:
-        return  # reported by lint/unanswered.py
+        return  # reported by check_unanswered
     message = f"no step depends on '{step.id}.{branch}' or reads '{step.id}': a missing answer changes nothing"
-    findings.doubt("leads-nowhere", (*step.path, kind, "on_timeout", "branch"), message)
+    findings.lint("leads-nowhere", (*step.path, kind, "on_timeout", "branch"), message)
+
+
+def check_unanswered(outline: Outline, findings: Findings) -> None:
+    """Warn about each step that begins with or without a decision, and does not read the decision."""
+    asked = {step.id: step for step in outline.steps if step.id is not None and _may_end_unanswered(step)}
+    for step in outline.steps:
+        for edge in step.depends_on:
+            if edge.branch is None and edge.step in asked.keys() - {step.id} and not reads(step, edge.step):
+                message = (
+                    f"{step.name} also begins if no one decides '{edge.step}' in time, and does not check it: read "
+                    f"the decision or `{edge.step}.timed_out` in its condition, or let 'on_timeout' fail or abort"
+                )
+                findings.warning("unanswered-continues", edge.path, message)
+
+
+def _may_end_unanswered(step: StepOutline) -> bool:
+    rule = step.part(StepKind.HUMAN).get("on_timeout")
+    then, branch = (rule.get("then"), rule.get("branch")) if isinstance(rule, dict) else (rule, None)
+    return then == Then.CONTINUE or branch is not None
+
+
+def reads(step: StepOutline, step_id: str) -> bool:
+    """Return whether an expression of the step, or any other text in it, names another step."""
+    return any(names(value, step_id) for name, value in step.fields.items() if name not in _NOT_READ)
+
+
+def names(value: Json, step_id: str) -> bool:
+    """Return whether a text in `value` names a step."""
+    word = re.compile(rf"\b{re.escape(step_id)}\b")
+    return any(isinstance(part, str) and word.search(part) for _, part in walk(value))

@@ -7,8 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from docrail.dag.language.definition import Definition, to_json
-from docrail.dag.language.limits import CHUNK_ITEMS
-from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.language.step_kinds import CHUNK_ITEMS, StepKind
 from docrail.dag.validation.document.outline import Outline, StepOutline
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_parts import walk
@@ -18,9 +17,7 @@ from docrail.dag.values.stored import STORED
 MAX_STEPS = 5_000
 """Largest number of steps: beyond it a run's graph, state and history are unusable."""
 
-
 EVENTS_OF_A_RUN = 10
-
 
 EVENTS: Mapping[StepKind, int] = {
     # Measured: an activity costs three events, the workflow task that starts it three more.
@@ -36,17 +33,24 @@ EVENTS: Mapping[StepKind, int] = {
 }
 """History events of a step that is not retried, by its kind."""
 
-
 MAX_EVENTS = 40_000
 """Temporal ends a workflow at 51,200 events; the rest is for signals, updates and timers."""
-
 
 MOST_NAMED = 3
 """Steps that a message lists."""
 
-
 MAX_BYTES = 1_500_000
 """Temporal's limit for one payload is 2 MB, and the definition shares one with the run's inputs."""
+
+
+def check_length(document: dict[str, Json], findings: Findings) -> bool:
+    """Return whether the list of steps is not so long that looking at each would take seconds; report if it is."""
+    steps = document.get("steps")
+    if isinstance(steps, list) and len(steps) > 2 * MAX_STEPS:
+        message = f"the definition has {len(steps)} steps, more than {MAX_STEPS}; nothing else was checked"
+        findings.error("too-many-steps", ("steps",), message)
+        return False
+    return True
 
 
 def check_steps(outline: Outline, findings: Findings) -> bool:

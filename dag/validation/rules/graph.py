@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from docrail.dag.language.definition import RESERVED_WORDS, TriggerRule
+from docrail.dag.language.definition import RESERVED_IDS, RESERVED_WORDS, TriggerRule
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.validation.document.outline import Edge, Outline, StepOutline
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.graph import ancestors, cycles
+from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path, path_text
 from docrail.dag.values.wording import known_names, quote
 
@@ -35,8 +36,11 @@ class Ancestors:
         return bool(self.above[step] & (1 << ancestor | 1 << any_step))
 
 
-def check_ids(outline: Outline, findings: Findings) -> None:
-    """Report ids that are used twice or that have another meaning in expressions."""
+def check_ids(definition_id: Json, outline: Outline, findings: Findings) -> None:
+    """Report ids that are used twice, and ids with another meaning in expressions or in the API's addresses."""
+    if isinstance(definition_id, str) and definition_id in RESERVED_IDS:
+        message = f"'{definition_id}' is a page of the API's definitions, so it cannot be a definition's id"
+        findings.error("reserved-word", ("id",), message, f"{definition_id}_definition")
     for step in outline.steps:
         if step.id is None:
             continue

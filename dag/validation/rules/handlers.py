@@ -25,22 +25,18 @@ class HandlerModels(Protocol):
     @property
     def name(self) -> str:
         """Return the name that runs use."""
-        ...
 
     @property
     def aliases(self) -> tuple[str, ...]:
         """Return the other names that a definition may use."""
-        ...
 
     @property
     def config(self) -> type[BaseModel]:
         """Return the model of a step's `config`."""
-        ...
 
     @property
     def output(self) -> type[BaseModel]:
         """Return the model of the step's output."""
-        ...
 
 
 @runtime_checkable
@@ -50,7 +46,6 @@ class HasBroken(Protocol):
     @property
     def broken(self) -> Mapping[str, str]:
         """Return their errors, with file and line, by the handler's name."""
-        ...
 
 
 Catalogue = Mapping[str, HandlerModels]

@@ -9,8 +9,7 @@ from docrail.dag.language.definition import HANDLER_FIELDS
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.validation.document.outline import Outline, StepOutline
 from docrail.dag.validation.document.suggestions import EXAMPLES
-from docrail.dag.validation.rules.caching import check_cache
-from docrail.dag.validation.rules.items import check_for_each
+from docrail.dag.validation.rules.keys import check_cache, check_for_each
 from docrail.dag.validation.rules.waits import check_human, check_wait
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_values import Json
@@ -27,10 +26,8 @@ NOUNS: Mapping[StepKind, str] = {
 }
 """The name of each kind of step in messages."""
 
-
 REPEATABLE = (StepKind.HANDLER, StepKind.WORKFLOW)
 """The kinds that may run once for each element of a list."""
-
 
 _INSTEAD: Mapping[tuple[StepKind, str], str] = {
     (StepKind.WAIT, "timeout_seconds"): "write how long it waits in 'wait.timeout_seconds'",
@@ -98,14 +95,10 @@ def _check_within(step: StepOutline, outline: Outline, findings: Findings) -> No
         case StepKind.SWITCH:
             check_switch(step, findings)
         case StepKind.WORKFLOW:
-            _check_nested(step, outline.id, findings)
-
-
-def _check_nested(step: StepOutline, definition_id: Json, findings: Findings) -> None:
-    nested = step.part(StepKind.WORKFLOW).get("id")
-    if isinstance(nested, str) and nested == definition_id:
-        message = f"{step.name} runs '{quote(nested)}', the definition it is part of, which would never end"
-        findings.error("recursion", (*step.path, "workflow", "id"), message)
+            nested = step.part(StepKind.WORKFLOW).get("id")
+            if isinstance(nested, str) and nested == outline.id:
+                message = f"{step.name} runs '{quote(nested)}', the definition it is part of, which would never end"
+                findings.error("recursion", (*step.path, "workflow", "id"), message)
 
 
 FORM = "a case is {when: EXPRESSION, branch: NAME}; the last may be {else: NAME}"

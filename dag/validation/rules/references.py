@@ -31,32 +31,15 @@ from docrail.dag.values.wording import known_names, quote
 References = tuple[tuple[str, ...], ...]
 
 
-@dataclass(slots=True)
-class Compiled:
-    """A cache of compiled texts: definitions repeat the same few templates in many steps."""
-
-    conditions: dict[str, References | str] = field(default_factory=dict)
-    templates: dict[str, References | str] = field(default_factory=dict)
-
-    def condition(self, text: str) -> References | str:
-        """Return the paths that the expression reads, or what is wrong with it."""
-        if text not in self.conditions:
-            try:
-                expression = compile_expression(text)
-                self.conditions[text] = expression.misuse or expression.references
-            except ExpressionError as error:
-                self.conditions[text] = explain(error.message)
-        return self.conditions[text]
-
-    def template(self, value: Json) -> References | str:
-        """Return the paths that the template reads, or what is wrong with it."""
-        key = canonical(value)
-        if key not in self.templates:
-            try:
-                self.templates[key] = _misuse_in(value) or compile_template(value).references
-            except ExpressionError as error:
-                self.templates[key] = explain(error.message)
-        return self.templates[key]
+def _compiled(value: Json, *, is_expression: bool) -> References | str:
+    """Return the paths that an expression or a template reads, or what is wrong with it."""
+    try:
+        if is_expression:
+            expression = compile_expression(value)
+            return expression.misuse or expression.references
+        return _misuse_in(value) or compile_template(value).references
+    except ExpressionError as error:
+        return explain(error.message)
 
 
 def _misuse_in(template: Json) -> str | None:
@@ -70,10 +53,8 @@ def _misuse_in(template: Json) -> str | None:
 MAX_EXPRESSIONS = 20_000
 """Four for each step of the largest definition; compiling one takes up to a third of a millisecond."""
 
-
 STEP_ATTRIBUTES = ("status", "error", "attempts", "reason", "decided_by", "output", "branch", "answered_by")
 """The fields of `steps.<id>`."""
-
 
 _ITEM_WORDS = ("item", "index")
 
@@ -84,62 +65,32 @@ class _Reader:
 
     path: Path
     step: StepOutline | None
-    part: Part | None = None
-
-    @property
-    def is_expression(self) -> bool:
-        """Whether it is an expression without braces, in which authors easily write an unquoted text."""
-        return self.part is not None and self.part.is_expression
-
-    @property
-    def sees_item(self) -> bool:
-        """Whether it is evaluated once for each element of a list."""
-        return self.part is not None and self.part.sees_item
-
-    @property
-    def sees_itself(self) -> bool:
-        """Whether it is evaluated after its own step ended."""
-        return self.part is not None and self.part.sees_itself
+    part: Part
 
 
 def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, findings: Findings) -> None:
     """Report expressions that cannot be compiled, and references that can never be resolved."""
-    count = _count(outline)
+    parts = [part for step in outline.steps for part in parts_of(step.fields)]
+    values = [part.value for part in parts if not part.is_expression] + [outline.outputs]
+    templates = (template for value in values for _, template in templates_in((), value))
+    expressions = sum(part.is_expression for part in parts)
+    count = expressions + sum(template.count("{{") if isinstance(template, str) else 1 for template in templates)
     if count > MAX_EXPRESSIONS:
         message = f"the definition has {count} expressions, more than {MAX_EXPRESSIONS}"
         findings.error("too-many-expressions", (), message)
         return
     names = outline.ids | OWN_WORDS
     webhooks = frozenset(step.id for step in outline.steps if step.id is not None and _waits_for_webhook(step))
-    check = _Check(outline, above, catalogue, findings, names, webhooks, set())
-    compiled = Compiled()
+    check = _Check(outline, above, catalogue, findings, names, webhooks)
     for step in outline.steps:
         for part in parts_of(step.fields):
-            _check_part(step, part, check, compiled)
-    for path, template in templates_in(("outputs",), outline.outputs):
-        check.found(_Reader(path, None), compiled.template(template))
+            check.part((*step.path, *part.path), step, part)
+    check.part(("outputs",), None, Part(("outputs",), outline.outputs))
     check.warn_of_unsent()
-
-
-def _check_part(step: StepOutline, part: Part, check: "_Check", compiled: Compiled) -> None:
-    path = (*step.path, *part.path)
-    if part.is_expression:
-        check.found(_Reader(path, step, part), compiled.condition(part.value), part.value)
-        return
-    for where, template in templates_in(path, part.value):
-        check.found(_Reader(where, step, part), compiled.template(template))
 
 
 def _waits_for_webhook(step: StepOutline) -> bool:
     return step.kind is StepKind.WAIT and step.part("wait").get("for") == WaitFor.WEBHOOK
-
-
-def _count(outline: Outline) -> int:
-    parts = [part for step in outline.steps for part in parts_of(step.fields)]
-    values = [part.value for part in parts if not part.is_expression] + [outline.outputs]
-    templates = (template for value in values for _, template in templates_in((), value))
-    expressions = sum(part.is_expression for part in parts)
-    return expressions + sum(template.count("{{") if isinstance(template, str) else 1 for template in templates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,19 +103,32 @@ class _Check:
     """Names with which an expression may begin."""
     webhooks: frozenset[str]
     """The steps that wait for a webhook."""
-    sent: set[str]
+    sent: set[str] = field(default_factory=set)
     """Those of them whose callback URL is read somewhere."""
+    compiled: dict[tuple[bool, str], References | str] = field(default_factory=dict)
+    """The compiled texts: definitions repeat the same few templates in many steps."""
 
-    def found(self, reader: _Reader, compiled: References | str, expression: str | None = None) -> None:
-        """Check a compiled result: references, or an error text; `expression` is given where no template is allowed."""
+    def part(self, path: Path, step: StepOutline | None, part: Part) -> None:
+        """Check each expression in a part of a step, or in the outputs."""
+        found = [(path, part.value)] if part.is_expression else templates_in(path, part.value)
+        for where, value in found:
+            key = part.is_expression, canonical(value)
+            if key not in self.compiled:
+                self.compiled[key] = _compiled(value, is_expression=part.is_expression)
+            self._found(_Reader(where, step, part), self.compiled[key], value)
+
+    def _found(self, reader: _Reader, compiled: References | str, value: Json) -> None:
+        """Check a compiled result: references, or an error text."""
         if isinstance(compiled, str):
-            meant = _without_braces(expression)
+            text = value.strip() if reader.part.is_expression else ""
+            inside = text[2:-2].strip()
+            meant = inside if text.startswith("{{") and text.endswith("}}") and "{{" not in inside else None
             message = compiled if meant is None else "this is already an expression: write it without {{ }}"
             self._report("bad-expression", reader, message, meant)
             return
-        if not compiled and reader.part is not None and reader.part.is_condition:
+        if not compiled and reader.part.is_condition:
             message = "the condition reads no value of the run, so it is the same in every run: remove it, or let it"
-            self.findings.doubt("constant-condition", reader.path, f"{message} read an input or a step")
+            self.findings.lint("constant-condition", reader.path, f"{message} read an input or a step")
         for reference in compiled:
             self._check(reader, reference)
 
@@ -191,7 +155,7 @@ class _Check:
             self._report_name(reader, reference)
 
     def _check_item_word(self, reader: _Reader, word: str) -> None:
-        if reader.sees_item:
+        if reader.part.sees_item:
             return
         message = f"'{word}' has a value only in a step with 'for_each': in its config, inputs or 'for_each.key'"
         if reader.step is not None and reader.step.fields.get("for_each") is not None:
@@ -208,7 +172,7 @@ class _Check:
         for step_id in sorted(self.webhooks - self.sent):
             step = self.outline.steps[self.outline.index[step_id]]
             message = f"nothing reads `run.callbacks.{step_id}`, the URL that '{step_id}' waits for"
-            self.findings.doubt(
+            self.findings.lint(
                 "unsent-callback", (*step.path, "wait", "for"), f"{message}: let an earlier step send it"
             )
 
@@ -251,7 +215,6 @@ class _Check:
         self._report("unknown-attribute", reader, message, meant)
 
     def _report_name(self, reader: _Reader, reference: tuple[str, ...]) -> None:
-        """Report an unknown name."""
         root = reference[0]
         message = f"there is no step '{quote(root)}' to read from"
         meant = NAMES.get(root) or self.findings.suggestions.closest(root, self.names)
@@ -262,10 +225,10 @@ class _Check:
                 ": expressions cannot read secrets; write secret://NAME in the config of a handler that takes one"
             )
             meant = None
-        elif meant is None and reader.is_expression and reader.sees_item:
+        elif meant is None and reader.part.is_expression and reader.part.sees_item:
             is_slip = len(reference) > 1 and self.findings.suggestions.closest(root, ("item",)) is not None
             meant = ".".join(("item", *reference[is_slip:]))
-        elif meant is None and reader.is_expression and len(reference) == 1:
+        elif meant is None and reader.part.is_expression and len(reference) == 1:
             message += f"; if it is a text, it needs quotes: '{quote(root)}'"
         self._report("unknown-name", reader, message, meant)
 
@@ -275,7 +238,7 @@ class _Check:
         step = reader.step
         if step is None:
             return
-        if step.number == number and reader.sees_itself:
+        if step.number == number and reader.part.sees_itself:
             return
         if step.number == number:
             self._report("not-upstream", reader, f"{step.name} reads from itself")
@@ -305,10 +268,3 @@ class _Check:
 
     def _report(self, code: str, reader: _Reader, message: str, meant: str | None = None) -> None:
         self.findings.error(code, reader.path, message, meant)
-
-
-def _without_braces(expression: str | None) -> str | None:
-    """Return the expression inside a text in `{{ }}`."""
-    text = (expression or "").strip()
-    inside = text[2:-2].strip()
-    return inside if text.startswith("{{") and text.endswith("}}") and "{{" not in inside else None

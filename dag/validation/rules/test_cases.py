@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from docrail.dag.language.step_kinds import StepKind, WaitFor
 from docrail.dag.validation.document.fields import report_validation_error
@@ -23,7 +22,6 @@ from docrail.dag.values.problems import Path
 from docrail.dag.values.wording import describe, quote
 
 _WORDS = ("output", "failure", "items", "answer", "times_out")
-
 
 _MOCKS: Mapping[StepKind, tuple[str, ...]] = {
     StepKind.HANDLER: ("output", "failure"),
@@ -129,17 +127,21 @@ class _Outputs:
             model.model_validate(output)
         except ValidationError as error:
             # A mock may be partial: a field that it omits is missing, and reading it fails the step.
-            report_validation_error(error, model, output, self.findings, base=path, owner=owner, ignore=_is_missing)
+            report_validation_error(
+                error,
+                model,
+                output,
+                self.findings,
+                base=path,
+                owner=owner,
+                ignore=lambda fault: fault["type"] == "missing",
+            )
         for keys, _ in walk(output):
             unknown = find_unknown_field(model, tuple(map(str, keys)))
             if unknown is not None and unknown.depth == len(keys) - 1:
                 name = str(keys[-1])
                 message = f"{owner} has no field '{quote(name)}'"
                 self.findings.unknown("unknown-field", (*path, *keys), message, name, unknown.known, at_key=True)
-
-
-def _is_missing(fault: ErrorDetails) -> bool:
-    return fault["type"] == "missing"
 
 
 _GIVEN = (StepKind.HANDLER, StepKind.WORKFLOW, StepKind.HUMAN)
@@ -152,7 +154,10 @@ def check_trials(tests: Json, outline: Outline, catalogue: Catalogue, findings: 
     for place, test in enumerate(tests if isinstance(tests, list) else ()):
         if isinstance(test, dict):
             path = ("tests", place)
-            _check_name(test.get("name"), place, names, findings)
+            name = test.get("name")
+            if isinstance(name, str) and (first := names.setdefault(name, place)) != place:
+                message = f"tests[{first}] is also called '{quote(name)}': give each test its own name"
+                findings.error("duplicate-test", (*path, "name"), message)
             check = _Check(outline, findings, path)
             check.inputs(_object(test.get("inputs")))
             for step_id, mock in _object(test.get("steps")).items():
@@ -165,12 +170,6 @@ def check_trials(tests: Json, outline: Outline, catalogue: Catalogue, findings: 
 
 def _object(value: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) else {}
-
-
-def _check_name(name: Json, place: int, names: dict[str, int], findings: Findings) -> None:
-    if isinstance(name, str) and (first := names.setdefault(name, place)) != place:
-        message = f"tests[{first}] is also called '{quote(name)}': give each test its own name"
-        findings.error("duplicate-test", ("tests", place, "name"), message)
 
 
 @dataclass(frozen=True, slots=True)

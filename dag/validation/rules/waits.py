@@ -5,12 +5,12 @@ Also checks durations that contradict each other: a longest delay below the firs
 
 from docrail.dag.language.definition import RetryConfig
 from docrail.dag.language.expressions.templates import has_template, is_one_expression
-from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
-from docrail.dag.language.step_kinds import DOCUMENT_QUEUE, StepKind, WaitFor
+from docrail.dag.language.step_kinds import DOCUMENT_QUEUE, LONGEST_WAIT_SECONDS, StepKind, WaitFor
 from docrail.dag.validation.document.outline import Outline, StepOutline
 from docrail.dag.validation.document.schemas import check_answer_schema
 from docrail.dag.validation.document.suggestions import seconds_in
 from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_schema import TYPES
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path
 from docrail.dag.values.wording import describe
@@ -18,10 +18,8 @@ from docrail.dag.values.wording import describe
 OUTCOMES = "abort, fail, continue or {branch: NAME}"
 """The allowed values of `on_timeout`."""
 
-
 _NARROWS = {"enum", "const", "pattern", "format"}
 """Keywords that restrict a text to a few values or one form."""
-
 
 _FOR_ANSWERS = ("accept", "timeout_seconds", "on_timeout")
 
@@ -50,20 +48,15 @@ def check_human(step: StepOutline, findings: Findings) -> None:
     human, path = step.part(StepKind.HUMAN), (*step.path, "human")
     check_answer_schema(human.get("form"), (*path, "form"), findings)
     _check_timeout(step, human, path, findings)
-    _check_queues(human, path, findings)
-    assignees = human.get("assignees")
-    needed = assignees.get("approvals") if isinstance(assignees, dict) else None
-    if isinstance(needed, int) and needed > 1:
-        _check_agreement(human, path, findings)
-
-
-def _check_queues(human: dict[str, Json], path: Path, findings: Findings) -> None:
-    """Report an escalation into the documents queue from another queue."""
     rule, queue = human.get("on_timeout"), human.get("queue")
     if isinstance(rule, dict) and rule.get("escalate_to") == DOCUMENT_QUEUE != queue:
         message = f"'escalate_to' cannot be '{DOCUMENT_QUEUE}': its questions are decided with the run's document"
         text = f"{message}; escalate to another queue, or ask in '{DOCUMENT_QUEUE}' from the start"
         findings.error("wrong-value", (*path, "on_timeout", "escalate_to"), text)
+    assignees = human.get("assignees")
+    needed = assignees.get("approvals") if isinstance(assignees, dict) else None
+    if isinstance(needed, int) and needed > 1:
+        _check_agreement(human, path, findings)
 
 
 def _check_agreement(human: dict[str, Json], path: Path, findings: Findings) -> None:
@@ -145,7 +138,7 @@ def check_delays(defaults: Json, outline: Outline, findings: Findings) -> None:
         _check_total(step, findings)
         retry = step.part("retry_config")
         first, most = retry.get("initial_delay", FIRST_DELAY), retry.get("max_delay")
-        if not _is_number(first) or not _is_number(most) or most >= first:
+        if not TYPES["number"](first) or not TYPES["number"](most) or most >= first:
             continue  # values that are not numbers are reported with the fields
         is_common = isinstance(common, dict) and retry == common
         path: Path = ("defaults", "retry_config") if is_common else (*step.path, "retry_config")
@@ -163,7 +156,3 @@ def _check_total(step: StepOutline, findings: Findings) -> None:
             f"no attempt has its full {one:g} s"
         )
         findings.warning("never-used", (*step.path, "total_timeout_seconds"), message)
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -7,7 +7,7 @@ filled in: `ParseHTTPRequest` takes the previous result, `ParseDocument` the run
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from docrail.dag.language.expressions.templates import PATH_KEY
 from docrail.dag.language.step_kinds import StepKind
@@ -82,7 +82,9 @@ def _read(number: int, step: Json, content: str, findings: Findings, *, in_order
         kind = _decision(number, step, findings, in_order=in_order)
     if kind is not None:
         findings.commands[number] = command
-        return _as_kind(number, step, kind, findings)
+        written = findings.renames.get(("steps", number, "config"), "config")
+        findings.renames.update({("steps", number, name): written for name in kind})
+        return {name: value for name, value in step.items() if name not in (StepKind.HANDLER, "config")} | dict(kind)
     if command == SEND and isinstance(config.get("payload"), dict):
         config = config | {"payload": {name: _reference(value, content) for name, value in config["payload"].items()}}
     elif command == TAKE and in_order and number and not config.keys() & {"body", "request"}:
@@ -90,13 +92,6 @@ def _read(number: int, step: Json, content: str, findings: Findings, *, in_order
     elif command == PARSE:
         config = {"document_id": {PATH_KEY: ["document", "document_id"]}, **config}
     return {**step, "config": config} if config else step
-
-
-def _as_kind(number: int, step: dict[str, Json], kind: Mapping[str, Json], findings: Findings) -> Json:
-    """Return the step as one of another kind; its problems are reported at its parameters."""
-    written = findings.renames.get(("steps", number, "config"), "config")
-    findings.renames.update({("steps", number, name): written for name in kind})
-    return {name: value for name, value in step.items() if name not in (StepKind.HANDLER, "config")} | dict(kind)
 
 
 def _decision(number: int, step: dict[str, Json], findings: Findings, *, in_order: bool) -> dict[str, Json] | None:

@@ -98,7 +98,6 @@ def _usable_defaults(defaults: Json, findings: Findings) -> Iterator[tuple[str, 
 BEGINNING = "input"
 """The handler that gives a run's inputs to the steps after it; it may be written without a config."""
 
-
 END = "output"
 """The handler that collects a run's results; without a config, the outputs of its parents."""
 

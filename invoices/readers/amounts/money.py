@@ -7,21 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 
-from docrail.invoices.readers.amounts.sum_words import (
-    ADJUSTMENT,
-    CASH_DISCOUNT,
-    GROSS_WORDS,
-    INSIDE,
-    NET,
-    NET_WORDS,
-    NOT_A_SUM,
-    OTHERWISE,
-    PLAIN_TOTAL,
-    TAX,
-    TAX_SUM,
-    TENDERED,
-    TOTAL,
-)
+from docrail.invoices.readers.amounts import sum_words
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.dates import find_dates
@@ -89,19 +75,19 @@ def find_money(layout: Layout) -> list[Money]:
 @lru_cache(maxsize=256)  # called for each amount below the same heading
 def role_of(label: str) -> Role:
     """Return the role that a folded label gives its amount; more specific words are checked first."""
-    if CODE_LABEL.search(label) or TENDERED.match(label):
+    if CODE_LABEL.search(label) or sum_words.TENDERED.match(label):
         return Role.NOT_A_SUM
-    gross, total = bool(GROSS_WORDS.search(label)), bool(TOTAL.search(label))
-    if NOT_A_SUM.search(label) and not total:
+    gross, total = bool(sum_words.GROSS_WORDS.search(label)), bool(sum_words.TOTAL.search(label))
+    if sum_words.NOT_A_SUM.search(label) and not total:
         return Role.NOT_A_SUM
     order = (
-        (Role.ADJUSTMENT, not gross and bool(ADJUSTMENT.search(label))),
-        (Role.TAX, bool(TAX_SUM.search(label))),
-        (Role.NET, not gross and bool(NET_WORDS.search(label))),
+        (Role.ADJUSTMENT, not gross and bool(sum_words.ADJUSTMENT.search(label))),
+        (Role.TAX, bool(sum_words.TAX_SUM.search(label))),
+        (Role.NET, not gross and bool(sum_words.NET_WORDS.search(label))),
         (Role.TOTAL, total),
-        (Role.NET, not gross and bool(NET.search(label))),
-        (Role.TAX, bool(TAX.search(label))),
-        (Role.PLAIN_TOTAL, bool(PLAIN_TOTAL.search(label))),
+        (Role.NET, not gross and bool(sum_words.NET.search(label))),
+        (Role.TAX, bool(sum_words.TAX.search(label))),
+        (Role.PLAIN_TOTAL, bool(sum_words.PLAIN_TOTAL.search(label))),
     )
     return next((role for role, holds in order if holds), Role.OTHER)
 
@@ -172,9 +158,11 @@ def _is_sign(cell: Cell) -> bool:
 def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> Money:
     sentence = len(label.split()) > MAX_LABEL_WORDS
     role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
-    if len(cell.words) > MAX_LABEL_WORDS and CASH_DISCOUNT.search(OTHERWISE.split(cell.folded[: amount.start])[-1]):
+    if len(cell.words) > MAX_LABEL_WORDS and sum_words.CASH_DISCOUNT.search(
+        sum_words.OTHERWISE.split(cell.folded[: amount.start])[-1]
+    ):
         role = column = Role.NOT_A_SUM
-    remark = role is Role.TAX and INSIDE.search(label) and cell.text.startswith("(")  # not a minus
+    remark = role is Role.TAX and sum_words.INSIDE.search(label) and cell.text.startswith("(")  # not a minus
     value = abs(amount.value) if remark else amount.value
     return Money(value, amount.currency, amount.exact, cell, label, role, column, order)
 

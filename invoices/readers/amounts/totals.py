@@ -127,7 +127,8 @@ class Candidates:
 
 def candidates_of(amounts: Sequence[Money]) -> Candidates:
     """Return the amounts that may be net, tax or total, by their labels and by arithmetic."""
-    slack = _slack(amounts)
+    named = Counter(money.currency for money in amounts if money.currency).most_common(1)
+    slack = tolerance(named[0][0] if named else None)
     nets = _parts(amounts, Role.NET)
     taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets, slack)]
     steps = {ZERO, *(amounts[index].value for index in roundings(amounts))}
@@ -161,12 +162,6 @@ def _solve(amounts: Sequence[Money], lines_total: Decimal | None) -> Totals:
     headed = [part for part in _parts(amounts, Role.TOTAL) if part.value == _largest(amounts)]
     total = next((total for total in (*named, *of.totals) if total.value == kept), next(iter([*named, *headed]), None))
     return Totals(_plausible_net(of.nets, total), plausible_tax(of.taxes, total), total)
-
-
-def _slack(amounts: Sequence[Money]) -> Decimal:
-    """Return the rounding tolerance in the most frequent currency."""
-    named = Counter(money.currency for money in amounts if money.currency).most_common(1)
-    return tolerance(named[0][0] if named else None)
 
 
 def _value(part: Part | None) -> Decimal | None:
@@ -297,7 +292,7 @@ def _adjustments(amounts: Sequence[Money]) -> list[Decimal]:
 def _by_label(of: Candidates) -> Iterator[Solution]:
     for total in of.totals:
         for net in of.nets:
-            if not _plausible(net.value, total.value):
+            if (net.value >= 0) != (total.value >= 0):
                 continue
             for tax in of.taxes:
                 rest = total.value - net.value - tax.value
@@ -346,11 +341,6 @@ def _untaxed(of: Candidates) -> Iterator[Solution]:
             labelled = net.source is total.source is Source.TEXT_LABEL
             if (not apart and net.cell is not total.cell) or (labelled and apart in of.adjustments):
                 yield Solution(Totals(net, None, total, apart or ZERO), Fit.UNTAXED)
-
-
-def _plausible(net: Decimal, total: Decimal) -> bool:
-    """Return whether net and total have the same sign. The net may be larger, because discounts come later."""
-    return (net >= 0) == (total >= 0)
 
 
 def _plausible_net(nets: Sequence[Part], total: Part | None) -> Part | None:

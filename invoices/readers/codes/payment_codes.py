@@ -113,12 +113,14 @@ def _billing(information: str) -> dict[str, FieldValue[Any]]:
         return {}
     parts = {tag: re.sub(r"\\(.)", r"\1", value) for tag, value in BILLING.findall(information.removeprefix("//S1"))}
     date = _short_date(parts.get("11", ""))
+    # The whole amount is due under the condition without a discount, as in 2:10;0:30.
+    whole = re.search(r"(?:^|;)0(?:\.0*)?:([0-9]{1,3})(?:;|$)", parts.get("40", ""))
     found: dict[str, FieldValue[Any] | None] = {
         "invoice_number": _field(parts.get("10") or None),
         "date": _field(date),
         "delivery_date": _field(_short_date(parts.get("31", ""))),
         "vendor_vat_id": _vat_id(parts.get("30", "")),
-        "due_date": _field(_due(date, parts.get("40", ""))),
+        "due_date": _field(date + dt.timedelta(days=int(whole[1])) if date and whole else None),
     }
     return {name: field for name, field in found.items() if field is not None and field.value is not None}
 
@@ -128,12 +130,6 @@ def _vat_id(digits: str) -> FieldValue[str] | None:
     if not UID.fullmatch(digits):
         return None
     return _field(f"CHE{digits}", vat_evidence(f"CHE{digits}"))
-
-
-def _due(date: dt.date | None, conditions: str) -> dt.date | None:
-    """Return the due date of the whole amount: the condition without a discount, as in 2:10;0:30."""
-    whole = re.search(r"(?:^|;)0(?:\.0*)?:([0-9]{1,3})(?:;|$)", conditions)
-    return date + dt.timedelta(days=int(whole[1])) if date and whole else None
 
 
 def _short_date(digits: str) -> dt.date | None:

@@ -2,9 +2,10 @@
 
 from decimal import Decimal
 
-from docrail.invoices.model import InvoiceData, LineItem, TaxPart
+from docrail.invoices.model import InvoiceData, LineItem
 from docrail.invoices.readers.einvoice.xml_tree import Element, find, find_all, text, words_of
 from docrail.invoices.readers.einvoice.xml_values import (
+    amount_at,
     as_amount,
     as_date,
     as_document_type,
@@ -14,6 +15,7 @@ from docrail.invoices.readers.einvoice.xml_values import (
     as_vat_field,
     own_amount,
     sum_of,
+    tax_part,
 )
 
 ROOTS = frozenset({"CrossIndustryInvoice", "CrossIndustryDocument"})
@@ -49,9 +51,13 @@ def read_cii(root: Element) -> InvoiceData:
     agreement, settlement = find(trade, AGREEMENT), find(trade, SETTLEMENT)
     seller, sums = find(agreement, "SellerTradeParty"), find(settlement, SUMS)
     currency = _currency(settlement, sums)
-    total = as_amount(text(sums, "GrandTotalAmount"))
-    adjustment = (_amount(sums, "ChargeTotalAmount") or ZERO) - (_amount(sums, "AllowanceTotalAmount") or ZERO)
-    tax_parts = tuple(part for row in find_all(settlement, "ApplicableTradeTax") if (part := _tax_part(row)))
+    total = amount_at(sums, "GrandTotalAmount")
+    adjustment = (amount_at(sums, "ChargeTotalAmount") or ZERO) - (amount_at(sums, "AllowanceTotalAmount") or ZERO)
+    rows = find_all(settlement, "ApplicableTradeTax")
+    taxes = (tax_part(row, rate=RATE, base="BasisAmount", tax="CalculatedAmount") for row in rows)
+    tax_parts = tuple(part for part in taxes if part)
+    net, lines = amount_at(sums, "TaxBasisTotalAmount"), amount_at(sums, "LineTotalAmount")
+    stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
     return InvoiceData(
         document_type=as_document_type(text(header, "TypeCode"), total),
         invoice_number=as_field(text(header, "ID")),
@@ -65,8 +71,8 @@ def read_cii(root: Element) -> InvoiceData:
         buyer_name=as_field(text(agreement, "BuyerTradeParty/Name")),
         iban=as_iban_field(map(words_of, find_all(settlement, ACCOUNTS)), direct_debit=bool(text(settlement, PAYER))),
         currency=as_field(currency),
-        net=as_field(_net(sums, adjustment)),
-        tax=as_field(_tax(sums, currency, tax_parts)),
+        net=as_field(net if net is not None or lines is None else lines + adjustment),
+        tax=as_field(sum_of(part.tax for part in tax_parts) if stated is None else as_amount(words_of(stated))),
         total=as_field(total),
         net_adjustment=adjustment,
         payment_reference=text(settlement, "PaymentReference"),
@@ -76,25 +82,10 @@ def read_cii(root: Element) -> InvoiceData:
     )
 
 
-def _amount(sums: Element | None, name: str) -> Decimal | None:
-    return as_amount(text(sums, name))
-
-
 def _currency(settlement: Element | None, sums: Element | None) -> str | None:
     """Return the currency code; some senders leave it empty and give the currency only at the amounts."""
     total = find(sums, "GrandTotalAmount")
     return text(settlement, "InvoiceCurrencyCode") or (None if total is None else total.get("currencyID"))
-
-
-def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
-    """Return the amount before tax. ZUGFeRD 1.0 BASIC may omit it; it is then added up as EN 16931 defines."""
-    net, lines = _amount(sums, "TaxBasisTotalAmount"), _amount(sums, "LineTotalAmount")
-    return net if net is not None or lines is None else lines + adjustment
-
-
-def _tax(sums: Element | None, currency: str | None, parts: tuple[TaxPart, ...]) -> Decimal | None:
-    stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
-    return sum_of(part.tax for part in parts) if stated is None else as_amount(words_of(stated))
 
 
 def _vat_id(party: Element | None) -> str | None:
@@ -116,15 +107,8 @@ def _charged_lines(trade: Element | None) -> list[Element]:
 def _line(line: Element) -> LineItem:
     return LineItem(
         description=text(line, "SpecifiedTradeProduct/Name") or "",
-        quantity=as_amount(text(line, f"{LINE_DELIVERY}/BilledQuantity")),
+        quantity=amount_at(line, f"{LINE_DELIVERY}/BilledQuantity"),
         unit_price=as_unit_price(text(line, f"{LINE_AGREEMENT}/{PRICE}"), text(line, f"{LINE_AGREEMENT}/{PRICE_BASE}")),
-        amount=as_amount(text(line, f"{LINE_SETTLEMENT}/{LINE_SUMS}/LineTotalAmount")),
-        tax_rate=as_amount(text(line, f"{LINE_SETTLEMENT}/ApplicableTradeTax/{RATE}")),
+        amount=amount_at(line, f"{LINE_SETTLEMENT}/{LINE_SUMS}/LineTotalAmount"),
+        tax_rate=amount_at(line, f"{LINE_SETTLEMENT}/ApplicableTradeTax/{RATE}"),
     )
-
-
-def _tax_part(row: Element) -> TaxPart | None:
-    tax = as_amount(text(row, "CalculatedAmount"))
-    if tax is None:
-        return None
-    return TaxPart(rate=as_amount(text(row, RATE)), base=as_amount(text(row, "BasisAmount")), tax=tax)

@@ -16,7 +16,12 @@ def read_einvoice_xml(data: bytes) -> InvoiceData:
     """Return the contents of the e-invoice. Raises: UnreadableDocument for damaged, unsafe or other XML."""
     root = parse_xml(data)
     if is_einvoice(root):
-        _refuse_endless(root)
+        count = sum(1 for element in root.iter() if local_name(element) in LINES)
+        if count > MAX_LINES:
+            raise UnreadableDocument(
+                Unreadable.TOO_LARGE,
+                f"The e-invoice has {count} lines; at most {MAX_LINES} are read. Ask the sender to split it.",
+            )
         return cii.read_cii(root) if local_name(root) in cii.ROOTS else ubl.read_ubl(root)
     raise UnreadableDocument(
         Unreadable.NOT_AN_INVOICE,
@@ -30,12 +35,3 @@ def is_einvoice(root: Element) -> bool:
     if local_name(root) in cii.ROOTS:
         return True
     return local_name(root) in ubl.ROOTS and ":ubl:" in str(root.tag)
-
-
-def _refuse_endless(root: Element) -> None:
-    count = sum(1 for element in root.iter() if local_name(element) in LINES)
-    if count > MAX_LINES:
-        raise UnreadableDocument(
-            Unreadable.TOO_LARGE,
-            f"The e-invoice has {count} lines; at most {MAX_LINES} are read. Ask the sender to split it.",
-        )

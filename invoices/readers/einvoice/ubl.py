@@ -2,9 +2,10 @@
 
 from decimal import Decimal
 
-from docrail.invoices.model import InvoiceData, LineItem, TaxPart
+from docrail.invoices.model import InvoiceData, LineItem
 from docrail.invoices.readers.einvoice.xml_tree import Element, find, find_all, local_name, text, words_of
 from docrail.invoices.readers.einvoice.xml_values import (
+    amount_at,
     as_amount,
     as_date,
     as_document_type,
@@ -13,6 +14,7 @@ from docrail.invoices.readers.einvoice.xml_values import (
     as_unit_price,
     as_vat_field,
     own_amount,
+    tax_part,
 )
 
 ROOTS = frozenset({"Invoice", "CreditNote"})
@@ -28,17 +30,21 @@ def read_ubl(root: Element) -> InvoiceData:
     seller, buyer = find(root, "AccountingSupplierParty/Party"), find(root, "AccountingCustomerParty/Party")
     sums = find(root, "LegalMonetaryTotal")
     total = _total(sums)
-    currency = _currency(root, sums)
+    payable = find(sums, "PayableAmount")
+    currency = text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
     tax_total = own_amount(find_all(root, "TaxTotal/TaxAmount"), currency)
     tax_rows = find_all(None if tax_total is None else tax_total.getparent(), "TaxSubtotal")
-    tax_parts = tuple(part for row in tax_rows if (part := _tax_part(row)))
+    taxes = (tax_part(row, rate="TaxCategory/Percent", base="TaxableAmount", tax="TaxAmount") for row in tax_rows)
+    tax_parts = tuple(part for part in taxes if part)
     due = text(root, "DueDate") or text(root, "PaymentMeans/PaymentDueDate")
     code, is_credit_note = text(root, "InvoiceTypeCode|CreditNoteTypeCode"), local_name(root) == "CreditNote"
-    adjustment = (_amount(sums, "ChargeTotalAmount") or ZERO) - (_amount(sums, "AllowanceTotalAmount") or ZERO)
+    adjustment = (amount_at(sums, "ChargeTotalAmount") or ZERO) - (amount_at(sums, "AllowanceTotalAmount") or ZERO)
+    net, lines = amount_at(sums, "TaxExclusiveAmount"), amount_at(sums, "LineExtensionAmount")
+    order = text(root, "OrderReference/ID")
     return InvoiceData(
         document_type=as_document_type(code, total, is_credit_note=is_credit_note),
         invoice_number=as_field(text(root, "ID")),
-        order_reference=as_field(_order(root)),
+        order_reference=as_field(None if order == "NA" else order),
         date=as_field(as_date(text(root, "IssueDate"))),
         due_date=as_field(as_date(due)),
         delivery_date=as_field(as_date(text(root, "Delivery/ActualDeliveryDate"))),
@@ -48,7 +54,7 @@ def read_ubl(root: Element) -> InvoiceData:
         buyer_name=as_field(_name(buyer)),
         iban=as_iban_field(map(words_of, find_all(root, ACCOUNTS)), direct_debit=bool(text(root, PAYER))),
         currency=as_field(currency),
-        net=as_field(_net(sums, adjustment)),
+        net=as_field(net if net is not None or lines is None else lines + adjustment),
         tax=as_field(None if tax_total is None else as_amount(words_of(tax_total))),
         total=as_field(total),
         net_adjustment=adjustment,
@@ -59,34 +65,12 @@ def read_ubl(root: Element) -> InvoiceData:
     )
 
 
-def _amount(sums: Element | None, name: str) -> Decimal | None:
-    return as_amount(text(sums, name))
-
-
-def _currency(root: Element, sums: Element | None) -> str | None:
-    """Return the currency code; some senders omit it and give the currency only at the amounts."""
-    payable = find(sums, "PayableAmount")
-    return text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
-
-
-def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
-    """Return the amount before tax. Plain UBL may omit it; it is then added up as EN 16931 defines."""
-    net, lines = _amount(sums, "TaxExclusiveAmount"), _amount(sums, "LineExtensionAmount")
-    return net if net is not None or lines is None else lines + adjustment
-
-
 def _total(sums: Element | None) -> Decimal | None:
     """Return the amount with tax; if only the amount due is stated, earlier payments are added."""
-    total, payable = _amount(sums, "TaxInclusiveAmount"), _amount(sums, "PayableAmount")
+    total, payable = amount_at(sums, "TaxInclusiveAmount"), amount_at(sums, "PayableAmount")
     if total is not None or payable is None:
         return total
-    return payable + (_amount(sums, "PrepaidAmount") or ZERO) - (_amount(sums, "PayableRoundingAmount") or ZERO)
-
-
-def _order(root: Element) -> str | None:
-    """Return the buyer's order number. Peppol uses NA if only the seller's number is known."""
-    order = text(root, "OrderReference/ID")
-    return None if order == "NA" else order
+    return payable + (amount_at(sums, "PrepaidAmount") or ZERO) - (amount_at(sums, "PayableRoundingAmount") or ZERO)
 
 
 def _name(party: Element | None) -> str | None:
@@ -101,17 +85,8 @@ def _vat_id(party: Element | None) -> str | None:
 def _line(line: Element) -> LineItem:
     return LineItem(
         description=text(line, "Item/Name") or "",
-        quantity=as_amount(text(line, "InvoicedQuantity|CreditedQuantity")),
+        quantity=amount_at(line, "InvoicedQuantity|CreditedQuantity"),
         unit_price=as_unit_price(text(line, "Price/PriceAmount"), text(line, "Price/BaseQuantity")),
-        amount=as_amount(text(line, "LineExtensionAmount")),
-        tax_rate=as_amount(text(line, "Item/ClassifiedTaxCategory/Percent")),
-    )
-
-
-def _tax_part(row: Element) -> TaxPart | None:
-    tax = as_amount(text(row, "TaxAmount"))
-    if tax is None:
-        return None
-    return TaxPart(
-        rate=as_amount(text(row, "TaxCategory/Percent")), base=as_amount(text(row, "TaxableAmount")), tax=tax
+        amount=amount_at(line, "LineExtensionAmount"),
+        tax_rate=amount_at(line, "Item/ClassifiedTaxCategory/Percent"),
     )

@@ -11,6 +11,8 @@ from docrail.invoices.problems import Unreadable, UnreadableDocument
 
 Element: TypeAlias = etree._Element  # noqa: SLF001  # lxml has no public name for the class
 
+MAX_ELEMENTS = 1_000_000
+"""Fifty for each of the most lines that are read (read_xml.py)."""
 MAX_TEXT = 2000
 """Longest value in characters. The longest ones the readers use are descriptions of lines."""
 ENCODING = re.compile(
@@ -19,7 +21,11 @@ ENCODING = re.compile(
 
 
 def parse_xml(data: bytes) -> Element:
-    """Return the root element. Raises: UnreadableDocument if it is not XML, or has a DTD, which may be an attack."""
+    """Return the root element.
+
+    Raises: UnreadableDocument if it is not XML, has a DTD, which may be an attack, or more than MAX_ELEMENTS.
+    """
+    _refuse_countless(data)
     try:
         root = _parse(data)
     except etree.XMLSyntaxError as error:
@@ -32,6 +38,19 @@ def parse_xml(data: bytes) -> Element:
     if root.getroottree().docinfo.doctype:
         raise _unsafe()
     return root
+
+
+def _refuse_countless(data: bytes) -> None:
+    """Count start tags before there is a tree, in which an element takes fifty times its bytes.
+
+    Exact for UTF-8 and its like; UTF-16 counts end tags too.
+    """
+    count = data.count(b"<") - data.count(b"</")
+    if count > MAX_ELEMENTS:
+        raise UnreadableDocument(
+            Unreadable.TOO_LARGE,
+            f"The XML has {count} elements; at most {MAX_ELEMENTS} are read. Ask the sender to split the e-invoice.",
+        )
 
 
 def _parse(data: bytes) -> Element:

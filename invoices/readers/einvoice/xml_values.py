@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TypeVar
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
-from docrail.invoices.model import Candidate, FieldValue
-from docrail.invoices.readers.einvoice.xml_tree import Element
+from docrail.invoices.model import Candidate, FieldValue, TaxPart
+from docrail.invoices.readers.einvoice.xml_tree import Element, text
 from docrail.invoices.values.identifiers import compact, iban_evidence, iban_valid, vat_evidence
 
 AMOUNT = re.compile(r"[+-]?(?:\d{1,14}(?:\.\d{0,30})?|\.\d{1,30})$")
@@ -38,6 +38,17 @@ def as_amount(words: str | None) -> Decimal | None:
     amount = Decimal(words)
     cents = amount.quantize(Decimal("0.01"))
     return cents if cents == amount else Decimal(f"{amount:f}".rstrip("0"))
+
+
+def amount_at(parent: Element | None, path: str) -> Decimal | None:
+    """Return the amount at `path`; None if there is none."""
+    return as_amount(text(parent, path))
+
+
+def tax_part(row: Element, *, rate: str, base: str, tax: str) -> TaxPart | None:
+    """Return a row of the tax summary, given the paths of its values; None if it states no tax."""
+    stated = amount_at(row, tax)
+    return TaxPart(rate=amount_at(row, rate), base=amount_at(row, base), tax=stated) if stated is not None else None
 
 
 def as_unit_price(price: str | None, base: str | None) -> Decimal | None:

@@ -9,32 +9,11 @@ from enum import Enum
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
-from docrail.invoices.readers.header.number import (
-    SENTENCE_WORDS,
-    document_type,
-    heads_lines,
-    is_charged,
-    is_in_a_sentence,
-    names_an_invoice,
-    names_another,
-    text_before,
-)
+from docrail.invoices.readers.header import number
+from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout
 from docrail.invoices.readers.layout.places import found
-from docrail.invoices.readers.layout.vocabulary import (
-    DATE_AFTER_NUMBER,
-    DELIVERY_DATE,
-    DUE_DATE,
-    INVOICE_TITLE,
-    ISSUE_DATE,
-    NEXT_ONES,
-    ORDER,
-    OTHER_DOCUMENT,
-    PLAIN_DATE,
-    STAY,
-    WEAK_DATE,
-)
 from docrail.invoices.values.dates import FoundDate, find_dates
 from docrail.invoices.values.folding import fold
 
@@ -156,8 +135,13 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
 
 
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
-    """Return the date at the most reliable due date label."""
-    return _best_date(finder.layout, due_dates(finder, month_first=month_first))
+    """Return the date at the most reliable due date label, else above one, else in running text."""
+    due_dates = (
+        list(_dates_at(finder, vocabulary.DUE_DATE, month_first=month_first))
+        or list(_dates_above(finder, vocabulary.DUE_DATE, month_first=month_first))
+        or list(_dates_over_lines(finder, month_first=month_first))
+    )
+    return _best_date(finder.layout, due_dates)
 
 
 def find_delivery_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
@@ -178,7 +162,7 @@ def _best_date(layout: Layout, candidates: Iterable[DateCandidate]) -> FieldValu
 def issue_dates(finder: Finder, *, month_first: bool) -> list[DateCandidate]:
     """Return the dates that may be the date of issue."""
     candidates = [
-        *_dates_at(finder, ISSUE_DATE, month_first=month_first),
+        *_dates_at(finder, vocabulary.ISSUE_DATE, month_first=month_first),
         *_dates_after_number(finder, month_first=month_first),
         *_dates_called_date(finder, month_first=month_first),
         *_dates_in_head(finder.layout, month_first=month_first),
@@ -186,18 +170,9 @@ def issue_dates(finder: Finder, *, month_first: bool) -> list[DateCandidate]:
     return candidates or _lone_date(finder.layout, month_first=month_first)
 
 
-def due_dates(finder: Finder, *, month_first: bool) -> list[DateCandidate]:
-    """Return the dates that may be the due date: at labels, else above them, else in running text."""
-    return (
-        list(_dates_at(finder, DUE_DATE, month_first=month_first))
-        or list(_dates_above(finder, DUE_DATE, month_first=month_first))
-        or list(_dates_over_lines(finder, month_first=month_first))
-    )
-
-
 def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the dates that may be the date of delivery or service."""
-    for labelled in finder.at(DELIVERY_DATE):
+    for labelled in finder.at(vocabulary.DELIVERY_DATE):
         date = next(find_dates(labelled.text, month_first=month_first), None)
         of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
         if date and date.start == 0 and not of_a_line and not PERIOD.match(fold(labelled.text[date.end :])):
@@ -205,18 +180,18 @@ def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandida
 
 
 def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
-    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
+    credit_note = number.document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for labelled in finder.at(label, again=True):
         text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
         date = next(find_dates(text, month_first=month_first), None)
         if date is None or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
             continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
-        next_ones = NEXT_ONES.search(SENTENCE_END.split(text_before(labelled, date.start))[-1])
+        next_ones = vocabulary.NEXT_ONES.search(SENTENCE_END.split(number.text_before(labelled, date.start))[-1])
         if next_ones or _of_next_ones(finder.layout, labelled):
             continue
         if not _says_when(labelled.label, fold(text[: date.start])):
             continue
-        weak = bool(WEAK_DATE.match(labelled.label))
+        weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
         if weak and _next_to_an_order(finder.layout, labelled.label_cell):
             continue
         yield DateCandidate(
@@ -226,9 +201,9 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             place=labelled.place,
             leads=labelled.leads,
             start=date.start,
-            in_a_sentence=is_in_a_sentence(labelled),
-            of_another=names_another(labelled, date.start),
-            corrected=credit_note and names_an_invoice(labelled.label_cell),
+            in_a_sentence=number.is_in_a_sentence(labelled),
+            of_another=number.names_another(labelled, date.start),
+            corrected=credit_note and number.names_an_invoice(labelled.label_cell),
             discounted=bool(DISCOUNTED.match(fold(text[date.end :]))),
         )
 
@@ -243,14 +218,14 @@ def _says_when(label: str, between: str) -> bool:
 
 def _next_to_an_order(layout: Layout, cell: Cell) -> bool:
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
-    return bool(before) and bool(ORDER.search(before[-1].folded))
+    return bool(before) and bool(vocabulary.ORDER.search(before[-1].folded))
 
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", including line breaks before or after "vom"."""
-    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
+    credit_note = number.document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for cell in finder.layout.cells:
-        title = INVOICE_TITLE.search(cell.folded)
+        title = vocabulary.INVOICE_TITLE.search(cell.folded)
         if not title or len(cell.words) > TITLE_LINE_WORDS:
             continue
         below = [under for under in finder.below(cell)[:1] if under.row == cell.row + 1]
@@ -259,21 +234,21 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCa
             shift = len(text) - len(other.text)
             for date in find_dates(text, month_first=month_first):
                 between = fold(text)[title.end() : date.start]
-                if date.start >= max(title.end(), shift) and DATE_AFTER_NUMBER.search(between):
+                if date.start >= max(title.end(), shift) and vocabulary.DATE_AFTER_NUMBER.search(between):
                     another = (
                         ABOUT.search(between)
-                        or ORDER.search(between)
-                        or OTHER_DOCUMENT.search(fold(text)[: date.start])
-                        or (credit_note and names_an_invoice(cell))
+                        or vocabulary.ORDER.search(between)
+                        or vocabulary.OTHER_DOCUMENT.search(fold(text)[: date.start])
+                        or (credit_note and number.names_an_invoice(cell))
                     )
                     yield DateCandidate(date, other, DateAt.NUMBER, of_another=bool(another))
         following = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]
         yield from _dates_next_to_number(cell.folded[title.end() :], following, month_first=month_first)
 
 
-def _dates_next_to_number(number: str, following: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
+def _dates_next_to_number(title: str, following: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell with nothing else."""
-    for cell in following if re.search(r"\d", number) else ():
+    for cell in following if re.search(r"\d", title) else ():
         date = next(find_dates(cell.text, month_first=month_first), None)
         if date and OF_A_DAY.fullmatch(cell.folded[: date.start]) and date.end == len(cell.text):
             yield DateCandidate(date, cell, DateAt.NEXT_TO_NUMBER)
@@ -285,7 +260,7 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
             height = layout.pages[cell.page - 1].height
             if cell.page > 1 or cell.top > HEAD * height:
                 return
-            charged = is_charged(row, cell)
+            charged = number.is_charged(row, cell)
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]
                 left = row.cells[index - 1].folded if index and not before.strip() else before
@@ -299,7 +274,7 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
 
 def _is_of_another_day(left: str) -> bool:
     """Return whether the text to the left of a date names another date than the issue date."""
-    return bool(DUE_DATE.fullmatch(left.strip(" :")) or STAY.search(left))
+    return bool(vocabulary.DUE_DATE.fullmatch(left.strip(" :")) or vocabulary.STAY.search(left))
 
 
 def _lone_date(layout: Layout, *, month_first: bool) -> list[DateCandidate]:
@@ -328,7 +303,7 @@ def _heads_dates(finder: Finder, cell: Cell) -> bool:
     """Return whether the cell heads a column in which each line has a date."""
     under = finder.below(cell)[:2]
     days = [next(find_dates(other.text), None) for other in under]
-    return heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
+    return number.heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
 
 
 def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
@@ -352,11 +327,11 @@ def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -
 def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield due dates in running text where the label ends one line and the date is on the next."""
     rows = finder.layout.rows
-    for cell in (cell for row in rows[:-1] for cell in row.cells if len(cell.words) > SENTENCE_WORDS):
+    for cell in (cell for row in rows[:-1] for cell in row.cells if len(cell.words) > number.SENTENCE_WORDS):
         for under in (other for other in rows[cell.row + 1].cells if _goes_on_in(cell, other)):
             text = f"{cell.text} {under.text}"
             folded = fold(text)
-            for label in DUE_DATE.finditer(folded):
+            for label in vocabulary.DUE_DATE.finditer(folded):
                 date = next(find_dates(text[label.end() :], month_first=month_first), None)
                 over = date and label.start() <= len(cell.text) < label.end() + date.end
                 between = folded[label.end() : label.end() + date.start] if date else ""
@@ -374,10 +349,10 @@ def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:
     cell = labelled.label_cell
     above = layout.rows[max(0, cell.row - ROWS_BEFORE_A_COLUMN) : cell.row]
     words = " ".join(row.text for row in above if row.page == cell.page)
-    return labelled.place is Position.BELOW and bool(NEXT_ONES.search(fold(words)))
+    return labelled.place is Position.BELOW and bool(vocabulary.NEXT_ONES.search(fold(words)))
 
 
 def _names_another_date(text: str, start: int) -> bool:
     """Return whether the text labels the date at `start` as something else than the issue date."""
-    due, before = DUE_DATE.search(text), text[:start]
-    return (due is not None and due.start() < start) or (":" in before and not PLAIN_DATE.match(before))
+    due, before = vocabulary.DUE_DATE.search(text), text[:start]
+    return (due is not None and due.start() < start) or (":" in before and not vocabulary.PLAIN_DATE.match(before))

@@ -9,24 +9,10 @@ from itertools import islice
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
+from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
-from docrail.invoices.readers.layout.vocabulary import (
-    BARE_NUMBER,
-    CREDIT_NUMBER,
-    DATED_NUMBER,
-    INVOICE_NUMBER,
-    INVOICE_TITLE,
-    INVOICES,
-    LINE_AMOUNT,
-    LINE_DESCRIPTION,
-    LINE_PRICE,
-    LINE_QUANTITY,
-    ORDER_REFERENCE,
-    OTHER_DOCUMENT,
-    OTHER_PAPER,
-)
 from docrail.invoices.readers.parties.blocks import TOP
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import squeeze
@@ -128,7 +114,7 @@ def find_order_reference(finder: Finder) -> FieldValue[str]:
     rows = finder.layout.rows
     places = (
         labelled
-        for labelled in finder.at(ORDER_REFERENCE)
+        for labelled in finder.at(vocabulary.ORDER_REFERENCE)
         if not is_charged(rows[labelled.label_cell.row], labelled.label_cell)
         and not heads_lines(rows[labelled.label_cell.row])
     )
@@ -139,24 +125,26 @@ def find_order_reference(finder: Finder) -> FieldValue[str]:
 def invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
     """Yield the texts that may be the invoice number."""
     credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
-    for labelled in finder.at(INVOICE_NUMBER):
-        if OTHER_PAPER.match(labelled.label) or (CREDIT_NUMBER.match(labelled.label) and not credit_note):
+    for labelled in finder.at(vocabulary.INVOICE_NUMBER):
+        if vocabulary.OTHER_PAPER.match(labelled.label) or (
+            vocabulary.CREDIT_NUMBER.match(labelled.label) and not credit_note
+        ):
             yield from _number_at(labelled, NumberAt.OTHER_LABEL)
             continue
         charged = is_charged(finder.layout.rows[labelled.label_cell.row], labelled.label_cell)
         corrected = credit_note and names_an_invoice(labelled.label_cell)
         yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
-    for labelled in finder.at(INVOICE_TITLE):
+    for labelled in finder.at(vocabulary.INVOICE_TITLE):
         follows = labelled.leads and labelled.place is Position.SAME_CELL
         if follows or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
             goes_on = not follows and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
             yield from _number_at(labelled, NumberAt.LONG_TITLE if goes_on else NumberAt.TITLE)
-    for labelled in finder.at(DATED_NUMBER):
+    for labelled in finder.at(vocabulary.DATED_NUMBER):
         high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
         if high and labelled.place is Position.SAME_CELL:
             corrected = credit_note and names_an_invoice(labelled.label_cell)
             yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
-    for labelled in finder.at(BARE_NUMBER):
+    for labelled in finder.at(vocabulary.BARE_NUMBER):
         alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
         own = _at_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)
         if (alone or labelled.place is Position.SAME_CELL) and own:
@@ -167,14 +155,15 @@ def _at_title(layout: Layout, cell: Cell) -> bool:
     """Return whether the document's title precedes the cell in its row or in the rows directly above."""
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
     above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
-    near = (*before, *above, *_nearest_above(layout, cell))
+    over = (other for row in reversed(layout.rows[: cell.row]) for other in row.cells if other.shares_column(cell))
+    near = (*before, *above, *islice(over, 1))
     titles = (other for other in near if other.page == cell.page and len(other.words) <= TITLE_WORDS)
-    return any(INVOICE_TITLE.search(other.folded) for other in titles)
+    return any(vocabulary.INVOICE_TITLE.search(other.folded) for other in titles)
 
 
 def names_an_invoice(cell: Cell) -> bool:
     """Return whether a label refers to an invoice, such as the one that a credit note corrects."""
-    return bool(INVOICES.search(cell.folded)) and not (
+    return bool(vocabulary.INVOICES.search(cell.folded)) and not (
         CREDIT_WORDS.search(cell.folded) or CORRECTION.search(cell.folded)
     )
 
@@ -189,14 +178,10 @@ def _before_a_date(layout: Layout, cell: Cell) -> bool:
 def heads_lines(row: Row) -> bool:
     """Return whether the row holds the column headings of the line items."""
     heads = " | ".join(cell.folded for cell in row.cells)
-    counts = any(column.search(heads) for column in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
-    return counts and bool(LINE_DESCRIPTION.search(heads))
-
-
-def _nearest_above(layout: Layout, cell: Cell) -> list[Cell]:
-    """Return the nearest cell above in the same column, skipping rows of other columns."""
-    over = (other for row in reversed(layout.rows[: cell.row]) for other in row.cells if other.shares_column(cell))
-    return [*islice(over, 1)]
+    counts = any(
+        column.search(heads) for column in (vocabulary.LINE_QUANTITY, vocabulary.LINE_PRICE, vocabulary.LINE_AMOUNT)
+    )
+    return counts and bool(vocabulary.LINE_DESCRIPTION.search(heads))
 
 
 def _number_at(
@@ -226,7 +211,7 @@ def _slashed(text: str) -> re.Match[str] | None:
 
 def names_another(labelled: Labelled, start: int = 0) -> bool:
     """Return whether the text before the value at `start` names another document."""
-    return bool(OTHER_DOCUMENT.search(text_before(labelled, start)))
+    return bool(vocabulary.OTHER_DOCUMENT.search(text_before(labelled, start)))
 
 
 def is_in_a_sentence(labelled: Labelled) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise, takewhile
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from docrail.invoices.model import Box
 from docrail.invoices.values.currencies import CURRENCIES
@@ -31,13 +31,22 @@ class Word:
         return self.bottom - self.top
 
 
+def around(things: Sequence[Any]) -> tuple[float, float, float, float]:
+    """Return the left, top, right and bottom edges of the box around some words, cells or characters."""
+    return (
+        min([thing.left for thing in things]),
+        min([thing.top for thing in things]),
+        max([thing.right for thing in things]),
+        max([thing.bottom for thing in things]),
+    )
+
+
 CELL_GAP = 0.95
 """Words that are further apart than this share of their height are in different columns; a space is about a quarter."""
 ROW_OVERLAP = 0.5
 """Share of the smaller height by which two words must overlap to be in one row."""
 COLUMN_OVERLAP = 0.5
 """Words of one row may not overlap horizontally by more than this share of the smaller width."""
-
 
 MAX_SPACED, LEAST_SPACED = 2, 6
 """Most letters in a piece of a letter-spaced word (a comma counts as one), and fewest such pieces in a line."""
@@ -160,16 +169,11 @@ def lay_out(pages: Sequence[Page]) -> Layout:
     """Group the pages' words into rows of cells."""
     rows: list[Row] = []
     for page in pages:
-        for words in _page_rows(page):
+        aside, rest = without_sidebar(page.words, page.width)
+        for words in [*_word_rows(rest), *_word_rows(aside)]:
             cells = tuple(_cell(group, page.number, len(rows)) for group in _split(words))
             rows.append(Row(cells, page.number, len(rows)))
     return Layout(tuple(pages), tuple(rows))
-
-
-def _page_rows(page: Page) -> list[list[Word]]:
-    """Return the page's rows, followed by the rows of its sidebar, so that each part stays together."""
-    aside, rest = without_sidebar(page.words, page.width)
-    return [*_word_rows(rest), *_word_rows(aside)]
 
 
 def _word_rows(words: Sequence[Word]) -> list[list[Word]]:
@@ -215,11 +219,9 @@ def _label_spaced_out(words: Sequence[Word]) -> bool:
     if len(words) < LEAST_LETTERS or any(w.score is not None or w.text != w.text.upper() for w in words):
         return False
     letters = sum(len(w.text) == 1 and w.text.isalpha() for w in words)
-    return letters >= LEAST_LETTERS and all(len(w.text) <= MOST_LETTERS and not _has_digit(w.text) for w in words)
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
+    return letters >= LEAST_LETTERS and all(
+        len(w.text) <= MOST_LETTERS and not any(map(str.isdigit, w.text)) for w in words
+    )
 
 
 def _together(words: Sequence[Word]) -> Iterator[Word]:
@@ -236,9 +238,7 @@ def _together(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def _joined(letters: Sequence[Word]) -> Word:
-    text = "".join(letter.text for letter in letters)
-    top, bottom = min(letter.top for letter in letters), max(letter.bottom for letter in letters)
-    return Word(text, letters[0].left, top, letters[-1].right, bottom)
+    return Word("".join(letter.text for letter in letters), *around(letters))
 
 
 def _split(words: Sequence[Word]) -> list[list[Word]]:
@@ -254,17 +254,7 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
 def _cell(words: Sequence[Word], page: int, row: int) -> Cell:
     unique = [word for word, _ in groupby(words)]  # bold text is sometimes the same word printed twice
     text = " ".join(word.text for word in unique)
-    return Cell(
-        words=tuple(unique),
-        text=text,
-        folded=fold(text),
-        left=min(word.left for word in unique),
-        top=min(word.top for word in unique),
-        right=max(word.right for word in unique),
-        bottom=max(word.bottom for word in unique),
-        page=page,
-        row=row,
-    )
+    return Cell(tuple(unique), text, fold(text), *around(unique), page, row)
 
 
 NARROW = 0.35

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.model import Box, FieldValue
-from docrail.invoices.readers.layout.page import Cell, Layout, Page, Word
+from docrail.invoices.readers.layout.page import Cell, Layout, Word, around
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -100,7 +100,7 @@ class Places:
         for row in self._rows:
             for start, end in row.spans_of(value):
                 words = row.words_between(start, end)
-                yield Place(row.page, _box(self._layout.pages[row.page - 1], words), row.text)
+                yield Place(row.page, self._layout.pages[row.page - 1].as_sent(*around(words)), row.text)
 
     def mention(self, value: Value) -> bool:
         """Return whether `value` is printed, possibly broken over two rows."""
@@ -112,15 +112,6 @@ class Places:
     @cached_property
     def _folded(self) -> str:
         return fold("\n".join(row.text for row in self._rows))
-
-
-def _box(page: Page, words: Sequence[Word]) -> Box:
-    return page.as_sent(
-        min(word.left for word in words),
-        min(word.top for word in words),
-        max(word.right for word in words),
-        max(word.bottom for word in words),
-    )
 
 
 class _Row:

@@ -138,7 +138,7 @@ def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collecti
         if charge is None and _sum(lines) in headed and is_other_header(row) and not taxed:
             return lines
         ends = charge is not None and is_sum(row) and _sum(lines) == abs(charge.amount.value) in sums
-        if ends and (not taxed or _is_net(row)):
+        if ends and (not taxed or any(role_of(cell.folded) is Role.NET for cell in row.cells)):
             return lines
     return []
 
@@ -194,10 +194,6 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
 def _summed_line(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
     before = [cell for cell in row.cells if cell.left < charge.cell.left]
     return _line(layout, Table((row,), Columns(), headed=True, summed=True), charge, before)
-
-
-def _is_net(row: Row) -> bool:
-    return any(role_of(cell.folded) is Role.NET for cell in row.cells)
 
 
 def _lines(layout: Layout, table: Table) -> Iterator[_Line]:

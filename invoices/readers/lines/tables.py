@@ -8,15 +8,8 @@ from itertools import pairwise, takewhile
 
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.readers.amounts.money import Role, role_of
+from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout, Row, Word
-from docrail.invoices.readers.layout.vocabulary import (
-    LINE_AMOUNT,
-    LINE_COLUMNS,
-    LINE_DESCRIPTION,
-    LINE_PRICE,
-    LINE_QUANTITY,
-    TABLE_END,
-)
 from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.numbers import find_amounts, parse_number
@@ -90,7 +83,9 @@ PAIR: tuple[Feature[Pair], ...] = (
 
 def columns_of(header: Row) -> Columns:
     """Return the positions of the columns. Headings are found by their words, since narrow columns share a cell."""
-    quantities, prices, amounts = (_spans(header, name) for name in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
+    quantities, prices, amounts = (
+        _spans(header, name) for name in (vocabulary.LINE_QUANTITY, vocabulary.LINE_PRICE, vocabulary.LINE_AMOUNT)
+    )
     amounts = amounts or prices[1:]  # "Unit price", "Price"
     amount = amounts[-1] if amounts else None
     nexts = [cell.left for cell in header.cells if amount and cell.left > amount.right]
@@ -256,7 +251,11 @@ def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
         number = _number(row) or number
         if is_sum(row) and _goes_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number):
             continue  # the sum of a group
-        if is_sum(row) or TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or (begun and is_other_header(row)):
+        if (
+            is_sum(row)
+            or vocabulary.TABLE_END.fullmatch(row.cells[0].folded.strip(" :"))
+            or (begun and is_other_header(row))
+        ):
             return
         begun = begun or _has_money(row)
         yield row
@@ -290,14 +289,14 @@ def _is_header(row: Row) -> bool:
         return False
     heads = " ".join(cell.folded for cell in row.cells)
     short = len(re.findall(r"[a-z]+", heads)) <= MAX_ROW_WORDS and not re.search(r"\d", heads)
-    if short and all(column.search(heads) for column in LINE_COLUMNS):
+    if short and all(column.search(heads) for column in vocabulary.LINE_COLUMNS):
         return True
     if _names_what_and_amount(row):
         return True
     if len(row.cells) < MIN_COLUMNS:
         return False
     words = " | ".join(cell.folded for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS)
-    what, how_many, price, amount = (bool(column.search(words)) for column in LINE_COLUMNS)
+    what, how_many, price, amount = (bool(column.search(words)) for column in vocabulary.LINE_COLUMNS)
     return (what or (how_many and price)) and how_many + price + amount >= MIN_NUMBER_COLUMNS
 
 
@@ -310,7 +309,7 @@ def _names_what_and_amount(row: Row) -> bool:
     short = bool(others) and all(len(cell.words) <= MOST_PLAIN_WORDS for cell in row.cells)
     amount = others[-1].folded.strip(" :()€") if short else ""
     amount = amount[:-4] if amount[-3:].upper() in CURRENCIES and amount[-4:-3] == " " else amount
-    return bool(LINE_DESCRIPTION.match(first.folded) and LINE_AMOUNT.fullmatch(amount))
+    return bool(vocabulary.LINE_DESCRIPTION.match(first.folded) and vocabulary.LINE_AMOUNT.fullmatch(amount))
 
 
 def is_other_header(row: Row) -> bool:

@@ -59,11 +59,14 @@ def _upright(models: Models, pixels: Pixels) -> tuple[_View, list[Line], dict[Li
     view = _View(pixels, np.eye(3))
     seen = models.see_print(view.pixels)
     lines = seen.lines()
-    if _stands_on_its_side(lines):
+    level = sum(line.width for line in lines if line.width > LONG / 2 * line.height)
+    upright = sum(line.height for line in lines if line.height > LONG / 2 * line.width)
+    if upright > level:
         view = _quarter_turn(view)
         seen = models.see_print(view.pixels)
         lines = seen.lines()
-    slope = _slope(lines)
+    slopes = [line.slope for line in lines if line.width > LONG * line.height]
+    slope = median(slopes) if slopes else 0.0
     if LEVEL_DEGREES < abs(slope) < MOST_DEGREES:
         view, turn = _level(view, slope)
         lines = seen.moved(turn).lines()  # detecting them again would take as long as reading a hundred
@@ -77,17 +80,6 @@ def _upright(models: Models, pixels: Pixels) -> tuple[_View, list[Line], dict[Li
 
 def _read(models: Models, view: _View, lines: Sequence[Line], stretch: float) -> dict[Line, list[Letter]]:
     return dict(zip(lines, models.recognise([line.cut(view.pixels) for line in lines], stretch), strict=True))
-
-
-def _stands_on_its_side(lines: Sequence[Line]) -> bool:
-    level = sum(line.width for line in lines if line.width > LONG / 2 * line.height)
-    upright = sum(line.height for line in lines if line.height > LONG / 2 * line.width)
-    return upright > level
-
-
-def _slope(lines: Sequence[Line]) -> float:
-    slopes = [line.slope for line in lines if line.width > LONG * line.height]
-    return median(slopes) if slopes else 0.0
 
 
 def _upside_down(models: Models, view: _View, sample: Mapping[Line, Sequence[Letter]]) -> bool:
@@ -155,7 +147,6 @@ def _words(line: Line, crop: Pixels, letters: Sequence[Letter]) -> Iterator[Word
 
 
 def _groups(letters: Sequence[Letter], ink: Ink | None, width: int) -> Iterator[list[Letter]]:
-    """Yield the letters of each word."""
     group: list[Letter] = []
     space = False
     for letter in letters:

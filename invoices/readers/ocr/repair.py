@@ -11,7 +11,7 @@ from statistics import fmean
 
 from stdnum.eu import vat as stdnum_vat
 
-from docrail.invoices.readers.layout.page import Page, Word, lay_out
+from docrail.invoices.readers.layout.page import Page, Word, around, lay_out
 from docrail.invoices.readers.parties.accounts import IBAN_LENGTHS
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import compact, iban_valid
@@ -117,13 +117,9 @@ def _legal_forms(words: Sequence[Word]) -> list[Word]:
         read = [re.sub(r"\W", "", word.text).upper() for word in (one, other)]
         if sum(a == b for a, b in zip(read, PAIRED, strict=True)) == 1:
             for place, word, seen, form in zip((index, index + 1), (one, other), read, PAIRED, strict=True):
-                if _unsure(word) and _one_letter_off(seen, form):
+                if word.score is not None and word.score < SURE and _one_letter_off(seen, form):
                     right[place] = replace(word, text=form if word.text.isupper() else form.capitalize())
     return right
-
-
-def _unsure(word: Word) -> bool:
-    return word.score is not None and word.score < SURE
 
 
 def _one_letter_off(seen: str, form: str) -> bool:
@@ -143,7 +139,8 @@ def _codes(words: Sequence[Word]) -> Iterator[Word]:
     while index < len(words):
         count, text = _iban(words[index:]) or _vat_id(words[index:]) or (1, words[index].text)
         read = words[index : index + count]
-        word = replace(read[0], text=text) if count == 1 else _joined(read, text)
+        word = read[0] if count == 1 else Word("", *around(read), round(fmean(each.score or 0.0 for each in read), 4))
+        word = replace(word, text=text)
         added = _signs(text) > sum(_signs(each.text) for each in read)
         yield replace(word, score=GUESSED) if added else word
         index += count
@@ -201,14 +198,3 @@ def _beginnings(words: Sequence[Word], start: int) -> Iterator[tuple[int, str]]:
     for count in range(1, min(len(words), MOST_WORDS) + 1):
         text = " ".join(word.text for word in words[:count])[start:].rstrip(".,;")
         yield count, compact(text) or ""
-
-
-def _joined(words: Sequence[Word], text: str) -> Word:
-    return Word(
-        text=text,
-        left=words[0].left,
-        top=min(word.top for word in words),
-        right=words[-1].right,
-        bottom=max(word.bottom for word in words),
-        score=round(fmean(word.score or 0.0 for word in words), 4),
-    )

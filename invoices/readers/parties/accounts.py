@@ -122,17 +122,12 @@ def find_iban(layout: Layout, parties: Parties) -> FieldValue[str]:
 
 def find_vat_id(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the seller's VAT id."""
-    return _best(layout, vat_ids(layout, parties))
+    return _best(layout, [*_prefixed_ids(layout, parties), *_national_ids(layout, parties)])
 
 
 def ibans(layout: Layout, parties: Parties) -> list[IdCandidate]:
     """Return the accounts that are printed."""
     return [*_whole_ibans(layout, parties), *_broken_ibans(layout, parties)]
-
-
-def vat_ids(layout: Layout, parties: Parties) -> list[IdCandidate]:
-    """Return the VAT ids that are printed, in their international and national forms."""
-    return [*_prefixed_ids(layout, parties), *_national_ids(layout, parties)]
 
 
 def _best(layout: Layout, candidates: Sequence[IdCandidate]) -> FieldValue[str]:
@@ -188,7 +183,6 @@ def _continued(layout: Layout, cell: Cell, iban: str) -> str:
 
 
 def _under(layout: Layout, cell: Cell) -> list[Cell]:
-    """Return the cells of the next row below the cell."""
     following = layout.rows[cell.row + 1].cells if cell.row + 1 < len(layout.rows) else ()
     return [other for other in following if other.page == cell.page and cell.shares_column(other)]
 

@@ -7,18 +7,10 @@ from itertools import chain
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.amounts.money import Role, role_of
+from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
-from docrail.invoices.readers.layout.vocabulary import (
-    ATTENTION,
-    BUYER,
-    INVOICE_TITLE,
-    REGISTRATION,
-    SALUTATION,
-    SELLER,
-    THIRD_PARTY,
-)
 from docrail.invoices.readers.parties.names import (
     BETWEEN_PARTS,
     MAX_NAME_WORDS,
@@ -63,22 +55,22 @@ NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|b
 def buyer_cells(finder: Finder) -> list[Cell]:
     """Return the cells of all blocks that belong to the buyer, a recipient or a third party."""
     blocks = list(_labelled_blocks(finder))
-    attention = [cell for block in blocks if ATTENTION.match(block[0].folded) for cell in block]
-    cells = [cell for block in blocks if not ATTENTION.match(block[0].folded) for cell in block]
+    attention = [cell for block in blocks if vocabulary.ATTENTION.match(block[0].folded) for cell in block]
+    cells = [cell for block in blocks if not vocabulary.ATTENTION.match(block[0].folded) for cell in block]
     for _, sender in sender_lines(finder.layout):
         cells.extend(_addressed(finder, sender))
     cells.extend(_saluted(finder))
     if not cells:
         cells.extend(_for_attention(finder) or ([] if attention else _second_address(finder)))
     cells.extend(attention)
-    for labelled in finder.at(THIRD_PARTY):
+    for labelled in finder.at(vocabulary.THIRD_PARTY):
         cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
     return cells
 
 
 def find_buyer_name(finder: Finder) -> FieldValue[str]:
     """Return the name at the first buyer label that has one."""
-    for labelled in finder.at(BUYER):
+    for labelled in finder.at(vocabulary.BUYER):
         if labelled.leads and is_name(labelled.text) and not heads_a_block(finder, labelled):
             return found(finder.layout, clean(labelled.text), labelled.cell, Source.TEXT_LABEL)
     in_window = (cell for _, sender in sender_lines(finder.layout) for cell in _addressed(finder, sender))
@@ -122,7 +114,7 @@ def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
 
 def _is_city_part(folded: str) -> bool:
     """Return whether part of a line has a postal code, rather than digits of an account or a registration."""
-    return bool(POSTAL_CODE.search(folded)) and not (ACCOUNT.search(folded) or REGISTRATION.search(folded))
+    return bool(POSTAL_CODE.search(folded)) and not (ACCOUNT.search(folded) or vocabulary.REGISTRATION.search(folded))
 
 
 def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
@@ -151,7 +143,7 @@ def _begins_a_phrase(labelled: Labelled) -> bool:
 
 def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
     """Yield the blocks at buyer labels, starting with the label or the first line."""
-    for labelled in finder.at(BUYER):
+    for labelled in finder.at(vocabulary.BUYER):
         if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
             start = labelled.label_cell if labelled.place is not Position.RIGHT else labelled.cell
             if labelled.place is Position.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
@@ -166,7 +158,7 @@ def _saluted(finder: Finder) -> list[Cell]:
     """
     if any(_is_city(line.folded) for block in _labelled_blocks(finder) for line in block[1:]):
         return []
-    heads = (cell for cell in finder.layout.cells if SALUTATION.fullmatch(cell.folded) and cell.page == 1)
+    heads = (cell for cell in finder.layout.cells if vocabulary.SALUTATION.fullmatch(cell.folded) and cell.page == 1)
     blocks = (_block(finder, cell) for cell in heads if cell.top < TOP * finder.layout.pages[0].height)
     return [cell for block in blocks if any(_is_city(line.folded) for line in block) for cell in block]
 
@@ -177,7 +169,7 @@ def _for_attention(finder: Finder) -> list[Cell]:
         if cell.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
             break
         under = finder.below(cell)[:1]
-        if under and ATTENTION.match(under[0].folded) and is_name(cell.text):
+        if under and vocabulary.ATTENTION.match(under[0].folded) and is_name(cell.text):
             return [cell, *_block(finder, cell)]
     return []
 
@@ -187,7 +179,7 @@ def _second_address(finder: Finder) -> list[Cell]:
 
     For pages without a buyer label. An address with a seller label is the sender's, wherever it is.
     """
-    sellers = (at for at in finder.at(SELLER) if at.leads and not is_only_a_word(finder, at))
+    sellers = (at for at in finder.at(vocabulary.SELLER) if at.leads and not is_only_a_word(finder, at))
     labelled = [at.cell for at in sellers if _address_from(finder, at.cell)]
     own = [line for cell in labelled for line in (cell, *_block(finder, cell))]
     end, seen = 0.0, bool(own)
@@ -258,7 +250,7 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
 
 def _is_of_the_invoice(cell: Cell, row: Row) -> bool:
     """Return whether a line is no longer part of an address: an amount, the name of a sum with one, or the title."""
-    if INVOICE_TITLE.match(cell.folded) and not BUYER.match(cell.folded):
+    if vocabulary.INVOICE_TITLE.match(cell.folded) and not vocabulary.BUYER.match(cell.folded):
         return True
     last = row.cells[-1].text
     charged = any(amount.exact and amount.end == len(last) for amount in find_amounts(last))

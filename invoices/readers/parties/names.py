@@ -6,20 +6,8 @@ Also joins names that are printed on two lines.
 import re
 from collections.abc import Sequence
 
+from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout
-from docrail.invoices.readers.layout.vocabulary import (
-    BUYER,
-    CURRENCY_LABEL,
-    DUE_DATE,
-    INVOICE_NUMBER,
-    INVOICE_TITLE,
-    INVOICES,
-    ISSUE_DATE,
-    LINE_COLUMNS,
-    REGISTRATION,
-    SELLER,
-    VAT_LABEL,
-)
 from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
@@ -57,7 +45,14 @@ NO_NAME = re.compile(
     r"posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
 )
 NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
-LABELS = (INVOICE_NUMBER, ISSUE_DATE, DUE_DATE, VAT_LABEL, REGISTRATION, CURRENCY_LABEL)
+LABELS = (
+    vocabulary.INVOICE_NUMBER,
+    vocabulary.ISSUE_DATE,
+    vocabulary.DUE_DATE,
+    vocabulary.VAT_LABEL,
+    vocabulary.REGISTRATION,
+    vocabulary.CURRENCY_LABEL,
+)
 COUNTRY = re.compile(
     r"deutschland|germany|austria|osterreich|schweiz|switzerland|suisse|france|frankreich|nederland|netherlands|"
     r"belgie|belgique|belgium|luxembourg|italia|italy|espana|spain|portugal|united kingdom|united states|usa|uk|india"
@@ -119,7 +114,7 @@ def is_name(text: str) -> bool:
         return False
     legal, words = bool(LEGAL_FORM.search(folded)), text.split()
     longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
-    if len(words) > most or len(text) > longest or (not legal and INVOICES.search(folded)):
+    if len(words) > most or len(text) > longest or (not legal and vocabulary.INVOICES.search(folded)):
         return False
     if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
         return False
@@ -134,12 +129,12 @@ def _is_label(folded: str, *, legal: bool) -> bool:
     bare = folded.rstrip(". ")
     if (
         (NO_NAME.match(folded) and not legal)
-        or BUYER.match(folded)
-        or SELLER.fullmatch(folded)
+        or vocabulary.BUYER.match(folded)
+        or vocabulary.SELLER.fullmatch(folded)
         or NUMBER_OF.search(bare)
     ):
         return True
-    return any(label.fullmatch(bare) for label in (*LABELS, INVOICE_TITLE, *LINE_COLUMNS))
+    return any(label.fullmatch(bare) for label in (*LABELS, vocabulary.INVOICE_TITLE, *vocabulary.LINE_COLUMNS))
 
 
 def _is_address(folded: str) -> bool:
@@ -165,13 +160,13 @@ def before_register(text: str) -> str:
     """Return the name from `Muster AG, Sitz Bonn, HRB 1234`, if register details follow it; other texts unchanged."""
     folded = fold(text)
     first = FORM_FIRST.match(folded)
-    if first and is_name(text[: first.end()]) and REGISTRATION.search(folded[first.end() :]):
+    if first and is_name(text[: first.end()]) and vocabulary.REGISTRATION.search(folded[first.end() :]):
         return text[: first.end()]
     form = LEGAL_FORM.search(folded)
     if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
         return text
     rest = folded[form.end() :]
-    return text[: form.end()] if GOES_ON_AFTER.match(rest) and REGISTRATION.search(rest) else text
+    return text[: form.end()] if GOES_ON_AFTER.match(rest) and vocabulary.REGISTRATION.search(rest) else text
 
 
 def before_remark(text: str) -> str:

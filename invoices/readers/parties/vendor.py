@@ -14,27 +14,8 @@ from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELLER
+from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
-from docrail.invoices.readers.parties.names import (
-    CONTACT,
-    LEGAL_FORM,
-    MAX_MENTIONS,
-    POSTAL_CODE,
-    REGISTER_ENTRY,
-    aligned,
-    before_address,
-    before_register,
-    before_remark,
-    clean,
-    domains,
-    has_legal_form,
-    is_legal_form,
-    is_name,
-    is_on_the_net,
-    legal_form_below,
-    owner_of_name,
-    rest_below,
-)
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
@@ -54,7 +35,7 @@ MOST_CLAIMS = 2
 """Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
 address."""
 ROWS_OF_A_HEAD = 9
-FORM_LAST = re.compile(rf"(?:{LEGAL_FORM.pattern})\W*$")
+FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
 """A name with register details may start with digits; elsewhere they are a street number."""
 LEAST_SURNAME = 4
@@ -137,15 +118,15 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     """Return the texts that may be the vendor's name; the buyers' are left out."""
     layout = finder.layout
     buyer_names = {squeeze(cell.text) for cell in buyers}
-    everything, on_the_net = squeeze(layout.text), domains(layout)
+    everything, on_the_net = squeeze(layout.text), names.domains(layout)
     candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
     given = {(squeeze(c.name), c.source) for c in own}
     return [
         replace(
             c,
-            on_the_net=is_on_the_net(c.name, on_the_net),
-            mentions=min(MAX_MENTIONS, everything.count(squeeze(c.name)) - 1),
+            on_the_net=names.is_on_the_net(c.name, on_the_net),
+            mentions=min(names.MAX_MENTIONS, everything.count(squeeze(c.name)) - 1),
             agreed=all((squeeze(c.name), source) in given for source in (Source.TEXT_LABEL, Source.TEXT_PATTERN)),
         )
         for c in own
@@ -155,7 +136,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
 def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
     """Return whether the candidate is the full name, with its legal form, of the name in a logo."""
     short, long = squeeze(logo.name), squeeze(candidate.name)
-    with_form = bool(LEGAL_FORM.search(fold(candidate.name))) and not LEGAL_FORM.search(fold(logo.name))
+    with_form = bool(names.LEGAL_FORM.search(fold(candidate.name))) and not names.LEGAL_FORM.search(fold(logo.name))
     within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {fold(logo.name)} " in fold(candidate.name))
     words, others = fold(logo.name).split(), fold(candidate.name).split()
     within = within or (len(words) > 1 and all(_begins(others, word) for word in words))
@@ -190,10 +171,10 @@ def _labelled(finder: Finder) -> Iterator[NameCandidate]:
             cells = [(labelled.text, labelled.cell)]
             if labelled.place is Position.BELOW:
                 cells = _below(finder, labelled)
-            names = [(text, cell) for text, cell in cells if is_name(text)]
-            if names:
-                text, cell = next((name for name in names[:2] if LEGAL_FORM.search(fold(name[0]))), names[0])
-                yield NameCandidate(clean(text), cell, basis, labelled.place)
+            fitting = [(text, cell) for text, cell in cells if names.is_name(text)]
+            if fitting:
+                text, cell = next((each for each in fitting[:2] if names.LEGAL_FORM.search(fold(each[0]))), fitting[0])
+                yield NameCandidate(names.clean(text), cell, basis, labelled.place)
 
 
 def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
@@ -223,7 +204,7 @@ def _separated(labelled: Labelled) -> bool:
 
 def _senders(layout: Layout) -> Iterator[NameCandidate]:
     for name, cell in sender_lines(layout):
-        yield NameCandidate(name, cell, NameAt.SENDER_LINE, legal=bool(LEGAL_FORM.search(fold(name))))
+        yield NameCandidate(name, cell, NameAt.SENDER_LINE, legal=bool(names.LEGAL_FORM.search(fold(name))))
 
 
 def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidate]:
@@ -238,11 +219,11 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
         place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
         owned = place < TOP and _has_its_owner_below(layout, cell)
         bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
-        if not (owned or is_name(bare)):
+        if not (owned or names.is_name(bare)):
             continue
-        name = printed + legal_form_below(layout, cell, printed)
+        name = printed + names.legal_form_below(layout, cell, printed)
         short = squeeze(name)
-        legal = bool(LEGAL_FORM.search(fold(name)))
+        legal = bool(names.LEGAL_FORM.search(fold(name)))
         entries = _register_entries(layout, cell) if len(short) > LOGO else []
         claimed = max((claims[row] for row in entries), default=0)
         registered = own_entry or (bool(entries) and (legal or claimed < MOST_CLAIMS))
@@ -258,7 +239,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
             logos = (*logos, short)
         depth = place if place < TOP else 0.0
         yield NameCandidate(
-            clean(name), cell, NameAt.LINE, 0, legal, size, first, registered=registered or owned, depth=depth
+            names.clean(name), cell, NameAt.LINE, 0, legal, size, first, registered=registered or owned, depth=depth
         )
         first = False
 
@@ -273,25 +254,27 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
     for cell in layout.cells:
         if cell.page > 1:
             page = layout.pages[cell.page - 1]
-            in_foot = page is layout.pages[-1] and cell.top >= BOTTOM * page.height and LEGAL_FORM.search(cell.folded)
-            if in_foot and (short := before_register(cell.text)) != cell.text:
+            in_foot = (
+                page is layout.pages[-1] and cell.top >= BOTTOM * page.height and names.LEGAL_FORM.search(cell.folded)
+            )
+            if in_foot and (short := names.before_register(cell.text)) != cell.text:
                 yield cell, short, True
             continue
         low = cell.top >= TOP * layout.pages[0].height
-        if low and (names := owner_of_name(cell.text)):
-            if _is_in_head(layout, names[0]):
-                yield cell, names[1], True
+        if low and (owned := names.owner_of_name(cell.text)):
+            if _is_in_head(layout, owned[0]):
+                yield cell, owned[1], True
             continue
         if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue
-        name, own_entry = REGISTER_ENTRY.subn("", before_address(cell.text))
-        if low and (short := before_register(cell.text)) != cell.text:
+        name, own_entry = names.REGISTER_ENTRY.subn("", names.before_address(cell.text))
+        if low and (short := names.before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
-        name = CONTACT.sub("", name)
-        name = before_remark(name) if is_name(name) else name
-        if cell in rests or is_legal_form(cell):
+        name = names.CONTACT.sub("", name)
+        name = names.before_remark(name) if names.is_name(name) else name
+        if cell in rests or names.is_legal_form(cell):
             continue
-        rest = rest_below(layout, cell, said)
+        rest = names.rest_below(layout, cell, said)
         rests += [rest] if rest else []
         yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
 
@@ -305,13 +288,13 @@ def _is_in_head(layout: Layout, name: str) -> bool:
 def _belongs_to_owner(layout: Layout, cell: Cell) -> bool:
     """Return whether the line names the owner of a trading name, by its own words or those of the line above."""
     above = [other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells]
-    under_a_name = OWNED.match(cell.folded) and any(aligned(other, cell) for other in above)
+    under_a_name = OWNED.match(cell.folded) and any(names.aligned(other, cell) for other in above)
     return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
 
 
 def _has_its_owner_below(layout: Layout, cell: Cell) -> bool:
     below = [other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells]
-    return any(OWNED.match(other.folded) and other.page == cell.page and aligned(other, cell) for other in below)
+    return any(OWNED.match(other.folded) and other.page == cell.page and names.aligned(other, cell) for other in below)
 
 
 def _ends_in_amount(row: Row) -> bool:
@@ -322,15 +305,15 @@ def _ends_in_amount(row: Row) -> bool:
 
 def _register_entries(layout: Layout, cell: Cell) -> list[int]:
     """Return the rows of register details and tax numbers below a name in its column; empty without its address."""
-    legal = bool(LEGAL_FORM.search(cell.folded))
+    legal = bool(names.LEGAL_FORM.search(cell.folded))
     bottom, addressed, entries = cell.bottom, legal, []
     for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
         under = [other for other in row.cells if other.shares_column(cell)]
-        if not legal and any(has_legal_form(other) and is_name(other.text) for other in under):
+        if not legal and any(names.has_legal_form(other) and names.is_name(other.text) for other in under):
             break  # they belong to that name
-        addressed = addressed or any(POSTAL_CODE.search(other.folded) for other in under)
+        addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
         if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
             entries.append(row.number)
         bottom = max((other.bottom for other in under), default=bottom)

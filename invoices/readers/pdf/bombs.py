@@ -81,7 +81,6 @@ DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
 }
 """Decoders by filter name, including the abbreviations that PDF readers accept."""
 
-
 MAX_CONTENT_BYTES = 32 * 1024 * 1024
 """Decompressed drawing instructions of a page. A dense page has well under 1 MB; a bomb of 1.2 kB expands to 300 MB."""
 MAX_FORMS = 20_000

@@ -89,15 +89,11 @@ def _things(drawing: Any, count: Any, get: Any, placed: Affine, depth: int) -> I
         kind = raw.FPDFPageObj_GetType(handle)
         yield Thing(kind, handle, placed)
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:
-            inside = _within(_matrix(handle), placed)
+            matrix = raw.FS_MATRIX()
+            if not raw.FPDFPageObj_GetMatrix(handle, matrix):
+                raise pypdfium2.PdfiumError("a drawing on the page has no place")
+            inside = _within(Affine(matrix.a, matrix.c, matrix.e, matrix.b, matrix.d, matrix.f), placed)
             yield from _things(handle, raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, inside, depth + 1)
-
-
-def _matrix(handle: Any) -> Affine:
-    matrix = raw.FS_MATRIX()
-    if not raw.FPDFPageObj_GetMatrix(handle, matrix):
-        raise pypdfium2.PdfiumError("a drawing on the page has no place")
-    return Affine(matrix.a, matrix.c, matrix.e, matrix.b, matrix.d, matrix.f)
 
 
 def _within(inner: Affine, outer: Affine) -> Affine:

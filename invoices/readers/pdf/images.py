@@ -72,7 +72,11 @@ def _is_preview(picture: Image.Image) -> bool:
 
 def _page(picture: Image.Image, number: int, max_pages: int) -> Image.Image:
     if number > max_pages:
-        raise _too_many(max_pages)
+        raise UnreadableDocument(
+            Unreadable.TOO_MANY_PAGES,
+            f"The picture has more than {max_pages} pages; at most {max_pages} are read. "
+            "Send the invoice alone, without its attachments.",
+        )
     width, height = picture.size
     if width * height > MAX_PIXELS:
         raise _too_large(f"{width * height / 1e6:.0f} megapixels")
@@ -88,18 +92,14 @@ def _page(picture: Image.Image, number: int, max_pages: int) -> Image.Image:
 def _on_white(page: Image.Image) -> Image.Image:
     """Return the page in RGB; transparent areas become white."""
     if page.mode.startswith("I"):
-        page = _eight_bits(page)
+        # scale the grey levels to the darkest and brightest; convert() would clip them
+        low, high = (float(level) for level in page.getextrema())  # type: ignore[arg-type]  # one band: two numbers
+        scale = 255 / max(1.0, high - low)
+        page = page.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
     if not page.has_transparency_data:
         return page.convert("RGB")
     layer = page.convert("RGBA")
     return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
-
-
-def _eight_bits(page: Image.Image) -> Image.Image:
-    """Scale a grey image with more levels to its darkest and brightest; convert() would clip it."""
-    low, high = (float(level) for level in page.getextrema())  # type: ignore[arg-type]  # one band: two numbers
-    scale = 255 / max(1.0, high - low)
-    return page.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
 
 
 @contextmanager
@@ -127,12 +127,4 @@ def _too_large(found: str) -> UnreadableDocument:
         Unreadable.TOO_LARGE,
         f"The picture has {found}; at most {MAX_PIXELS // 1_000_000} megapixels are read. "
         "Scan the invoice with 300 dots per inch.",
-    )
-
-
-def _too_many(max_pages: int) -> UnreadableDocument:
-    return UnreadableDocument(
-        Unreadable.TOO_MANY_PAGES,
-        f"The picture has more than {max_pages} pages; at most {max_pages} are read. "
-        "Send the invoice alone, without its attachments.",
     )

@@ -11,7 +11,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from docrail.invoices.problems import Unreadable, UnreadableDocument
-from docrail.invoices.readers.layout.page import Affine, Page, Word
+from docrail.invoices.readers.layout.page import Affine, Page, Word, around
 from docrail.invoices.readers.pdf.drawn import View
 
 QUARTER_TURN = math.pi / 2
@@ -73,7 +73,8 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
             characters = list(_characters(text_page, view.of_text(quarter), count))
         upright = [character if character and character.quarter == quarter else None for character in characters]
         size = (height, width) if turns % 2 else (width, height)
-        return Page(index + 1, *size, tuple(_word(group) for group in _group(upright)), LIES.get(turns))
+        words = tuple(Word("".join([each.text for each in group]), *around(group)) for group in _group(upright))
+        return Page(index + 1, *size, words, LIES.get(turns))
 
 
 def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Iterator[_Character | None]:
@@ -127,13 +128,3 @@ def _apart(before: _Character, character: _Character) -> bool:
         if not inside or gap > GUESSED_GAP * height:
             return True
     return gap > WORD_GAP * height or gap < -2 * height or abs(character.bottom - before.bottom) > height / 2
-
-
-def _word(group: Sequence[_Character]) -> Word:
-    return Word(
-        text="".join([character.text for character in group]),
-        left=min([character.left for character in group]),
-        top=min([character.top for character in group]),
-        right=max([character.right for character in group]),
-        bottom=max([character.bottom for character in group]),
-    )

@@ -1,11 +1,14 @@
-"""Check `for_each`: a list to run over, and a key that distinguishes its elements."""
+"""Check `for_each` and `cache`: a list to run over, and keys that distinguish its elements, or different work.
+
+Other fields must not make a cached output wrong.
+"""
 
 import re
 
 from docrail.dag.language.expressions.expression import compile_expression
-from docrail.dag.language.expressions.templates import has_template, is_one_expression
-from docrail.dag.language.limits import MAX_ITEMS
-from docrail.dag.validation.document.outline import OWN_WORDS, Outline, StepOutline
+from docrail.dag.language.expressions.templates import compile_template, has_template, is_one_expression
+from docrail.dag.language.step_kinds import MAX_ITEMS
+from docrail.dag.validation.document.outline import OWN_WORDS, Outline, StepOutline, templates_in
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_parts import along
@@ -14,6 +17,7 @@ from docrail.dag.values.json_values import Json, canonical
 from docrail.dag.values.problems import Path, is_id
 from docrail.dag.values.wording import describe, quote
 
+_OF_ITEMS = frozenset({"item", "index"})
 _INPUT = re.compile(r"\{\{\s*inputs\.([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
 """A template that is only one input."""
 
@@ -87,3 +91,40 @@ def _is_constant(key: str, outline: Outline) -> bool:
     except ExpressionError:
         return False  # reported with the references
     return roots <= outline.ids | OWN_WORDS
+
+
+def check_cache(step: StepOutline, findings: Findings) -> None:
+    """Report a cached step with a compensation, and a key that is equal for different configs."""
+    if step.fields.get("cache") is None:
+        return
+    if step.fields.get("compensate") is not None:
+        message = (
+            f"{step.name} has both 'cache' and 'compensate': with an output from the cache it has done "
+            "nothing, and would undo the work of another run; keep one of them"
+        )
+        findings.error("misplaced-field", (*step.path, "cache"), message, at_key=True)
+    key = step.part("cache").get("key")
+    if key is not None:
+        _check_key(step, key, findings)
+
+
+def _check_key(step: StepOutline, key: Json, findings: Findings) -> None:
+    in_key, in_config = _roots(key), _roots(step.fields.get("config"))
+    if in_key is None or in_config is None:
+        return  # reported with the references
+    path = (*step.path, "cache", "key")
+    if in_config & _OF_ITEMS and not in_key & _OF_ITEMS:
+        message = "'key' reads neither 'item' nor 'index', so every item would get the output of the first"
+        findings.error("same-key", path, message)
+    elif in_config and not in_key:
+        message = "'key' reads no value, so every run gets the same output, even with another config"
+        findings.warning("same-key", path, message)
+
+
+def _roots(value: Json) -> set[str] | None:
+    """Return the root names that the templates in `value` read; None if one is invalid."""
+    try:
+        templates = [compile_template(template) for _, template in templates_in((), value)]
+    except ExpressionError:
+        return None
+    return {path[0] for template in templates for path in template.references}

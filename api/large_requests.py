@@ -1,0 +1,128 @@
+"""Bound what large requests cost before anything looks into them: values of JSON, bytes in memory, and turns.
+
+A body is read completely before the request is handled, so that a slow caller holds no turn.
+"""
+
+import asyncio
+import ctypes
+import re
+import sys
+from collections.abc import Callable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from docrail.api.body_sizes import UPLOAD_PATH
+from docrail.api.errors import BodyTooLargeError, refusal
+from docrail.services.errors import Busy, OperationError, TooLarge, TooManyValues
+from docrail.services.turns import Turns
+
+SMALL_BYTES = 64 * 2**10
+"""Bodies of at most this size are handled at once: the worst takes a few milliseconds to parse."""
+MAX_VALUES = 100_000
+"""JSON values in one body: large definitions have half as many, and parsing more would delay all other requests."""
+MAX_HELD_BYTES = 64 * 2**20
+"""Bytes of all bodies that are being read, wait or are handled, together; uploads are not among them."""
+AT_ONCE, WAITING = 2, 16
+"""Turns of large requests."""
+
+_QUOTED = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_TEXT = re.compile(_QUOTED, re.DOTALL)
+_SOME = re.compile(rb'(?:[^"]*+' + _QUOTED + rb"){1,5000}+", re.DOTALL)
+"""Some texts, with what is before each."""
+
+
+class LargeRequests:
+    """ASGI middleware. It expects a limit of each body's size around it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._held = 0
+        self._turns = Turns(AT_ONCE, WAITING)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle the request, or refuse its body."""
+        if scope["type"] != "http" or scope["path"] == UPLOAD_PATH or scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        body = bytearray()
+        try:
+            if await self._read(body, receive):
+                await self._handle(scope, bytes(body), receive, send)
+        except OperationError as error:
+            await refusal(error)(scope, receive, send)
+        except BodyTooLargeError as error:
+            await refusal(TooLarge(error.limit_bytes))(scope, receive, send)
+        finally:
+            self._held -= len(body)
+            if len(body) > SMALL_BYTES:
+                body.clear()
+                return_memory()
+
+    async def _read(self, body: bytearray, receive: Receive) -> bool:
+        """Read the whole body; return False if the caller leaves before its end. Raises: Busy."""
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return False
+            part = message.get("body", b"")
+            body += part
+            self._held += len(part)
+            if not message.get("more_body", False):
+                return True
+            if self._held > MAX_HELD_BYTES and len(body) > SMALL_BYTES:
+                raise Busy
+
+    async def _handle(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        if len(body) <= SMALL_BYTES:
+            await self._app(scope, _replayed(body, receive), send)
+            return
+        async with self._turns:
+            if await has_too_many_values(body):
+                raise TooManyValues(MAX_VALUES)
+            await self._app(scope, _replayed(body, receive), send)
+
+
+async def has_too_many_values(body: bytes) -> bool:
+    """Return whether JSON has more than MAX_VALUES commas and opening brackets outside its texts.
+
+    It lets other requests go on after every few thousand texts.
+    """
+    if _marks(body) <= MAX_VALUES:
+        return False
+    found = at = 0
+    while at < len(body) and found <= MAX_VALUES:
+        part = _SOME.match(body, at)
+        end = part.end() if part else len(body)
+        found += _marks(_TEXT.sub(b"", body[at:end]))
+        at = end
+        await asyncio.sleep(0)
+    return found > MAX_VALUES
+
+
+def _marks(body: bytes) -> int:
+    return sum(map(body.count, (b",", b"[", b"{")))
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that gives the body in one message, and then what comes after it."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
+
+
+def _trim() -> Callable[[int], int] | None:
+    if sys.platform != "linux":
+        return None
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
+
+
+_MALLOC_TRIM = _trim()
+
+
+def return_memory() -> None:
+    """Return freed memory to the operating system: the allocator keeps it otherwise."""
+    if _MALLOC_TRIM is not None:
+        _MALLOC_TRIM(0)

@@ -1,0 +1,227 @@
+"""Large and costly requests are answered soon, with few problems, while others are served and memory is given back."""
+
+import asyncio
+import json
+import socket
+from contextlib import suppress
+from functools import partial
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+
+from docrail.adapters.sandbox.forker import ChildLimits, Forker
+from docrail.api.app import CHECK_PROGRAM
+from docrail.api.body_sizes import FIELDS_BYTES, MOST_BYTES
+from docrail.api.large_requests import MAX_VALUES, has_too_many_values
+from docrail.dag.values.json_values import Json
+from docrail.services.errors import MOST_PROBLEMS, Busy, TooCostly
+from docrail.services.limited_processes import LIMITS, LimitedProcesses
+from docrail.services.turns import Turns
+from tests.api.test_routes import TAKES_BODY
+from tests.security import attacks
+from tests.security.attacks import ATTACKS, Attack
+from tests.security.target import Target, dsn, target
+from tests.security.watch import children_mb, resident_mb, watched
+from tests.stack import descendants, eventually
+
+__all__ = ["dsn", "target"]
+
+MOST_MS = 250
+"""Longest time that an attack may keep another request waiting."""
+MOST_MB = 250
+"""Most memory that the API keeps after an attack."""
+TRIES = 5
+"""On a busy machine another process may have delayed an answer: the best of some tries counts."""
+MOST_ANSWER_BYTES = 200_000
+ANSWERED = {"200", "201", "202", "404", "413", "422", "503"}
+
+
+async def attack_once(target: Target, attack: Attack) -> tuple[list[httpx.Response], float]:
+    """Send the attack, and return the answers and the longest wait of another request in milliseconds."""
+    body = attack.body()
+    headers = {"Content-Type": attack.content_type}
+    async with target.client() as http:
+        with watched(target.url, target.pid) as seen:
+            request = partial(http.request, attack.method, attack.path, content=body, headers=headers)
+            answers = await asyncio.gather(*(request() for _ in range(attack.at_once)))
+    return answers, seen.latency.most
+
+
+@pytest.mark.parametrize("attack", [pytest.param(each, id=each.name) for each in ATTACKS])
+@pytest.mark.slow
+async def test_an_attack_holds_up_no_one(target: Target, attack: Attack) -> None:
+    waits = []
+    for _ in range(TRIES):
+        answers, waited = await attack_once(target, attack)
+        for answer in answers:
+            assert str(answer.status_code) in ANSWERED, answer.text[:500]
+            if answer.status_code >= 400:
+                check_refusal(answer)
+        waits.append(waited)
+        if waited <= MOST_MS:
+            break
+    assert min(waits) <= MOST_MS, waits
+    await eventually(lambda: resident_mb(target.pid) + children_mb(target.pid) <= MOST_MB, "the memory to be returned")
+
+
+def check_refusal(answer: httpx.Response) -> None:
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert len(answer.content) <= MOST_ANSWER_BYTES
+    assert len(answer.json().get("problems", ())) <= MOST_PROBLEMS
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/runs", attacks.unknown_keys(9_000)),
+        ("/v1/runs/x.y/retry", attacks.wrong_items()),
+        ("/v1/runs/x.y/retry", attacks.wrong_steps()),
+        ("/v1/definitions", attacks.misspelt_definition(300)),
+    ],
+    ids=["unknown keys", "items", "steps", "definition"],
+)
+async def test_a_refusal_lists_the_first_problems_and_counts_the_others(target: Target, path: str, body: bytes) -> None:
+    async with target.client() as http:
+        refused = await http.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert refused.status_code == 422
+    check_refusal(refused)
+    assert refused.json()["more"] > 0
+
+
+async def test_a_few_problems_are_all_listed(target: Target) -> None:
+    steps = {f"s{number}": {"skip": "no"} for number in range(20)}
+    async with target.client() as http:
+        refused = (await http.post("/v1/runs/x.y/retry", json={"steps": steps})).json()
+    assert [problem["path"] for problem in refused["problems"]] == [f"steps.s{number}.skip" for number in range(20)]
+    assert "more" not in refused
+
+
+async def test_a_costly_check_ends_when_its_caller_leaves(target: Target) -> None:
+    body = attacks.right_definition(tests=100)
+    path = "/v1/definitions?run_tests=true"
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    host, port = target.url.removeprefix("http://").split(":")
+    before = await forked(target)
+    _, writer = await asyncio.open_connection(host, int(port))
+    writer.write(head.encode() + body)
+    await writer.drain()
+    await eventually(lambda: bool(descendants(target.pid) - before), "a process for the tests")
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+    await eventually(lambda: not descendants(target.pid) - before, "the end of that process", timeout_seconds=5)
+
+
+async def forked(target: Target) -> set[int]:
+    """Return the API's processes once the server of its limited processes has started."""
+    async with target.client() as http:
+        text = json.loads(attacks.misspelt_definition(300))
+        assert (await http.post("/v1/definitions/validate", json=text)).status_code == 200
+    return descendants(target.pid)
+
+
+@pytest.fixture
+async def forker() -> Forker:
+    return Forker(CHECK_PROGRAM)
+
+
+BURNING = json.dumps({"body": json.loads(attacks.right_definition(tests=100))["definition"]})
+
+
+async def test_a_costly_check_is_stopped_at_its_limit(forker: Forker) -> None:
+    processes = LimitedProcesses(forker, ChildLimits(LIMITS.memory_bytes, cpu_seconds=1, wall_seconds=30.0))
+    try:
+        with pytest.raises(TooCostly):
+            await processes.perform("tests", BURNING)
+    finally:
+        await forker.close()
+
+
+async def test_a_check_that_takes_too_much_memory_is_stopped(forker: Forker) -> None:
+    await forker.start()
+    processes = LimitedProcesses(forker, ChildLimits(memory_bytes=180_000_000, cpu_seconds=30, wall_seconds=60.0))
+    long = json.loads(attacks.yaml_text())["definition"]
+    order = {"body": long, "tags": [], "unpublished": {"refs": [], "known": []}, "is_planned": False}
+    try:
+        with pytest.raises(TooCostly):
+            await processes.perform("definition", json.dumps(order))
+    finally:
+        await forker.close()
+
+
+async def test_few_checks_run_at_once_and_few_wait(forker: Forker) -> None:
+    processes = LimitedProcesses(forker, turns=Turns(1, 1))
+    order = json.dumps({"body": {"id": "x", "steps": []}, "faults": {}})
+    try:
+        found = await asyncio.gather(*(processes.perform("routing", order) for _ in range(3)), return_exceptions=True)
+    finally:
+        await forker.close()
+    assert [type(each) for each in found] == [dict, dict, Busy]
+
+
+async def test_a_turn_is_free_again_after_its_holder_or_one_who_waits_gives_up() -> None:
+    turns = Turns(1, 1)
+    async with turns:
+        waiting = asyncio.ensure_future(turns.__aenter__())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with suppress(asyncio.CancelledError):
+            await waiting
+    for _ in range(3):
+        async with turns:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("body", "is_refused"),
+    [
+        (b"[%s]" % b",".join([b"0"] * (MAX_VALUES - 1)), False),
+        (b"[%s]" % b",".join([b"0"] * (MAX_VALUES + 1)), True),
+        (b'{"a":"%s"}' % (b",[{" * MAX_VALUES), False),
+        (rb'{"a":"\"%s\\"}' % (b"," * (MAX_VALUES + 1)), False),
+        (rb'{"a":"\\",%s' % (b'"a":0,' * MAX_VALUES), True),
+        (b'"%s' % (b"," * (MAX_VALUES + 1)), True),
+    ],
+    ids=["few", "many", "in a text", "after an escaped quote", "after an escaped backslash", "in a text without end"],
+)
+async def test_values_are_counted_outside_texts(body: bytes, is_refused: bool) -> None:
+    assert await has_too_many_values(body) is is_refused
+
+
+def test_every_limit_belongs_to_a_route_with_a_body() -> None:
+    assert MOST_BYTES.keys() <= {str(parameter.values[1]) for parameter in TAKES_BODY}
+
+
+@pytest.mark.parametrize(("method", "path", "route"), TAKES_BODY)
+async def test_a_route_documents_its_limit_and_keeps_to_it(
+    target: Target, method: str, path: str, route: APIRoute
+) -> None:
+    async with target.client() as http:
+        document: Json = (await http.get("/openapi.json")).json()
+        described = document["paths"][path][method.lower()]["responses"]["413"]["description"]
+        if path == "/v1/documents":
+            assert "max_upload_bytes" in described
+            return
+        limit = MOST_BYTES.get(path, FIELDS_BYTES)
+        assert str(limit) in described
+        refused = await http.request(method, path, content=b" " * (limit + 1))
+        assert (refused.status_code, refused.json()["limit_bytes"]) == (413, limit)
+        taken = await http.request(method, path, content=b" " * limit)
+        assert taken.status_code != 413
+
+
+async def test_bodies_that_are_sent_slowly_hold_no_turn(target: Target) -> None:
+    """Twenty large bodies lack their last byte; another large one is handled all the same."""
+    host, port = target.url.removeprefix("http://").split(":")
+    head = b"POST /v1/definitions/validate HTTP/1.1\r\nHost: x\r\nContent-Length: 100001\r\n\r\n" + b" " * 100_000
+    slow = [socket.create_connection((host, int(port))) for _ in range(20)]
+    try:
+        for each in slow:
+            await asyncio.to_thread(each.sendall, head)
+        async with target.client() as http:
+            text = json.loads(attacks.misspelt_definition(2_000))
+            assert (await http.post("/v1/definitions/validate", json=text)).status_code == 200
+    finally:
+        for each in slow:
+            each.close()

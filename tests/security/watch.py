@@ -1,0 +1,96 @@
+"""Watch an API process from outside: the latency of /healthz, and the memory of the process."""
+
+import http.client
+import multiprocessing
+import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+from urllib.parse import urlsplit
+
+from tests.stack import descendants
+
+PAUSE_SECONDS = 0.01
+ANSWER_SECONDS = 120.0
+MEGABYTE = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """The latency of /healthz in milliseconds."""
+
+    p50: float
+    p99: float
+    most: float
+
+
+@dataclass(slots=True)
+class Watched:
+    """What was noticed while a block ran. The latency is known at its end."""
+
+    pid: int
+    most_mb: float = 0.0
+    found_ms: list[float] = field(default_factory=list)
+
+    @property
+    def latency(self) -> Latency:
+        """Return the latency of /healthz during the block."""
+        ordered = sorted(self.found_ms)
+        return Latency(statistics.median(ordered), ordered[int(len(ordered) * 0.99)], ordered[-1])
+
+
+@contextmanager
+def watched(url: str, pid: int) -> Iterator[Watched]:
+    """Ask /healthz every 10 ms from a process of its own while the block runs, and take the API's highest memory."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_probe, args=(url, theirs))
+    process.start()
+    ours.recv()  # it has started
+    seen, over = Watched(pid), Event()
+    watching = Thread(target=_watch_memory, args=(seen, over))
+    watching.start()
+    try:
+        yield seen
+    finally:
+        ours.send(None)
+        seen.found_ms += ours.recv()
+        over.set()
+        process.join()
+        watching.join()
+
+
+def resident_mb(pid: int) -> float:
+    """Return the resident memory of a process; 0 if it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / MEGABYTE
+
+
+def children_mb(pid: int) -> float:
+    """Return the resident memory of all processes that `pid` has started."""
+    return sum(map(resident_mb, descendants(pid)))
+
+
+def _probe(url: str, connection: Connection) -> None:
+    """Ask /healthz until a message arrives, and send the latencies."""
+    at = urlsplit(url)
+    asking = http.client.HTTPConnection(str(at.hostname), at.port, timeout=ANSWER_SECONDS)
+    found: list[float] = []
+    connection.send(None)
+    while not found or not connection.poll(PAUSE_SECONDS):
+        start = perf_counter()
+        asking.request("GET", "/healthz")
+        asking.getresponse().read()
+        found.append((perf_counter() - start) * 1000)
+    connection.send(found)
+
+
+def _watch_memory(seen: Watched, over: Event) -> None:
+    while not over.wait(PAUSE_SECONDS):
+        seen.most_mb = max(seen.most_mb, resident_mb(seen.pid))
