@@ -59,7 +59,7 @@ def _first(body: Json, wanted: Any) -> list[InputProblem]:
         _adapter(wanted).validate_python(_cut(body))
     except ValidationError as error:
         if error.error_count() <= MOST_DESCRIBED:
-            return [*islice(faults(RequestValidationError(error.errors()), "json"), MOST_PROBLEMS)]
+            return [*islice(faults(RequestValidationError(error.errors())), MOST_PROBLEMS)]
     return [InputProblem("body", "has too many problems to list them: its parts are not those of this request")]
 
 
