@@ -43,7 +43,7 @@ class SetQuota:
     """A quota of a tenant, or of one of its keys."""
 
     quota: Quota
-    """What is limited."""
+    """Name of the quota."""
     value: Value
     """How much may be used."""
     tenant: str
