@@ -43,9 +43,11 @@ class SetQuota:
     """A quota of a tenant, or of one of its keys."""
 
     quota: Quota
+    """Name of the quota."""
     value: Value
     """How much may be used."""
     tenant: str
+    """The tenant."""
     key_id: str | None
     """Id of the key; null for the whole tenant."""
     changed_by: str | None
