@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from docrail.adapters.postgres.tenants import enter_tenant
+from docrail.api.body_sizes import BODY_BYTES
 from docrail.api.parameters import AppDep
 from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, local_principal
@@ -171,13 +172,16 @@ class Requirement:
     of_operator: bool = False
     """Whether only the operator's tenant is admitted: what the route is about belongs to all tenants."""
 
-    async def __call__(self, who: Annotated[Principal, Depends(current_principal)]) -> Principal:
-        """Return the caller. Raises: Forbidden."""
+    async def __call__(
+        self, who: Annotated[Principal, Depends(current_principal)], request: Request, app: AppDep
+    ) -> Principal:
+        """Return the caller. Raises: Forbidden, QuotaExceeded, TooLarge."""
         if self.scope is not None and self.scope not in who.scopes:
             raise Forbidden(self.scope)
         if self.of_operator and who.tenant_id != DEFAULT_TENANT:
             raise Forbidden(self.scope or "", tenant=DEFAULT_TENANT)
         enter_tenant(who.tenant_id)
+        await app.quotas.check_request(app.db, who, request.scope.get(BODY_BYTES, 0))
         return who
 
 

@@ -54,11 +54,11 @@ async def sign_in(wanted: SignIn, request: Request, response: Response, app: App
 
 
 @router.delete("/session", status_code=204, responses=problems())
-async def sign_out(_: SignedIn, request: Request, response: Response, app: AppDep) -> None:
+async def sign_out(_: SignedIn, request: Request, app: AppDep) -> None:
     """Sign out: end the session of the cookie."""
     if cookie := session_cookie(request):
         await service.end_session(app.db, cookie)
-    set_cookie(request, response, "")
+    request.state.new_cookie = ""  # also if the cookie was just replaced
 
 
 @router.get("/sessions", responses=problems())

@@ -27,6 +27,8 @@ PUBLIC = {
     "GET /readyz",
     "POST /v1/callbacks/{token}",  # the token is signed
     "POST /v1/session",  # signs in with the key in its body
+    "GET /v1/session/oidc",  # signs in at the identity provider
+    "GET /v1/session/oidc/callback",
     "/openapi.json",
     "/docs",
     "/docs/start.js",

@@ -126,12 +126,18 @@ async def test_a_session_ends_after_a_day_even_if_it_is_used(guarded: Guarded) -
     assert (await me(guarded, cookie)).status_code == 401
 
 
-async def test_signing_out_ends_the_session(guarded: Guarded) -> None:
-    cookie = await sign_in(guarded)
+@pytest.mark.parametrize("used", ["1 minute", "61 minutes"])
+async def test_signing_out_ends_the_session_also_when_its_cookie_was_to_be_replaced(
+    guarded: Guarded, used: str
+) -> None:
+    key = await guarded.key(tenant="leaving")
+    cookie = await sign_in(guarded, key)
+    await age(guarded, cookie, "rotated_at", used)
     out = await guarded.service.http.delete("/v1/session", headers=cookie | HOME)
     assert out.status_code == 204
-    assert "Max-Age=0" in out.headers["set-cookie"]
+    assert ["Max-Age=0" in value for value in out.headers.get_list("set-cookie")] == [True]
     assert (await me(guarded, cookie)).status_code == 401
+    assert (await guarded.ask(key, "GET", "/v1/sessions")).json()["sessions"] == []
 
 
 async def test_signing_in_again_ends_the_session_before(guarded: Guarded) -> None:
