@@ -19,6 +19,8 @@ UPLOAD_PATH = "/v1/documents"
 
 MOST_BYTES: Mapping[str, int] = {
     "/v1/callbacks/{token}": VALUE_BYTES,
+    "/v1/codec/decode": MAX_JSON_BYTES,
+    "/v1/codec/encode": MAX_JSON_BYTES,
     "/v1/dead-letters/{run_id}/{step_id}/resolve": MAX_JSON_BYTES,
     "/v1/definitions": MAX_JSON_BYTES,
     "/v1/definitions/plan": MAX_JSON_BYTES,
