@@ -65,11 +65,12 @@ async def current_principal(
     _session: Annotated[object, Security(_COOKIE)] = None,
 ) -> Principal:
     """Return the caller. Raises: Unauthenticated, CrossSite."""
-    access = access_of(request)
-    authorization, cookie = request.headers.get("authorization"), request.cookies.get(COOKIE)
-    if authorization is not None:
-        return await _of_header(app, access, authorization)
-    if cookie is not None:
+    access, authorizations = access_of(request), request.headers.getlist("authorization")
+    if len(authorizations) > 1:  # a proxy may have checked another one
+        raise Unauthenticated("expected one header Authorization, found several")
+    if authorizations:
+        return await _of_header(app, access, authorizations[0])
+    if (cookie := session_cookie(request)) is not None:
         return await _of_cookie(app, request, cookie)
     if access.local is not None:
         return access.local
@@ -111,10 +112,27 @@ def check_same_origin(request: Request) -> None:
         raise CrossSite("no Origin" if origin is None else f"Origin: {origin}")
 
 
+def cookie_name(request: Request, name: str = COOKIE) -> str:
+    """Return the name of a cookie. Over https its prefix keeps neighbouring hosts from setting it (RFC 6265bis)."""
+    return f"__Host-{name}" if request.url.scheme == "https" else name
+
+
+def session_cookie(request: Request) -> str | None:
+    """Return the value of the session's cookie; None without one. Raises: Unauthenticated if there are several."""
+    name = cookie_name(request)
+    cookies = ";".join(request.headers.getlist("cookie")).split(";")
+    found = {value for key, _, value in (cookie.strip().partition("=") for cookie in cookies) if key == name}
+    if len(found) > 1:  # a neighbouring host has added one, perhaps of a session of its own
+        raise Unauthenticated(
+            f"expected one cookie {name}, found several: remove this site's cookies and sign in again"
+        )
+    return next(iter(found), None)
+
+
 def set_cookie(request: Request, response: Response, cookie: str) -> None:
     """Give the browser the cookie of its session, which no script can read and no other site can send; empty: none."""
     response.set_cookie(
-        COOKIE,
+        cookie_name(request),
         cookie,
         max_age=int(SESSION_LIFETIME.total_seconds()) if cookie else 0,
         httponly=True,

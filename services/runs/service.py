@@ -27,14 +27,14 @@ from docrail.dag.values.wording import describe as wording_describe
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.definitions.checks import check_inputs
-from docrail.services.definitions.models import DefinitionRef, StoredDefinition, VersionNumber
+from docrail.services.definitions.models import WITHOUT_VERSION, DefinitionRef, StoredDefinition, VersionNumber
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
 from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.limits.service import check_tags
-from docrail.services.model_config import body
+from docrail.services.model_config import WHOLE, body
 from docrail.services.quotas.service import runs_exceeded
 from docrail.services.runs.repository import (
     forget_stored_outputs,
@@ -90,7 +90,7 @@ class RunOrder:
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = body(
-        {"definition": "invoice", "inputs": {"document_id": "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"}}
+        {"definition": "invoice", "inputs": {"document_id": "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"}}, schema=WITHOUT_VERSION
     )
 
     definition: DefinitionRef
@@ -99,7 +99,7 @@ class RunOrder:
     inputs: Mapping[str, Json] = field(default_factory=dict)
     key: str | None = None
     """As the header Idempotency-Key."""
-    priority: Annotated[int, Field(strict=True, ge=1, le=5)] | None = None
+    priority: Annotated[int, Field(strict=True, ge=1, le=5), WHOLE] | None = None
     """1 goes first; by default that of the definition, else 3."""
 
 

@@ -729,7 +729,7 @@ SERVICES = (
         "services/access/models.py",
         'return " ".join(name.split()).casefold()',
         'return " ".join(name.split())',
-        ("tests/security/test_keys.py",),
+        ("tests/security/test_people.py",),
         "one person who writes their name differently counts as two",
     ),
 )
@@ -805,6 +805,46 @@ ACTIVITIES = (
 )
 
 API = (
+    Mutant(
+        "revoked-key-works",
+        "services/access/repository.py",
+        "       revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) AS is_valid,",
+        "       (expires_at IS NULL OR expires_at > now()) AS is_valid,",
+        ("tests/security/test_keys.py",),
+        "a revoked key opens the API",
+    ),
+    Mutant(
+        "only-the-id-is-checked",
+        "services/access/service.py",
+        "if parts is None or stored is None or not _is_one_of(parts[2], stored.hashes):",
+        "if parts is None or stored is None:",
+        ("tests/security/test_keys.py",),
+        "the public id of a key is enough to use it",
+    ),
+    Mutant(
+        "scopes-are-decoration",
+        "api/auth.py",
+        "if self.scope is not None and self.scope not in who.scopes:",
+        "if not who.scopes:",
+        ("tests/security/test_permissions.py",),
+        "a key may do everything",
+    ),
+    Mutant(
+        "cookie-from-anywhere",
+        "api/auth.py",
+        "    if request.method not in SAFE_METHODS:\n        check_same_origin(request)\n",
+        "",
+        ("tests/security/test_sessions.py",),
+        "a request with a session's cookie needs no proof of its origin",
+    ),
+    Mutant(
+        "local-key-for-everyone",
+        "cli/credentials.py",
+        'return kept.key if kept.key and _origin(httpx.URL(kept.api_url)) == _origin(api) else ""',
+        "return kept.key",
+        ("tests/cli/test_keys.py",),
+        "the local admin key is sent to any API",
+    ),
     Mutant(
         "docrail-in-capitals",
         "services/access/service.py",
