@@ -36,7 +36,10 @@ PUBLIC = {
 }
 """Routes without a permission. The pages of the documentation are the same in every installation."""
 OF_EVERY_CALLER = {"GET /v1/me", "DELETE /v1/session"}
-OF_OPERATOR = {"GET /metrics", "PUT /v1/limits/{tag}", "DELETE /v1/limits/{tag}"}
+OF_OPERATOR = {
+    *("GET /metrics", "PUT /v1/limits/{tag}", "DELETE /v1/limits/{tag}"),
+    *("PUT /v1/quotas/{quota}", "DELETE /v1/quotas/{quota}"),
+}
 """What all tenants share: a key of another tenant does not open it."""
 SHARED = {"GET /v1/handlers/{name}"}
 """Routes with an id that is no tenant's."""
@@ -129,6 +132,7 @@ IDS = {"DELETE /v1/definitions/{definition_id}/aliases/{alias}": {"definition_id
 QUERIES = {
     "GET /v1/definitions/{definition_id}/diff": {"from": "1", "to": "1"},
     "DELETE /v1/documents/{document_id}/fields/{field}": {"token": "1"},
+    "DELETE /v1/quotas/{quota}": {"tenant": "acme"},
 }
 BODIES: dict[str, Json] = {
     "POST /v1/runs": {"definition": "hello"},
@@ -220,6 +224,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "number": "1",
         "name": "echo",
         "tag": "database",
+        "quota": "documents_per_day",
     }
 
 
