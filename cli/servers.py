@@ -54,10 +54,7 @@ def up(
     temporal_port: Annotated[int, _port("Temporal's port; 0 takes a free one.")] = 7233,
     ui_port: Annotated[int, _port("Temporal's web UI's port; 0 takes a free one.")] = 8233,
     workers: Annotated[int, typer.Option(min=1, help="How many worker processes to run.", metavar="N")] = 1,
-    require_keys: Annotated[
-        bool,
-        typer.Option("--require-keys", help="Refuse requests without an API key, also from this machine."),
-    ] = False,
+    require_keys: Annotated[bool, typer.Option("--require-keys", help="Refuse requests without an API key.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the addresses as JSON when ready; progress goes to stderr.")
     ] = False,

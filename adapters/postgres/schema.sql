@@ -60,6 +60,7 @@ CREATE TABLE public.audit_events (
     review_id text,
     document_id text,
     detail json NOT NULL,
+    state text,
     hash text NOT NULL,
     CONSTRAINT audit_events_sequence_check CHECK ((sequence > 0))
 );

@@ -505,6 +505,7 @@ CREATE TABLE audit_events (
     review_id   text,
     document_id text,
     detail      json NOT NULL, -- not jsonb, which rewrites numbers
+    state       text,          -- of the review item after the act, as a digest of its decision; NULL: it had no part in it
     hash        text NOT NULL,
     PRIMARY KEY (tenant_id, sequence)
 );
