@@ -12,6 +12,8 @@ VALUE_BYTES = 2 * MAX_VALUE_BYTES
 """A value may have MAX_VALUE_BYTES without whitespace."""
 FIELDS_BYTES = 64 * 2**10
 """A few fields."""
+SMALL_BYTES = 8 * 2**10
+"""A body of this size can be looked at twice in a few milliseconds, and has a thousand problems at most."""
 UPLOAD_PATH = "/v1/documents"
 """Its limit is the setting `max_upload_bytes`."""
 
