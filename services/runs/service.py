@@ -97,7 +97,7 @@ class RunOrder:
     version: VersionNumber | None = None
     """By default the version that the alias `stable` or `canary` names."""
     inputs: Mapping[str, Json] = field(default_factory=dict)
-    key: str | None = None
+    key: Annotated[str | None, Field(json_schema_extra={"pattern": KEY_PATTERN})] = None
     """As the header Idempotency-Key."""
     priority: Annotated[int, Field(strict=True, ge=1, le=5), WHOLE] | None = None
     """1 goes first; by default that of the definition, else 3."""
