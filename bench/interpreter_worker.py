@@ -1,4 +1,7 @@
-"""Worker of bench/interpreter.py and bench/shapes.py: interpreter and hand-written workflows with the same settings."""
+"""Worker of bench/interpreter.py, bench/shapes.py and bench/codec.py, with the payload keys of the environment.
+
+It has the interpreter and hand-written workflows, with the same settings.
+"""
 
 import asyncio
 import os
@@ -6,20 +9,19 @@ import sys
 from collections.abc import Callable
 from typing import Any, cast
 
-from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
-
 from bench.graphs import HandwrittenGraph
 from bench.handwritten import Handwritten, noop
 from docrail.activities.registry import load_catalogue
 from docrail.activities.wrapper import activity_for
+from docrail.adapters.temporal.connection import Connection, connect
 from docrail.services.tools import Tools
+from docrail.settings import Settings
 from docrail.worker import assemble_worker, settle_memory
 from docrail.workflows.run import Run
 
 
 async def main(address: str, task_queue: str) -> None:
-    client = await Client.connect(address, data_converter=pydantic_data_converter)
+    client = await connect(Connection(address, keys=Settings().encryption))
     tools = cast(Tools, None)  # `noop` uses none
     activities: list[Callable[..., Any]] = [activity_for(load_catalogue()["noop"], tools), noop]
     async with assemble_worker(client, task_queue, [Run, Handwritten, HandwrittenGraph], activities, sandboxed=False):

@@ -33,5 +33,11 @@ async def small_pool(url: str, tenant_id: str) -> AsyncIterator[asyncpg.Pool]:
 
 def unreachable(error: Exception) -> str:
     """Return the message for a database that cannot be reached."""
-    hint = "; is it running? `docrail up` prints the URL of its own" if isinstance(error, OSError) else ""
+    match error:
+        case OSError():
+            hint = "; is it running? `docrail up` prints the URL of its own"
+        case asyncpg.InvalidParameterValueError():  # its sessions begin with a role that the migration creates
+            hint = ": run `docrail server migrate`"
+        case _:
+            hint = ""
     return f"cannot reach the database of DOCRAIL_DATABASE_URL: {error}{hint}"

@@ -22,7 +22,7 @@ README = ROOT / "README.md"
 PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
 NEW_HANDLER = ROOT / "docs" / "howto" / "add-a-handler.md"
 ROOMS = sorted(link.name for link in (ROOT / "docrail").iterdir() if link.is_symlink() and link.is_dir())
-CHECKED = {"console", "ini", "mermaid", "python", "sh", "yaml"}
+CHECKED = {"console", "ini", "mermaid", "python", "sh", "sql", "yaml"}
 """Languages whose snippets a test below runs or checks."""
 
 Running = tuple[Stack, list[str]]

@@ -153,6 +153,8 @@ async def _check_postgresql(app: App) -> str:
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             missing = await list_missing(app)
+    except (asyncpg.InvalidParameterValueError, asyncpg.UndefinedTableError):  # no role to become, no table
+        return "the database is not migrated: run `docrail server migrate`"
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         return f"PostgreSQL is not available: {type(error).__name__}"
     return f"not published yet: {', '.join(missing)}; run `docrail server migrate`" if missing else OK

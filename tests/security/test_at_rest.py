@@ -12,6 +12,7 @@ import asyncpg
 import pytest
 
 from docrail.adapters.postgres.migrate import migrate
+from docrail.cli.database import small_pool
 from docrail.cli.servers import addresses, addresses_as_json
 from docrail.embedded.claims import DataFolderError, hold
 from docrail.embedded.postgres import OWNER, SERVICE, PostgresServer, admit_services, start_postgres
@@ -114,6 +115,16 @@ async def test_the_printed_url_has_no_password_and_is_not_the_owners(stack: Stac
             await connection.execute(f"SET ROLE {OWNER}")
     finally:
         await connection.close()
+
+
+async def test_a_database_without_the_roles_is_reported_with_what_to_do(tmp_path: Path) -> None:
+    fresh = await start_postgres(tmp_path, report=print)
+    try:
+        with pytest.raises(SystemExit, match=r'role "docrail_app" does not exist: run `docrail server migrate`'):
+            async with small_pool(fresh.dsn, "acme"):
+                pass
+    finally:
+        await fresh.stop()
 
 
 @only_root

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import re
+import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -308,6 +309,19 @@ def _functions_with(tree: ast.Module) -> set[str]:
 
 def _is_function(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+async def test_the_login_of_the_manual_gets_through_the_gate_only(owner: asyncpg.Connection) -> None:
+    [sql] = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/howto/tenants.md").read_text(), re.DOTALL)
+    login = f"docrail_{uuid.uuid4().hex[:8]}"
+    async with owner.transaction():
+        await owner.execute(sql.replace("docrail_service", login))
+        await owner.execute(f"SET LOCAL SESSION AUTHORIZATION {login}")
+        await owner.execute("SET LOCAL ROLE docrail_app")
+        assert await owner.fetchval(COUNT) == 0
+        await owner.execute("SET LOCAL ROLE NONE")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await owner.fetchval("SELECT count(*) FROM public.documents")
 
 
 LISTS = {
