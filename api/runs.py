@@ -120,7 +120,7 @@ async def list_runs(
     document: Annotated[
         str | None, Query(description="a document's id", json_schema_extra={"pattern": DOCUMENT_ID_PATTERN})
     ] = None,
-    status: RunStatus | None = None,
+    status: Annotated[RunStatus | None, Query(json_schema_extra={"not": {"const": "pending"}})] = None,
     overdue: Annotated[
         bool | None,
         Query(description="true: runs whose deadline has passed; without a `status`, those that have not ended"),

@@ -18,6 +18,9 @@ CONTENT = {
 BEYOND_SCHEMAS = (
     r"differs from the header Idempotency-Key",  # two places of one request
     r"^after: ",  # an opaque text that an earlier answer had
+    r"^undo: nothing is left to undo",  # what is stored decides
+    r"^expires_at: must be in the future",  # the time decides
+    r"is given \d+ times",  # parts of a form with one name, which no schema can forbid
     r"^until: must be later than `since`",  # two places of one request
     r"^percent: only 'canary' takes a share",  # two places of one request
     r"^value: ",  # the field in the path decides
