@@ -145,10 +145,8 @@ async def begin_run(
 
     `started_by`: the requester if it is not the caller; empty if unknown. Without `pinned`, the caller refers to an
     alias, and gets an earlier call's run even if the alias has moved.
-
     Raises: InvalidInput, KeyConflict, QuotaExceeded, Unavailable.
     """
-    definition = Definition.model_validate(stored.body)
     complete = await check_inputs(app, stored.body, inputs)
     nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
     request = RunRequest(
@@ -166,7 +164,8 @@ async def begin_run(
     _check_size(request)
     memo = _memo(stored, inputs, pinned=pinned, priority=priority)
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
-    order = priority_of(definition, principal.tenant_id, request.inputs, priority)
+    definition = Definition.model_validate(stored.body)
+    order = priority_of(definition, principal.tenant_id, complete, priority)
     created = await _may_start(app, request) and await _start(
         app, request, memo, definition.title or definition.id, order
     )
