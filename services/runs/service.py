@@ -143,7 +143,7 @@ async def begin_run(
 ) -> StartedRun:
     """Start the run `key` of one stored version, or return the existing run, running or ended.
 
-    `started_by`: the requester if not the caller; empty if unknown. Without `pinned`, an alias may have moved meanwhile.
+    `started_by`: the requester if not the caller; empty if unknown. Without `pinned`, an alias may have moved.
     Raises: InvalidInput, KeyConflict, QuotaExceeded, Unavailable.
     """
     complete = await check_inputs(app, stored.body, inputs)
