@@ -5,7 +5,7 @@ In one file because operators read it as one list.
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -36,6 +36,7 @@ from docrail.services.access.models import Scope
 from docrail.services.access.oidc import ClaimMapping
 from docrail.services.app import Keeping
 from docrail.services.callback_urls import CallbackKeys, parse_keys
+from docrail.services.quotas.models import Quota, parse_quotas
 
 
 def _split(value: Any) -> Any:
@@ -320,6 +321,11 @@ class Settings(BaseSettings):
         description="claim with a person's name. The first name seen with a person's `sub` is kept",
     )
     max_upload_bytes: int = Field(25 * 2**20, gt=0, description="largest document that may be uploaded, in bytes")
+    quotas: Annotated[Mapping[Quota, float], NoDecode, BeforeValidator(parse_quotas)] = Field(
+        {},
+        description="what each tenant may use unless `docrail quota set` has set another value for it: "
+        "`requests_per_second=50, body_bytes=4000000, documents_per_day=10000, open_runs=5000`; unset: no limits",
+    )
     sandboxed: bool = Field(
         default=False,
         description="run workflow code in Temporal's sandbox, which detects non-deterministic calls and costs about a "

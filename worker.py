@@ -50,6 +50,7 @@ from docrail.services.engine import engine_errors, temporal_unreachable
 from docrail.services.errors import Unavailable
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
+from docrail.services.quotas.service import Quotas
 from docrail.services.tools import Outside, Tools
 from docrail.settings import Settings, missing_settings, unread_variables
 from docrail.workflows.background import BackgroundTasks
@@ -171,6 +172,7 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
         callback_keys=settings.callback_keys,
         four_eyes_above=tools.four_eyes_above,
         reader=tools.reader,
+        quotas=Quotas(settings.quotas),
     )
 
 

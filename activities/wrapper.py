@@ -40,10 +40,7 @@ BEATS_PER_TIMEOUT = 3
 def activity_for(
     handler: Handler, tools: Tools, given: HandlerTools | None = None
 ) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
-    """Return the Temporal activity that runs `handler`; its type is the handler's name.
-
-    The handler gets the `given` tools, by default `tools`, as the shipped ones do.
-    """
+    """Return the Temporal activity of `handler`, which gets the `given` tools, by default `tools`."""
 
     @activity.defn(name=handler.name)
     async def execute(call: AttemptRequest) -> StepOutcome:
@@ -63,9 +60,8 @@ def activity_for(
                 if found := await find_output(call, handler.name, tools):
                     output = await _found(found.output, call, tools)
                     return StepOutcome(output=output, attempt=attempt, cached=True, earlier=earlier)
-                output = replaced((await handler.run(step, given or tools)).model_dump(mode="json"), hidden)
-                output = redaction().json(output)
-                output = await _carried(output, call, tools)
+                made = replaced((await handler.run(step, given or tools)).model_dump(mode="json"), hidden)
+                output = await _carried(redaction().json(made), call, tools)
                 await keep_output(call, handler.name, output, tools)
                 return StepOutcome(output=output, attempt=attempt, earlier=earlier)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises is reported to Temporal

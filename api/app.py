@@ -5,6 +5,7 @@ import contextlib
 import gc
 import operator
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,7 @@ from docrail.api import (
     keys,
     limits,
     metrics,
+    quotas,
     reviews,
     routing,
     runs,
@@ -60,6 +62,7 @@ from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
 from docrail.services.limited_processes import LimitedProcesses
+from docrail.services.quotas.service import Quotas
 from docrail.settings import Settings
 
 VERSION = "1"
@@ -84,6 +87,7 @@ ROUTERS = (
     routing.router,
     definitions.handlers_router,
     limits.router,
+    quotas.router,
     keys.router,
     sessions.router,
     codec.router,
@@ -104,21 +108,11 @@ def create_app(settings: Settings) -> FastAPI:
         keys=settings.encryption,
     )
 
-    @contextlib.asynccontextmanager
-    async def lifespan(api: FastAPI) -> AsyncIterator[None]:
-        async with open_app(settings, connection) as app:
-            api.state.app, api.state.drawings = app, Drawings()
-            first = asyncio.create_task(print_first_key(app.db)) if settings.access == "keys" else None
-            settle()
-            yield
-            if first:
-                first.cancel()
-
     api = FastAPI(
         title="Docrail",
         version=VERSION,
         summary="Durable document workflows: upload documents, run definitions, review results.",
-        lifespan=lifespan,
+        lifespan=_lifespan(settings, connection),
         docs_url=None,  # the framework's own pages load scripts from other servers
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
@@ -130,7 +124,26 @@ def create_app(settings: Settings) -> FastAPI:
     register(api)
     _add_routes(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
-    # The last added is the first called.
+    _add_middleware(api, settings)
+    return api
+
+
+def _lifespan(settings: Settings, connection: Connection) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @contextlib.asynccontextmanager
+    async def lifespan(api: FastAPI) -> AsyncIterator[None]:
+        async with open_app(settings, connection) as app:
+            api.state.app, api.state.drawings = app, Drawings()
+            first = asyncio.create_task(print_first_key(app.db)) if settings.access == "keys" else None
+            settle()
+            yield
+            if first:
+                first.cancel()
+
+    return lifespan
+
+
+def _add_middleware(api: FastAPI, settings: Settings) -> None:
+    """Add what every request passes through; the last one added is the first one called."""
     api.add_middleware(CookieRotation)
     api.add_middleware(LargeRequests)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
@@ -140,7 +153,6 @@ def create_app(settings: Settings) -> FastAPI:
     api.add_middleware(TenantScope)
     api.add_middleware(CloseUnread)
     api.add_middleware(TemporalUi, ui_url=settings.temporal_ui_url)
-    return api
 
 
 def _add_routes(api: FastAPI) -> None:
@@ -187,6 +199,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             four_eyes_above=settings.four_eyes_above,
             reader=reader,
             processes=LimitedProcesses(checking),
+            quotas=Quotas(settings.quotas),
         )
     finally:
         await checking.close()

@@ -10,6 +10,7 @@ from docrail.api.errors import problems
 from docrail.api.parameters import MOST, AppDep, Limit
 from docrail.services.audit import service as audit
 from docrail.services.audit.models import AuditEvent, ChainCheck
+from docrail.services.reviews import records
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"])
 
@@ -45,5 +46,5 @@ async def verify_audit(
         str | None, Query(pattern="^[0-9a-f]{64}$", description="of an earlier check; the chain must still contain it")
     ] = None,
 ) -> ChainCheck:
-    """Verify that no event was changed, removed, inserted, or cut off at the end."""
-    return await audit.verify_audit(app, who, kept_head=head)
+    """Verify that no event was changed, removed, inserted or cut off, and that every review item is as they left it."""
+    return await records.verify_audit(app, who, kept_head=head)

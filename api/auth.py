@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from docrail.adapters.postgres.tenants import enter_tenant
+from docrail.api.body_sizes import BODY_BYTES
 from docrail.api.parameters import AppDep
 from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, local_principal
@@ -64,11 +65,12 @@ async def current_principal(
     _session: Annotated[object, Security(_COOKIE)] = None,
 ) -> Principal:
     """Return the caller. Raises: Unauthenticated, CrossSite."""
-    access = access_of(request)
-    authorization, cookie = request.headers.get("authorization"), request.cookies.get(COOKIE)
-    if authorization is not None:
-        return await _of_header(app, access, authorization)
-    if cookie is not None:
+    access, authorizations = access_of(request), request.headers.getlist("authorization")
+    if len(authorizations) > 1:  # a proxy may have checked another one
+        raise Unauthenticated("expected one header Authorization, found several")
+    if authorizations:
+        return await _of_header(app, access, authorizations[0])
+    if (cookie := session_cookie(request)) is not None:
         return await _of_cookie(app, request, cookie)
     if access.local is not None:
         return access.local
@@ -110,10 +112,27 @@ def check_same_origin(request: Request) -> None:
         raise CrossSite("no Origin" if origin is None else f"Origin: {origin}")
 
 
+def cookie_name(request: Request, name: str = COOKIE) -> str:
+    """Return the name of a cookie. Over https its prefix keeps neighbouring hosts from setting it (RFC 6265bis)."""
+    return f"__Host-{name}" if request.url.scheme == "https" else name
+
+
+def session_cookie(request: Request) -> str | None:
+    """Return the value of the session's cookie; None without one. Raises: Unauthenticated if there are several."""
+    name = cookie_name(request)
+    cookies = ";".join(request.headers.getlist("cookie")).split(";")
+    found = {value for key, _, value in (cookie.strip().partition("=") for cookie in cookies) if key == name}
+    if len(found) > 1:  # a neighbouring host has added one, perhaps of a session of its own
+        raise Unauthenticated(
+            f"expected one cookie {name}, found several: remove this site's cookies and sign in again"
+        )
+    return next(iter(found), None)
+
+
 def set_cookie(request: Request, response: Response, cookie: str) -> None:
     """Give the browser the cookie of its session, which no script can read and no other site can send; empty: none."""
     response.set_cookie(
-        COOKIE,
+        cookie_name(request),
         cookie,
         max_age=int(SESSION_LIFETIME.total_seconds()) if cookie else 0,
         httponly=True,
@@ -153,13 +172,16 @@ class Requirement:
     of_operator: bool = False
     """Whether only the operator's tenant is admitted: what the route is about belongs to all tenants."""
 
-    async def __call__(self, who: Annotated[Principal, Depends(current_principal)]) -> Principal:
-        """Return the caller. Raises: Forbidden."""
+    async def __call__(
+        self, who: Annotated[Principal, Depends(current_principal)], request: Request, app: AppDep
+    ) -> Principal:
+        """Return the caller. Raises: Forbidden, QuotaExceeded, TooLarge."""
         if self.scope is not None and self.scope not in who.scopes:
             raise Forbidden(self.scope)
         if self.of_operator and who.tenant_id != DEFAULT_TENANT:
             raise Forbidden(self.scope or "", tenant=DEFAULT_TENANT)
         enter_tenant(who.tenant_id)
+        await app.quotas.check_request(app.db, who, request.scope.get(BODY_BYTES, 0))
         return who
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docrail.api.body_sizes import UPLOAD_PATH, most_bytes
+from docrail.api.body_sizes import BODY_BYTES, UPLOAD_PATH, most_bytes
 from docrail.api.errors import BodyTooLargeError, refusal
 from docrail.services.errors import TooLarge
 
@@ -42,7 +42,7 @@ class BodyLimit:
         async def limited() -> Message:
             nonlocal seen
             message = await receive()
-            seen += len(message.get("body", b""))
+            scope[BODY_BYTES] = seen = seen + len(message.get("body", b""))
             if seen > limit + allowance:
                 raise BodyTooLargeError(limit)
             return message

@@ -12,6 +12,8 @@ VALUE_BYTES = 2 * MAX_VALUE_BYTES
 """A value may have MAX_VALUE_BYTES without whitespace."""
 FIELDS_BYTES = 64 * 2**10
 """A few fields."""
+BODY_BYTES = "docrail.body_bytes"
+"""Under which a request's scope has the size of its body."""
 UPLOAD_PATH = "/v1/documents"
 """Its limit is the setting `max_upload_bytes`."""
 

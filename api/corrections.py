@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from docrail.api.auth import MayRead, MayReview
@@ -13,7 +13,7 @@ from docrail.api.reviews import TokenIn
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.corrections import proposals
 from docrail.invoices.assessment.explanation import Term, explain, explain_overall, explain_priority
-from docrail.invoices.fields import value_text
+from docrail.invoices.fields import CORRECTABLE, value_text
 from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData, InvoiceProblem, Lock
 from docrail.services.documents.models import StoredChange
 from docrail.services.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
@@ -136,8 +136,13 @@ async def show_fields(document_id: str, who: MayRead, app: AppDep) -> FieldsOut:
     return FieldsOut.of(await corrections.show_fields(app, who, document_id))
 
 
+FieldName = Annotated[str, Path(json_schema_extra={"enum": list(CORRECTABLE)}, description="the field's name")]
+
+
 @router.put("/{document_id}/fields/{field}", responses=problems(NotFound, ClaimLost, WrongState))
-async def correct_field(document_id: str, field: str, order: CorrectionOrder, who: MayReview, app: AppDep) -> FieldsOut:
+async def correct_field(
+    document_id: str, field: FieldName, order: CorrectionOrder, who: MayReview, app: AppDep
+) -> FieldsOut:
     """Lock a field to its correct value.
 
     `document_type` and `line_items` can be locked too, the latter as a JSON list.
@@ -148,7 +153,7 @@ async def correct_field(document_id: str, field: str, order: CorrectionOrder, wh
 @router.delete("/{document_id}/fields/{field}", responses=problems(NotFound, ClaimLost, WrongState))
 async def unlock_field(
     document_id: str,
-    field: str,
+    field: FieldName,
     who: MayReview,
     app: AppDep,
     *,

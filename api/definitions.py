@@ -15,7 +15,7 @@ from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
 from docrail.api.parameters import MOST, After, AppDep, Limit
-from docrail.dag.language.version_refs import MAX_VERSION, STABLE, Target
+from docrail.dag.language.version_refs import ALIAS_PATTERN, MAX_VERSION, STABLE, Target
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions import aliases, handlers
 from docrail.services.definitions import service as definitions
@@ -30,9 +30,11 @@ from docrail.services.definitions.models import (
     StoredDefinition,
     Undone,
     Validation,
+    VersionNumber,
     VersionPage,
 )
 from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, NotFound, NothingToUndo, WrongState
+from docrail.services.model_config import WHOLE
 
 router = APIRouter(prefix="/v1/definitions", tags=["definitions"])
 
@@ -58,10 +60,8 @@ class PublishIn(DefinitionIn):
 
 
 Percent = Annotated[
-    int | None,
-    Field(
-        strict=True, ge=0, le=100, description="of new runs, chosen by their key; the canary's alone, which needs it"
-    ),
+    Annotated[int, Field(strict=True, ge=0, le=100), WHOLE] | None,
+    Field(description="of new runs, chosen by their key; the canary's alone, which needs it"),
 ]
 
 
@@ -144,6 +144,8 @@ async def compare_versions(
 
 aliases_router = APIRouter(prefix="/v1/definitions/{definition_id}", tags=["definitions"])
 
+AliasName = Annotated[str, Path(json_schema_extra={"pattern": ALIAS_PATTERN}, description="the alias's name")]
+
 WhyQuery = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the move")]
 
 
@@ -152,7 +154,7 @@ class AliasIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"version": 4, "percent": 10}]})
 
-    version: int = Field(strict=True, ge=1, le=MAX_VERSION)
+    version: VersionNumber
     percent: Percent = None
     reason: Reason = ""
 
@@ -175,7 +177,7 @@ async def list_aliases(definition_id: str, who: MayRead, app: AppDep) -> Definit
 
 @aliases_router.put("/aliases/{alias}", responses=problems(NotFound))
 async def set_alias(
-    definition_id: str, alias: str, wanted: AliasIn, who: MayOperateRuns, app: AppDep
+    definition_id: str, alias: AliasName, wanted: AliasIn, who: MayOperateRuns, app: AppDep
 ) -> DefinitionAliases:
     """Point an alias to a version. New runs use `stable`; moving it ends a canary."""
     target = Target(wanted.version, wanted.percent)
@@ -185,7 +187,7 @@ async def set_alias(
 
 @aliases_router.delete("/aliases/{alias}", responses=problems(NotFound))
 async def remove_alias(
-    definition_id: str, alias: str, who: MayOperateRuns, app: AppDep, reason: WhyQuery = ""
+    definition_id: str, alias: AliasName, who: MayOperateRuns, app: AppDep, reason: WhyQuery = ""
 ) -> DefinitionAliases:
     """Remove an alias. `stable` cannot be removed."""
     found = await aliases.remove_alias(app, who, definition_id, alias, reason=reason)

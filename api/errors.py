@@ -8,6 +8,7 @@ In one file because a refusal's status, its fields and its OpenAPI documentation
 
 import json
 import logging
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -53,6 +54,7 @@ from docrail.services.errors import (
     NothingToUndo,
     OperationError,
     Outdated,
+    QuotaExceeded,
     TooCostly,
     TooLarge,
     TooManyValues,
@@ -103,8 +105,8 @@ class BodyTooLargeError(HTTPException):
         self.limit_bytes = limit_bytes
 
 
-EVERYWHERE = (Unauthenticated, Forbidden, InvalidInput, Unavailable)
-OF_CALLERS = (Unauthenticated, Forbidden)
+EVERYWHERE = (Unauthenticated, Forbidden, QuotaExceeded, InvalidInput, Unavailable)
+OF_CALLERS = (Unauthenticated, Forbidden, QuotaExceeded)
 """Refusals of routes that require a caller."""
 
 
@@ -129,6 +131,8 @@ class ProblemOut(BaseModel):
     decided_by: str | None = Field(default=None, description="the person who decided first")
     decision: Json = Field(default=None, description="the first decision")
     scope: str | None = Field(default=None, description="the missing scope")
+    quota: str | None = Field(default=None, description="the quota that is used up")
+    limit: float | None = Field(default=None, description="its value")
     service: str | None = Field(default=None, description="the service that does not answer")
 
 
@@ -194,7 +198,18 @@ def refusal(error: OperationError) -> JSONResponse:
     """Return the response for `error`."""
     kind = KINDS[type(error)]
     more = _fields(error, kind.fields)
-    return _answer(_body(kind.name, kind.title, kind.status, str(error), **more), HEADERS.get(kind.status))
+    headers = _of_quota(error) if isinstance(error, QuotaExceeded) else HEADERS.get(kind.status)
+    return _answer(_body(kind.name, kind.title, kind.status, str(error), **more), headers)
+
+
+def _of_quota(error: QuotaExceeded) -> dict[str, str]:
+    """Return when to try again, also as the IETF's draft on rate limits has it."""
+    seconds = max(math.ceil(error.retry_after_seconds), 1)
+    return {
+        "Retry-After": str(seconds),
+        "RateLimit": f'"{error.quota}";r=0;t={seconds}',
+        "RateLimit-Policy": f'"{error.quota}";q={error.limit:.0f}',
+    }
 
 
 def _fields(error: OperationError, names: Sequence[str]) -> dict[str, Json]:
@@ -337,6 +352,13 @@ KINDS: Mapping[type[OperationError], Kind] = {
         HTTPStatus.UNAUTHORIZED, "unauthenticated", "Not authenticated", "the API key is not valid: create one with ..."
     ),
     Forbidden: Kind(HTTPStatus.FORBIDDEN, "forbidden", "Not allowed", "this needs the scope 'operate'", ("scope",)),
+    QuotaExceeded: Kind(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "quota-exceeded",
+        "Quota exceeded",
+        "the tenant may have 1000 documents per day: try again later, or ask the operator",
+        ("quota", "limit"),
+    ),
     KeyConflict: Kind(
         HTTPStatus.CONFLICT,
         "key-conflict",

@@ -7,7 +7,7 @@ from docrail.api.auth import MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.dag.values.json_values import Json
-from docrail.services.definitions.models import VersionNumber
+from docrail.services.definitions.models import WITHOUT_VERSION, VersionNumber
 from docrail.services.errors import InvalidDefinition, KeyConflict, NotFound
 from docrail.services.runs import executions
 from docrail.services.runs.models import Execution
@@ -18,7 +18,9 @@ router = APIRouter(prefix="/v1/workflow", tags=["workflow"])
 class SubmissionIn(BaseModel):
     """The definition to run later: `ID`, `ID@VERSION`, `ID@ALIAS`, or a whole definition, which is published first."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"definition": "invoice"}]})
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"definition": "invoice"}], **WITHOUT_VERSION}
+    )
 
     definition: str | dict[str, Json]
     version: VersionNumber | None = Field(

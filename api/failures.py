@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
@@ -18,8 +19,8 @@ from docrail.api.runs import RunStatusOut
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
 from docrail.dag.language.step_kinds import MAX_ITEMS
-from docrail.dag.language.version_refs import MAX_VERSION
 from docrail.dag.values.json_values import Json
+from docrail.services.definitions.models import VersionNumber
 from docrail.services.errors import NotFound, TooLarge, WrongState
 from docrail.services.failures import resolve, retry
 from docrail.services.failures import service as failures
@@ -36,6 +37,7 @@ from docrail.services.failures.models import (
 )
 from docrail.services.failures.retry import RetriedRun, RetryOrder
 from docrail.services.failures.service import MOST_RETRIED
+from docrail.services.model_config import WHOLE
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
@@ -60,14 +62,19 @@ class ItemEditIn(BaseModel):
     """The override for one item of a list: exactly one of the three."""
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"config": {"url": "https://b.example"}}]}
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"config": {"url": "https://b.example"}}],
+            "minProperties": 1,
+            "maxProperties": 1,
+        },
     )
 
-    config: dict[str, Json] | None = Field(
+    config: dict[str, Json] | SkipJsonSchema[None] = Field(
         default=None, description="run it with this config, taken as it is: templates in it are not resolved"
     )
     output: Json = Field(default=None, description="it is completed with this output and does not run")
-    skip: Literal[True] | None = Field(default=None, description="it does not run")
+    skip: Literal[True] | SkipJsonSchema[None] = Field(default=None, description="it does not run")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -84,21 +91,41 @@ class ItemEditIn(BaseModel):
 
 
 Items = Annotated[
-    dict[str, ItemEditIn] | None,
+    Annotated[dict[str, ItemEditIn], Field(min_length=1, max_length=MAX_ITEMS)] | SkipJsonSchema[None],
     Field(
-        min_length=1,
-        max_length=MAX_ITEMS,
         description="of a step over a list: by key, what items are given that failed or did not run; those that "
         "completed are kept, all others run again",
     ),
 ]
 
 
+FITTING: dict[str, Json] = {
+    "oneOf": [
+        {
+            "properties": {"action": {"const": "retry"}},
+            "not": {"anyOf": [{"required": ["output"]}, {"required": ["config", "items"]}]},
+        },
+        {
+            "properties": {"action": {"const": "output"}},
+            "required": ["output"],
+            "not": {"anyOf": [{"required": ["config"]}, {"required": ["items"]}]},
+        },
+        {
+            "properties": {"action": {"enum": ["skip", "abort", "dismiss"]}},
+            "not": {"anyOf": [{"required": ["output"]}, {"required": ["config"]}, {"required": ["items"]}]},
+        },
+    ]
+}
+"""What `ResolutionIn._fits` checks, for the schema."""
+
+
 class ResolutionIn(BaseModel):
     """The values for a failed step, or for items of its list, that go with the action."""
 
     action: StrEnum
-    config: dict[str, Json] | None = Field(default=None, description="with retry: instead of the step's own")
+    config: dict[str, Json] | SkipJsonSchema[None] = Field(
+        default=None, description="with retry: instead of the step's own"
+    )
     output: Json = Field(default=None, description="with output: what the step gives")
     items: Items = None
     reason: Reason = ""
@@ -125,7 +152,7 @@ class ResolutionIn(BaseModel):
 class LetterOrderIn(ResolutionIn):
     """How to resolve it: retry, skip, output, abort (ends the run), or dismiss (closes only the letter)."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"action": "retry"}]})
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"action": "retry"}], **FITTING})
 
     action: Resolved
 
@@ -144,23 +171,31 @@ class KeyIn(BaseModel):
     step_id: Text
 
 
+FILTERS = ("class", "definition", "handler", "failed_before")
+
+
 class BulkIn(BaseModel):
     """The letters to retry: those listed, or the open ones that match, oldest failure first."""
 
     model_config = ConfigDict(
         extra="forbid",
         populate_by_name=True,
-        json_schema_extra={"examples": [{"class": "ConnectionError", "limit": 50}]},
+        json_schema_extra={
+            "examples": [{"class": "ConnectionError", "limit": 50}],
+            "not": {"required": ["letters"], "anyOf": [{"required": [each]} for each in FILTERS]},
+        },
     )
 
-    letters: list[KeyIn] | None = Field(default=None, min_length=1, max_length=MOST_RETRIED)
+    letters: Annotated[list[KeyIn], Field(min_length=1, max_length=MOST_RETRIED)] | SkipJsonSchema[None] = None
     error_class: Text | None = Field(default=None, alias="class")
     definition: Text | None = None
     handler: Text | None = None
     failed_before: Moment | None = Field(
         default=None, description="only failures before that moment: calls with the same one try each letter once"
     )
-    limit: int = Field(default=20, strict=True, ge=1, le=MOST_RETRIED, description="most letters that one call retries")
+    limit: Annotated[int, Field(strict=True, ge=1, le=MOST_RETRIED), WHOLE] = Field(
+        default=20, description="most letters that one call retries"
+    )
     reason: Reason = ""
 
     @model_validator(mode="after")
@@ -264,11 +299,8 @@ class RetryIn(BaseModel):
     )
 
     steps: dict[str, EditIn] = Field(default_factory=dict, max_length=2000, description="by step id")
-    version: int | None = Field(
+    version: VersionNumber | None = Field(
         default=None,
-        strict=True,
-        ge=1,
-        le=MAX_VERSION,
         description="of the definition to go on with; by default the one that ran. With a version, also that one, the "
         "nested runs use their current versions. A run with parked steps takes a retry only with a version",
     )
@@ -299,7 +331,7 @@ class ResolveIn(ResolutionIn):
     """How to resolve a parked step: retry it, optionally with another `config`; skip it; or provide its output."""
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"action": "output", "output": {"n": 7}}]}
+        extra="forbid", json_schema_extra={"examples": [{"action": "output", "output": {"n": 7}}], **FITTING}
     )
 
     action: ResolveAction

@@ -22,5 +22,5 @@ async def print_first_key(db: asyncpg.Pool) -> None:
         else:
             break
     if made:
-        sys.stdout.write(f"admin key of this installation, shown only this once: {made.key}\n")
-        sys.stdout.flush()
+        sys.stderr.write(f"admin key of this installation, shown only this once: {made.key}\n")
+        sys.stderr.flush()

@@ -9,7 +9,7 @@ In one file because all routes act on the same item and return its model.
 import datetime as dt
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.api.audit import AfterEvent, AuditOut
@@ -228,8 +228,16 @@ async def approve(review_id: str, verdict: DocumentVerdict, who: MayReview, app:
     return await review_decisions.approve(app, who, review_id, verdict)
 
 
+WITH_REASON: dict[str, Json] = {"required": ["why"], "properties": {"why": {"pattern": r"\S"}}}
+
+
 @router.post("/{review_id}/reject", responses=problems(*REFUSALS))
-async def reject(review_id: str, verdict: DocumentVerdict, who: MayReview, app: AppDep) -> DecisionOutcome:
+async def reject(
+    review_id: str,
+    verdict: Annotated[DocumentVerdict, Body(json_schema_extra=WITH_REASON)],
+    who: MayReview,
+    app: AppDep,
+) -> DecisionOutcome:
     """Reject a document; a reason is required."""
     return await review_decisions.reject(app, who, review_id, verdict)
 

@@ -1,5 +1,7 @@
 """Routes of routing rules, which choose the definition of new documents that name none."""
 
+from typing import Annotated
+
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +14,7 @@ from docrail.services.definitions import routing
 from docrail.services.definitions.models import ChosenRoute, RulesSet, StoredRules, Validation
 from docrail.services.errors import InvalidRouting, Outdated
 from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE
+from docrail.services.model_config import WHOLE
 
 EXAMPLE = 'rules:\n  - {when: type == "application/xml" and source == "email", definition: invoice@4}\n'
 
@@ -24,11 +27,8 @@ class RoutingIn(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"routing": EXAMPLE, "revision": 3}]})
 
     routing: str | dict[str, Json]
-    revision: int | None = Field(
+    revision: Annotated[int, Field(strict=True, ge=0, le=MOST), WHOLE] | None = Field(
         default=None,
-        strict=True,
-        ge=0,
-        le=MOST,
         description="the one that was changed: refused if the rules were replaced since",
     )
 
@@ -49,7 +49,7 @@ class FactsIn(BaseModel):
     )
 
     type: str = Field(default=UNKNOWN_MEDIA_TYPE, max_length=200)
-    size: int = Field(default=1, strict=True, ge=0, le=MOST, description="bytes")
+    size: Annotated[int, Field(strict=True, ge=0, le=MOST), WHOLE] = Field(default=1, description="bytes")
     source: str = Field(default="", max_length=100)
     file_name: str = Field(default="document", max_length=255)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field
 
-from docrail.api.auth import COOKIE, MayAdminister, SignedIn, check_same_origin, set_cookie
+from docrail.api.auth import MayAdminister, SignedIn, check_same_origin, session_cookie, set_cookie
 from docrail.api.errors import problems, problems_without_key
 from docrail.api.parameters import After, AppDep, Limit
 from docrail.services.access import service
@@ -47,18 +47,18 @@ async def sign_in(wanted: SignIn, request: Request, response: Response, app: App
     if {"sec-fetch-site", "origin"} & set(request.headers):
         check_same_origin(request)  # another site must not sign a browser in as a person of its choice
     who = await service.verify_key(app.db, wanted.key)
-    if old := request.cookies.get(COOKIE):
+    if old := session_cookie(request):
         await service.end_session(app.db, old)
     set_cookie(request, response, await service.open_session(app.db, who))
     return describe_principal(who)
 
 
 @router.delete("/session", status_code=204, responses=problems())
-async def sign_out(_: SignedIn, request: Request, response: Response, app: AppDep) -> None:
+async def sign_out(_: SignedIn, request: Request, app: AppDep) -> None:
     """Sign out: end the session of the cookie."""
-    if cookie := request.cookies.get(COOKIE):
+    if cookie := session_cookie(request):
         await service.end_session(app.db, cookie)
-    set_cookie(request, response, "")
+    request.state.new_cookie = ""  # also if the cookie was just replaced
 
 
 @router.get("/sessions", responses=problems())

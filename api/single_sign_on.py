@@ -19,7 +19,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from docrail.adapters.oidc.issuer import SignIn
-from docrail.api.auth import COOKIE, access_of, set_cookie
+from docrail.api.auth import access_of, cookie_name, session_cookie, set_cookie
 from docrail.api.docs import PATH as DOCS_PATH
 from docrail.api.errors import problems_without_key, refusal
 from docrail.api.parameters import AppDep
@@ -36,12 +36,7 @@ MOST_PAGE_CHARACTERS = 500
 PAGE_PATTERN = r"^/([A-Za-z0-9_.~%?=&:@+,;-][A-Za-z0-9_.~%?=&:@+,;/#-]*)?$"
 """Paths of this origin: `//host` and `/\\host` would lead to another."""
 
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",  # the page's address has the code
-    "X-Content-Type-Options": "nosniff",
-}
+HEADERS = {"Cache-Control": "no-store"}
 SIGNED_IN = """\
 <!doctype html>
 <html lang="en">
@@ -75,7 +70,7 @@ async def begin_sign_in(request: Request, page: Page = None) -> Response:
     response = RedirectResponse(await _provider(request).begin(sign_in, _callback_url(request)), 303, HEADERS)
     values = asdict(sign_in) | {"page": page or _usual_page(request)}
     response.set_cookie(
-        SIGN_IN_COOKIE,
+        cookie_name(request, SIGN_IN_COOKIE),
         urlencode(values),
         max_age=SIGN_IN_SECONDS,
         httponly=True,
@@ -101,7 +96,8 @@ async def complete_sign_in(
         response = await _complete(request, app, state, code)
     except OperationError as error:
         response = refusal(error)
-    response.delete_cookie(SIGN_IN_COOKIE, httponly=True, samesite="lax", secure=request.url.scheme == "https")
+    name, is_secure = cookie_name(request, SIGN_IN_COOKIE), request.url.scheme == "https"
+    response.delete_cookie(name, httponly=True, samesite="lax", secure=is_secure)
     return response
 
 
@@ -113,7 +109,7 @@ async def _complete(request: Request, app: App, state: str, code: str) -> Respon
     if not code:  # its reason is text of whoever made the link, so it is not repeated
         raise Unauthenticated("the identity provider did not sign you in: begin again at GET /v1/session/oidc")
     who = await provider.complete(app.db, code, sign_in, _callback_url(request))
-    if old := request.cookies.get(COOKIE):
+    if old := session_cookie(request):
         await end_session(app.db, old)
     response = HTMLResponse(SIGNED_IN.format(page=escape(page or _usual_page(request))), headers=HEADERS)
     set_cookie(request, response, await open_session(app.db, who, issuer=provider.issuer.access.issuer))
@@ -122,9 +118,9 @@ async def _complete(request: Request, app: App, state: str, code: str) -> Respon
 
 def _begun(request: Request) -> tuple[SignIn | None, str]:
     """Return the sign-in that this browser has begun, and the page to lead to."""
-    values = dict(parse_qsl(request.cookies.get(SIGN_IN_COOKIE, "")))
+    values = dict(parse_qsl(request.cookies.get(cookie_name(request, SIGN_IN_COOKIE), "")))
     page = values.pop("page", "")
-    if not re.fullmatch(PAGE_PATTERN, page):  # a neighbouring host can set cookies
+    if not re.fullmatch(PAGE_PATTERN, page):  # without https a neighbouring host can set cookies
         page = ""
     names = {each.name for each in fields(SignIn)}
     return (SignIn(**values) if values.keys() == names else None), page

@@ -1,6 +1,7 @@
 """How commands call the HTTP API, follow a run, and report what went wrong."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -26,6 +27,7 @@ PATIENCE_SECONDS = 60.0
 ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 
 GIVE_A_KEY = f"give a key with --api-key or {KEY_VARIABLE}"
+TRUST_IT = "name the file of its authority in SSL_CERT_FILE"
 IS_IT_RUNNING = "is it running? `docrail up` starts it, --api sets its address"
 
 
@@ -57,7 +59,11 @@ async def connect(address: str) -> AsyncIterator[httpx.AsyncClient]:
     if not (key.isascii() and key.isprintable()):
         raise ApiError(f"{KEY_VARIABLE}: expected a key like docrail_0123456789abcdef_..., in ASCII characters")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
+    # the system's authorities, and those of SSL_CERT_FILE
+    verify = ssl.create_default_context() if url.scheme == "https" else True
+    async with httpx.AsyncClient(
+        base_url=url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False, verify=verify
+    ) as client:
         try:
             yield client
         except NoAnswerError as error:
@@ -110,6 +116,8 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
         response = await client.request(method, path, **request)
     except httpx.TransportError as error:
         address = str(client.base_url).rstrip("/")
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            raise ApiError(f"the certificate of {address} is not trusted: {error}; {TRUST_IT}") from error
         raise NoAnswerError(f"no answer from the API at {address} ({error or type(error).__name__})") from error
     try:
         body = response.json()

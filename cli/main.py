@@ -154,6 +154,14 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             ),
         },
     ),
+    "quota": (
+        "See and change how much tenants and API keys may use.",
+        {
+            "list": ("docrail.cli.quotas:list_quotas", "List the quotas of your tenant and its API keys."),
+            "set": ("docrail.cli.quotas:change", "Set a quota of a tenant, or of one of its API keys."),
+            "reset": ("docrail.cli.quotas:reset", "Remove a quota that was set."),
+        },
+    ),
     "audit": (
         "Check the record of what people did.",
         {

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,10 +54,7 @@ def up(
     temporal_port: Annotated[int, _port("Temporal's port; 0 takes a free one.")] = 7233,
     ui_port: Annotated[int, _port("Temporal's web UI's port; 0 takes a free one.")] = 8233,
     workers: Annotated[int, typer.Option(min=1, help="How many worker processes to run.", metavar="N")] = 1,
-    require_keys: Annotated[
-        bool,
-        typer.Option("--require-keys", help="Refuse requests without an API key, also from this machine."),
-    ] = False,
+    require_keys: Annotated[bool, typer.Option("--require-keys", help="Refuse requests without an API key.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the addresses as JSON when ready; progress goes to stderr.")
     ] = False,
@@ -80,23 +77,30 @@ def up(
     if not (require_keys or is_loopback(settings.api_host)):
         raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
     configure_logs(settings.log_level, settings.secret_values)
-    options = StackOptions(
+    options = replace(
+        _options(settings),
         data_dir=data or settings.data_dir,
-        api_host=settings.api_host,
         api_port=settings.api_port if port is None else port,
         temporal_port=temporal_port,
         ui_port=ui_port,
         workers=workers,
+        require_keys=require_keys,
+    )
+    run_until_stopped(lambda: _up(options, settings, as_json=as_json))
+
+
+def _options(settings: Any) -> StackOptions:
+    return StackOptions(
+        data_dir=settings.data_dir,
+        api_host=settings.api_host,
         graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
         public_url=settings.public_url,
         callback_key=settings.callback_key.get_secret_value() if settings.callback_key else None,
-        require_keys=require_keys,
         worker_metrics_port=settings.worker_metrics_port,
         worker_metrics_host=settings.worker_metrics_host,
         encrypts=settings.payload_keys is not None,
         makes_webhook_secret=settings.secrets_dir is None,  # a folder of the operator's own is left alone
     )
-    run_until_stopped(lambda: _up(options, settings, as_json=as_json))
 
 
 def start_worker(context: typer.Context, as_json: Started = False) -> None:
@@ -124,11 +128,7 @@ def start_api(
         Path | None, typer.Option(help="The certificate's private key in PEM. [DOCRAIL_TLS_KEY]", metavar="FILE")
     ] = None,
     trusted_proxies: Annotated[
-        str | None,
-        typer.Option(
-            help="Proxies whose X-Forwarded-For, -Proto and -Host are believed. [DOCRAIL_TRUSTED_PROXIES]",
-            metavar="ADDRESSES",
-        ),
+        str | None, typer.Option(help="Proxies whose X-Forwarded-* are used. [DOCRAIL_TRUSTED_PROXIES]", metavar="IPS")
     ] = None,
     as_json: Started = False,
 ) -> None:

@@ -114,8 +114,6 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         if options.makes_webhook_secret and (made := make_webhook_secret(options.data_dir)):
             report(f"made the secret that signs webhooks: {made}")
         postgres, database_url, temporal = await _start_servers(options, report, cleanup)
-        if options.require_keys:
-            await _keep_local_key(options.data_dir, database_url, options.api_url)
         environment = _environment(options, database_url, temporal, options.api_url)
         report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
         http = httpx.AsyncClient(base_url=options.api_url, trust_env=False, timeout=10)  # local: no proxy
@@ -160,6 +158,8 @@ async def _start_servers(
     report(f"migrated the database: {', '.join(applied)}" if applied else "the database is up to date")
     database_url = await admit_services(postgres)
     await _publish(database_url)
+    if options.require_keys:
+        await _keep_local_key(options.data_dir, database_url, options.api_url)
     report("starting Temporal")
     host = hidden_host()
     ui_port = 0 if host == HOST else options.ui_port

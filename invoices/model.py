@@ -8,12 +8,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from docrail.invoices.facts import (
-    DocumentType,  # names of the model
-    Evidence,  # names of the model
-    Severity,  # names of the model
-    Source,  # names of the model
-)
+from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
 from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT_ID, FieldSpec
 
 SCHEMA_VERSION = 2

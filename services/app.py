@@ -16,6 +16,7 @@ from docrail.adapters.store.values import ValueStore
 from docrail.handlers import Catalogue, Handler
 from docrail.services.callback_urls import CallbackKeys
 from docrail.services.limited_processes import LimitedProcesses
+from docrail.services.quotas.service import Quotas
 
 if TYPE_CHECKING:  # handlers are loaded with this module, and checking a definition needs no client
     from temporalio.client import Client
@@ -62,6 +63,7 @@ class App:
     """Opens documents to render their pages. Its processes start when the first page is rendered."""
     processes: LimitedProcesses | None = None
     """Limited processes for costly checks; None: they run in threads."""
+    quotas: Quotas = field(default_factory=Quotas)
 
 
 ANSWER_SECONDS = 3.0

@@ -81,6 +81,16 @@ class Forbidden(OperationError):
         self.scope = scope
 
 
+class QuotaExceeded(OperationError):
+    """The tenant, or the API key, has used all that it may for now."""
+
+    def __init__(self, quota: str, limit: float, whose: str, retry_after_seconds: float) -> None:
+        super().__init__(f"{whose} may have {limit:g} {quota.replace('_', ' ')}: try again later, or ask the operator")
+        self.quota = quota
+        self.limit = limit
+        self.retry_after_seconds = retry_after_seconds
+
+
 class KeyConflict(OperationError):
     """The idempotency key was already used for a different request."""
 

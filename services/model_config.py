@@ -5,7 +5,7 @@ The docstrings of their attributes are the descriptions in the API's OpenAPI doc
 
 from typing import Annotated, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from docrail.dag.values.json_values import Json
 
@@ -13,14 +13,26 @@ SHOWN = ConfigDict(use_attribute_docstrings=True, json_schema_serialization_defa
 """Of classes that the API returns."""
 
 
-def body(*examples: dict[str, Json]) -> ConfigDict:
-    """Return the configuration of a class that the API accepts as a body: unknown attributes are refused."""
-    return ConfigDict(extra="forbid", use_attribute_docstrings=True, json_schema_extra={"examples": [*examples]})
+def body(*examples: dict[str, Json], schema: dict[str, Json] | None = None) -> ConfigDict:
+    """Return the configuration of a class that the API accepts as a body: unknown attributes are refused.
+
+    `schema`: what its JSON Schema says in addition.
+    """
+    extra = {"examples": [*examples], **(schema or {})}
+    return ConfigDict(extra="forbid", use_attribute_docstrings=True, json_schema_extra=extra)
 
 
 T = TypeVar("T")
 Hidden = Annotated[T, Field(exclude=True)]
 """An attribute that the API does not return."""
+
+
+def _whole(value: Json) -> Json:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)
+"""Last part of a strict whole number: JSON writes it as 3 or 3.0, but neither as text nor as true."""
 
 
 Text = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]

@@ -23,6 +23,7 @@ OWNERS = {
     "extraction": {"reading_leases"},
     "failures": {"dead_letters"},
     "lake": {"lake_versions"},
+    "quotas": {"quota_days", "quotas"},
     "reviews": {"review_counts", "reviews", "sla_events"},
     "runs": {"executions", "operator_actions", "overdue_runs", "step_cache"},
     "usage": {"model_days", "model_usage"},

@@ -60,6 +60,7 @@ CREATE TABLE public.audit_events (
     review_id text,
     document_id text,
     detail json NOT NULL,
+    state text,
     hash text NOT NULL,
     CONSTRAINT audit_events_sequence_check CHECK ((sequence > 0))
 );
@@ -321,6 +322,25 @@ CREATE TABLE public.processed_documents (
     CONSTRAINT processed_documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE public.quota_days (
+    tenant_id text NOT NULL,
+    key_id text NOT NULL,
+    quota text NOT NULL,
+    day date NOT NULL,
+    used bigint NOT NULL,
+    CONSTRAINT quota_days_used_check CHECK ((used >= 0))
+);
+
+CREATE TABLE public.quotas (
+    tenant_id text NOT NULL,
+    key_id text NOT NULL,
+    quota text NOT NULL,
+    value double precision NOT NULL,
+    changed_by text NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT quotas_value_check CHECK ((value >= (0)::double precision))
+);
+
 CREATE TABLE public.reading_leases (
     tenant_id text NOT NULL,
     work_key text NOT NULL,
@@ -533,6 +553,12 @@ ALTER TABLE ONLY public.people
 ALTER TABLE ONLY public.processed_documents
     ADD CONSTRAINT processed_documents_pkey PRIMARY KEY (tenant_id, sha256, reader_version);
 
+ALTER TABLE ONLY public.quota_days
+    ADD CONSTRAINT quota_days_pkey PRIMARY KEY (tenant_id, key_id, quota);
+
+ALTER TABLE ONLY public.quotas
+    ADD CONSTRAINT quotas_pkey PRIMARY KEY (tenant_id, key_id, quota);
+
 ALTER TABLE ONLY public.reading_leases
     ADD CONSTRAINT reading_leases_pkey PRIMARY KEY (tenant_id, work_key);
 
@@ -699,6 +725,10 @@ CREATE POLICY all_rows ON public.people TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.processed_documents TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.quota_days TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.quotas TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.reading_leases TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.review_counts TO docrail_fleet USING (true);
@@ -793,6 +823,10 @@ CREATE POLICY own_rows ON public.people TO docrail_app USING ((tenant_id = ( SEL
 
 CREATE POLICY own_rows ON public.processed_documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
+CREATE POLICY own_rows ON public.quota_days TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.quotas TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
 CREATE POLICY own_rows ON public.reading_leases TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.review_counts TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
@@ -816,6 +850,10 @@ CREATE POLICY own_rows ON public.vendors TO docrail_app USING ((tenant_id = ( SE
 ALTER TABLE public.people ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.processed_documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.quota_days ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.quotas ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reading_leases ENABLE ROW LEVEL SECURITY;
 

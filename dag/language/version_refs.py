@@ -18,7 +18,8 @@ CANARY = "canary"
 MAX_VERSION = 2**31 - 1
 """Largest value of PostgreSQL's integer."""
 
-_ALIAS = re.compile(r"(?!v[0-9]+\Z)[a-z][a-z0-9_-]{0,31}")
+ALIAS_PATTERN = r"^(?!v[0-9]+$)[a-z][a-z0-9_-]{0,31}$"
+_ALIAS = re.compile(ALIAS_PATTERN)
 """Excludes names that look like a version: `invoice@v4` and `invoice@4` are versions."""
 _VERSION = re.compile(r"v?([1-9][0-9]{0,9})")
 

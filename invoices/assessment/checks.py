@@ -9,7 +9,7 @@ from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, InvoiceData, Invoice
 from docrail.invoices.values.currencies import CURRENCIES, THOUSANDTHS, tolerance, total_agrees
 
 EXACT = (Source.HUMAN, Source.XML, Source.QR)
-"""Sources that supply amounts as data, so the printed decimal format does not matter."""
+"""Sources that supply data instead of reading a page. They take precedence in this order, regardless of evidence."""
 MAX_AHEAD = dt.timedelta(days=30)
 MAX_AGE = dt.timedelta(days=2 * 365)
 VAT_COUNTRY = {"EL": "GR", "XI": "GB"}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from docrail.invoices.assessment.checks import RULES, lines_agree, lines_total
+from docrail.invoices.assessment.checks import EXACT, RULES, lines_agree, lines_total
 from docrail.invoices.assessment.confidence import FOUND_BY_RULES, field_confidence
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.model import (
@@ -18,8 +18,6 @@ from docrail.invoices.model import (
 )
 from docrail.invoices.values.currencies import tolerance
 
-EXACT = (Source.HUMAN, Source.XML, Source.QR)
-"""Sources that supply data instead of reading a page. They take precedence in this order, regardless of evidence."""
 FAMILIES = {
     Source.TEXT_LABEL: "page",
     Source.TEXT_PATTERN: "page",

@@ -13,6 +13,7 @@ import asyncpg
 
 from docrail.adapters.oidc.errors import IssuerUnavailableError, TokenRefusedError
 from docrail.adapters.oidc.issuer import Issuer, SignIn
+from docrail.adapters.postgres.tenants import of_tenant
 from docrail.dag.values.json_values import Json
 from docrail.services.access import repository
 from docrail.services.access.models import Method, Principal
@@ -52,7 +53,8 @@ class IdentityProvider:
         except ValueError as error:
             log.warning("the issuer's person %r is not admitted: %s", claims[SUBJECT][:255], error)
             raise NotAdmitted from None
-        name = await repository.bind_name(db, person.tenant_id, person.issuer, person.subject, person.name)
+        with of_tenant(person.tenant_id):
+            name = await repository.bind_name(db, person.tenant_id, person.issuer, person.subject, person.name)
         if name is None:
             log.warning("%r is not admitted: the name %r belongs to another sub", person.subject, person.name)
             raise NotAdmitted
@@ -65,7 +67,7 @@ def _refusals(what: str) -> Iterator[None]:
     try:
         yield
     except TokenRefusedError as error:
-        log.info("refused a %s: %s", what, error)
+        log.warning("refused a %s: %s", what, error)
         raise Unauthenticated(f"the {what} is not valid: the server's log has the reason") from None
     except IssuerUnavailableError:  # logged when it was asked
         raise Unavailable("the identity provider", "the server's log has the reason") from None

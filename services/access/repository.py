@@ -76,7 +76,8 @@ REVOKE_SESSION = """
 UPDATE sessions SET revoked_at = coalesce(revoked_at, now()) WHERE session_id = $1 AND tenant_id = $2
 RETURNING *"""
 
-END_SESSION = "UPDATE sessions SET revoked_at = now() WHERE secret_sha256 = $1 AND revoked_at IS NULL"
+END_SESSION = """
+UPDATE sessions SET revoked_at = now() WHERE (secret_sha256 = $1 OR previous_sha256 = $1) AND revoked_at IS NULL"""
 
 LIST_SESSIONS = """
 SELECT * FROM sessions

@@ -33,6 +33,7 @@ from docrail.services.access.models import (
     system_principal,
 )
 from docrail.services.errors import InvalidInput, NotFound, Unauthenticated, WrongState
+from docrail.services.paging import text_of
 
 PREFIX = "docrail_"
 """Of every API key; a bearer token without it is one of an identity provider."""
@@ -90,7 +91,8 @@ async def list_keys(
     db: asyncpg.Pool, who: Principal, *, limit: int = 100, after: str | None = None
 ) -> tuple[list[Key], str | None]:
     """Return a page of the tenant's keys, newest first, and the `after` of the next page."""
-    found = await repository.list_keys(db, who.tenant_id, limit=limit + 1, after=after)
+    last = None if after is None else text_of(after)
+    found = await repository.list_keys(db, who.tenant_id, limit=limit + 1, after=last)
     return found[:limit], found[limit - 1].key_id if len(found) > limit else None
 
 
@@ -179,7 +181,8 @@ async def list_sessions(
     db: asyncpg.Pool, who: Principal, *, limit: int = 100, after: str | None = None
 ) -> tuple[list[Session], str | None]:
     """Return a page of the tenant's open sessions, newest first, and the `after` of the next page."""
-    found = await repository.list_sessions(db, who.tenant_id, limit=limit + 1, after=after)
+    last = None if after is None else text_of(after)
+    found = await repository.list_sessions(db, who.tenant_id, limit=limit + 1, after=last)
     return found[:limit], found[limit - 1].session_id if len(found) > limit else None
 
 

@@ -13,13 +13,17 @@ from docrail.services.model_config import SHOWN
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An action by a person or by Docrail. `detail` holds its parameters and reason."""
+    """An action by a person or by Docrail. `detail` holds its parameters and reason.
+
+    `state` is a digest of the item's decision after the act, so that a change to the item itself is found.
+    """
 
     actor: str
     act: str
     review_id: str | None
     document_id: str | None
     detail: dict[str, Json]
+    state: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class AuditEvent:
     review_id: str | None
     document_id: str | None
     detail: dict[str, Json]
+    state: str | None
+    """Digest of the review item's decision after the act; null if the act changes no decision."""
     hash: str
 
 
@@ -45,9 +51,10 @@ class ChainCheck:
     head: str
     """Hash of the last event: kept elsewhere, it proves later that nothing was rewritten."""
     broken_at: int | None = None
-    """The first event that does not fit; null also if only the `head` of an earlier check is missing."""
+    """The first event that does not fit; null also if only the `head` of an earlier check is missing, or a review item
+    is not as its events left it."""
     problem: str = ""
-    """Empty if the chain is intact."""
+    """Empty if nothing is wrong."""
 
     @computed_field(description="Whether the chain of hashes is unbroken.")  # type: ignore[prop-decorator]
     @property

@@ -5,7 +5,7 @@ last, to hold the lock briefly.
 """
 
 import datetime as dt
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import digest
@@ -32,12 +32,12 @@ MOVE_HEAD = "UPDATE audit_heads SET sequence = $2, hash = $3 WHERE tenant_id = $
 
 
 INSERT = """
-INSERT INTO audit_events (tenant_id, sequence, happened_at, actor, act, review_id, document_id, detail, hash)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"""
+INSERT INTO audit_events (tenant_id, sequence, happened_at, actor, act, review_id, document_id, detail, state, hash)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
 
 
 LIST = """
-SELECT sequence, happened_at, actor, act, review_id, document_id, detail, hash FROM audit_events
+SELECT sequence, happened_at, actor, act, review_id, document_id, detail, state, hash FROM audit_events
  WHERE tenant_id = $1
    AND ($2::text IS NULL OR review_id = $2)
    AND ($3::text IS NULL OR document_id = $3)
@@ -46,15 +46,30 @@ SELECT sequence, happened_at, actor, act, review_id, document_id, detail, hash F
  LIMIT $5"""
 
 
+LOAD_STATES = """
+SELECT DISTINCT ON (review_id) review_id, state FROM audit_events
+ WHERE tenant_id = $1 AND review_id = ANY ($2::text[]) AND state IS NOT NULL
+ ORDER BY review_id, sequence DESC"""
+
+
+LIST_ITEMS = """
+SELECT DISTINCT review_id FROM audit_events
+ WHERE tenant_id = $1 AND state IS NOT NULL AND review_id > $2
+ ORDER BY review_id
+ LIMIT $3"""
+
+
 async def append_event(db: Database, tenant_id: str, act: Act) -> int:
     """Append an event to the tenant's chain, inside the caller's transaction, and return its number."""
     await db.execute(OPEN_HEAD, tenant_id, GENESIS)
     head = await db.fetchrow(LOCK_HEAD, tenant_id)
     assert head is not None, "was inserted above"
     sequence = head["sequence"] + 1
-    event = AuditEvent(sequence, head["at"], act.actor, act.act, act.review_id, act.document_id, act.detail, "")
+    event = AuditEvent(
+        sequence, head["at"], act.actor, act.act, act.review_id, act.document_id, act.detail, act.state, ""
+    )
     hash_ = hash_of(tenant_id, head["hash"], event)
-    values = (event.happened_at, event.actor, event.act, event.review_id, event.document_id, event.detail)
+    values = (event.happened_at, event.actor, event.act, event.review_id, event.document_id, event.detail, event.state)
     await db.execute(INSERT, tenant_id, sequence, *values, hash_)
     await db.execute(MOVE_HEAD, tenant_id, sequence, hash_)
     return int(sequence)
@@ -71,6 +86,16 @@ async def list_events(
 ) -> list[AuditEvent]:
     """Return the tenant's events after number `after`, oldest first."""
     return [AuditEvent(**row) for row in await db.fetch(LIST, tenant_id, review_id, document_id, after, limit)]
+
+
+async def load_states(db: Database, tenant_id: str, review_ids: Sequence[str]) -> dict[str, str]:
+    """Return the items' states after their last acts that changed a decision."""
+    return {row["review_id"]: row["state"] for row in await db.fetch(LOAD_STATES, tenant_id, review_ids)}
+
+
+async def list_items(db: Database, tenant_id: str, *, after: str, limit: int) -> list[str]:
+    """Return the ids of items whose decisions have events, in their order."""
+    return [row["review_id"] for row in await db.fetch(LIST_ITEMS, tenant_id, after, limit)]
 
 
 async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = None) -> ChainCheck:
@@ -116,7 +141,9 @@ def hash_of(tenant_id: str, previous: str, event: AuditEvent) -> str:
     """Return the sha256 (hex) of an event and, through `previous`, the hash before it, of all earlier ones."""
     at = event.happened_at.astimezone(dt.UTC).isoformat(timespec="microseconds")
     subject = [event.review_id, event.document_id]
-    return digest([previous, tenant_id, event.sequence, at, event.actor, event.act, *subject, event.detail])
+    return digest(
+        [previous, tenant_id, event.sequence, at, event.actor, event.act, *subject, event.detail, event.state]
+    )
 
 
 async def _events(db: Database, tenant_id: str) -> AsyncIterator[AuditEvent]:

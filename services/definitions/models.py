@@ -13,13 +13,18 @@ from docrail.dag.language.routing import NAMES
 from docrail.dag.language.version_refs import MAX_VERSION, Aliases, Move, MoveKind
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.problems import ALL_REQUIRED, Problem
-from docrail.services.model_config import Hidden
+from docrail.services.model_config import WHOLE, Hidden
 
 DefinitionBody = str | dict[str, Json]
 """A whole definition: the author's YAML or JSON text, or a JSON object."""
 
 DEFAULT_DEFINITION = "invoice"
 """Definition of documents that name none and match no rule."""
+
+WITHOUT_VERSION: dict[str, Json] = {
+    "not": {"required": ["version"], "properties": {"definition": {"type": "object"}, "version": {"type": "integer"}}}
+}
+"""A whole definition has no version yet."""
 
 DefinitionRef = str | dict[str, Json]
 """A reference to a definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
@@ -32,7 +37,7 @@ AliasTargets = Annotated[
     ),
 ]
 
-VersionNumber = Annotated[int, Field(strict=True, ge=1, le=MAX_VERSION)]
+VersionNumber = Annotated[int, Field(strict=True, ge=1, le=MAX_VERSION), WHOLE]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,22 @@ from docrail.services.definitions.routing import BROUGHT, missing_inputs, route
 from docrail.services.definitions.service import resolve
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document, DocumentConflict
-from docrail.services.documents.service import insert_document, load_unstarted, mark_run_started, show_document
-from docrail.services.errors import InvalidInput, KeyConflict, OperationError, TooLarge, Unavailable, WrongState
+from docrail.services.documents.service import (
+    insert_document,
+    load_document,
+    load_unstarted,
+    mark_run_started,
+    show_document,
+)
+from docrail.services.errors import (
+    InvalidInput,
+    KeyConflict,
+    OperationError,
+    QuotaExceeded,
+    TooLarge,
+    Unavailable,
+    WrongState,
+)
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
@@ -84,17 +98,19 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     """Store a document and start its run. If Temporal is unavailable the document is stored and its run starts later.
 
     The same key again returns the same document. Raises: InvalidInput (no bytes, bad key, a definition that no document
-    can run), TooLarge, KeyConflict, NotFound (the tenant has no such definition).
+    can run), TooLarge, KeyConflict, NotFound (the tenant has no such definition), QuotaExceeded.
     """
     document_id = _document_id(principal.tenant_id, upload.key)
     data = await _read(upload.chunks, app.max_upload_bytes)
     facts = _facts(principal, upload, len(data))
     choice = await _choose(app, principal, upload.definition, facts, document_id)
+    if upload.key is None or await load_document(app.db, principal.tenant_id, document_id) is None:
+        await app.quotas.use_document(app.db, principal)
     document = await _keep(app, principal, document_id, upload, facts, data, choice)
     try:
         return await _start_run(app, principal, document, choice)
-    except Unavailable:
-        log.warning("document %s is stored; its run starts when Temporal is available again", document_id)
+    except (Unavailable, QuotaExceeded) as error:
+        log.warning("document %s is stored; its run starts later: %s", document_id, error)
         return document
 
 

@@ -10,9 +10,9 @@ from docrail.invoices.assessment.review_summary import shown_digest, why_two_app
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import PASSED_BY
 from docrail.services.audit.models import Act
-from docrail.services.audit.service import append_event
 from docrail.services.documents.service import load_changes, mark_decided
 from docrail.services.reviews.models import APPROVED, Decision, Question, Review
+from docrail.services.reviews.records import record_act
 from docrail.services.reviews.repository.decisions import record_decision
 from docrail.services.reviews.repository.items import load_review, open_or_renew, upsert_review
 
@@ -34,7 +34,7 @@ async def decide_document(tx: Database, review: Review, decision: Decision, **de
     await mark_decided(tx, review.tenant_id, str(review.document_id), decision.status)
     facts: dict[str, Json] = {"digest": decision.digest, "why": decision.answer["reason"], **detail}
     act = Act(decision.by, decision.status, review.review_id, review.document_id, facts)
-    await append_event(tx, review.tenant_id, act)
+    await record_act(tx, review.tenant_id, act)
 
 
 async def open_item(

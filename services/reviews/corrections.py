@@ -21,7 +21,7 @@ from docrail.services.app import App
 from docrail.services.documents.models import Change, CorrectionAct, StoredChange
 from docrail.services.documents.service import insert_change, load_changes, load_corrections, show_document, undo_last
 from docrail.services.errors import InvalidInput, NothingToTakeBack, WrongState
-from docrail.services.model_config import Text, body
+from docrail.services.model_config import WHOLE, Text, body
 from docrail.services.reviews.items import appearance_of, assessed, lock_held, record
 from docrail.services.reviews.models import CORRECTIONS, Review, Token, review_id_of
 from docrail.services.reviews.repository.decisions import mark_touched
@@ -40,7 +40,7 @@ class CorrectionOrder:
     """In the field's type: `1190.00`, `2026-11-30`, `EUR`; null if the document does not state it."""
     token: Token
     why: Text = ""
-    page: Annotated[int, Field(strict=True, ge=1, le=LARGEST_PAGE)] | None = None
+    page: Annotated[int, Field(strict=True, ge=1, le=LARGEST_PAGE), WHOLE] | None = None
     """The page that states the value, if known."""
     box: Annotated[Box | None, Field(description=ON_PAGE)] = None
 

@@ -18,9 +18,9 @@ from docrail.invoices.assessment.review_summary import review_reasons, shown_dig
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import Principal, Scope
 from docrail.services.audit.models import Act
-from docrail.services.audit.service import append_event
 from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews.models import DOCUMENT, Appearance, Review
+from docrail.services.reviews.records import record_act
 from docrail.services.reviews.repository.filing import load_unfiled, lock_unfiled, mark_filed
 from docrail.services.reviews.repository.items import load_review, load_review_counts, lock_review
 from docrail.services.reviews.standing import load_state
@@ -126,7 +126,7 @@ async def assessed(db: Database, tenant_id: str, document_id: str) -> InvoiceDat
 async def record(db: Database, principal: Principal, review: Review, act: str, **detail: Json) -> None:
     """Add the principal's act to the audit log; must come last in the transaction, as it locks the tenant's log."""
     document_id = review.document_id if review.kind == DOCUMENT else None
-    await append_event(db, principal.tenant_id, Act(principal.name, act, review.review_id, document_id, detail))
+    await record_act(db, principal.tenant_id, Act(principal.name, act, review.review_id, document_id, detail))
 
 
 def appearance_of(invoice: InvoiceData, four_eyes_above: Decimal | None = None) -> Appearance:

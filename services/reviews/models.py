@@ -14,7 +14,7 @@ from docrail.dag.values.problems import ID_PATTERN
 from docrail.invoices.assessment.review_summary import document_title
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import NAME_PATTERN, person
-from docrail.services.model_config import SHOWN, Hidden, body
+from docrail.services.model_config import SHOWN, WHOLE, Hidden, body
 
 OPEN, APPROVED, REJECTED, POSTPONED = "open", "approved", "rejected", "postponed"
 """`postponed` is reported for an open item until its time has come; in the table it is open."""
@@ -30,7 +30,7 @@ Name = Annotated[str, Field(max_length=64, pattern=ID_PATTERN)]
 
 
 Who = Annotated[str, Field(pattern=NAME_PATTERN), AfterValidator(person)]
-Token = Annotated[int, Field(strict=True, ge=1, le=2**53, description="of the caller's claim")]
+Token = Annotated[int, Field(strict=True, ge=1, le=2**53, description="of the caller's claim"), WHOLE]
 EXAMPLE_DIGEST = "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
 Digest = Annotated[
     str,

@@ -7,14 +7,14 @@ from typing import Annotated, ClassVar
 import asyncpg
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from docrail.adapters.postgres.pool import transaction
+from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json, digest
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.audit.models import Act, AuditEvent
-from docrail.services.audit.service import append_event, list_events
+from docrail.services.audit.service import list_events
 from docrail.services.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
 from docrail.services.model_config import SHOWN
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, not_a_page, token_of, unmatched
@@ -32,10 +32,17 @@ from docrail.services.reviews.models import (
     StepEnd,
     StepQuestion,
 )
+from docrail.services.reviews.records import record_act, record_change
 from docrail.services.reviews.repository import queue as review_lists
 from docrail.services.reviews.repository.items import load_full_review, load_review
 from docrail.services.reviews.repository.queue import place_of
-from docrail.services.reviews.repository.steps import ask_question, close_question, keep_decision, load_document_review
+from docrail.services.reviews.repository.steps import (
+    ask_question,
+    close_question,
+    keep_decision,
+    load_document_review,
+    step_review_id,
+)
 from docrail.services.runs.control import answer_wait
 from docrail.services.runs.explanation import load_step_status
 from docrail.services.runs.reports import show_run
@@ -49,6 +56,7 @@ async def ask(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, quest
     """Open the item of a human step, or hand the open one on to another queue. Safe to repeat, in any order."""
     async with transaction(db) as tx:
         await ask_question(tx, tenant_id, run_id, step_id, question)
+        await _record_step(tx, tenant_id, run_id, step_id, "asked_again")
 
 
 async def close(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> None:
@@ -57,7 +65,15 @@ async def close(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, end
         settled = await close_question(tx, tenant_id, run_id, step_id, end)
         if settled is not None:
             detail: dict[str, Json] = {"by": f"the run {run_id}"}
-            await append_event(tx, tenant_id, Act(RUN, CLOSED, settled.review_id, settled.document_id, detail))
+            await record_act(tx, tenant_id, Act(RUN, CLOSED, settled.review_id, settled.document_id, detail))
+        await _record_step(tx, tenant_id, run_id, step_id, "settled")
+
+
+async def _record_step(tx: Database, tenant_id: str, run_id: str, step_id: str, act: str) -> None:
+    """Record that the run changed the decision of its step's item, if it did."""
+    detail: dict[str, Json] = {"run_id": run_id, "step_id": step_id}
+    review_id = step_review_id(tenant_id, run_id, step_id)
+    await record_change(tx, tenant_id, Act(RUN, act, review_id, None, detail))
 
 
 async def record_person(
@@ -68,7 +84,7 @@ async def record_person(
         review_id = await keep_decision(tx, tenant_id, run_id, step_id, asked_at=asked_at, made=made)
         if review_id is not None:
             detail: dict[str, Json] = {"run_id": run_id, "step_id": step_id, "digest": made.digest}
-            await append_event(tx, tenant_id, Act(made.by, DECIDED, review_id, None, detail))
+            await record_act(tx, tenant_id, Act(made.by, DECIDED, review_id, None, detail))
 
 
 async def list_item_events(

@@ -27,14 +27,15 @@ from docrail.dag.values.wording import describe as wording_describe
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.definitions.checks import check_inputs
-from docrail.services.definitions.models import DefinitionRef, StoredDefinition, VersionNumber
+from docrail.services.definitions.models import WITHOUT_VERSION, DefinitionRef, StoredDefinition, VersionNumber
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
 from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.limits.service import check_tags
-from docrail.services.model_config import body
+from docrail.services.model_config import WHOLE, body
+from docrail.services.quotas.service import runs_exceeded
 from docrail.services.runs.repository import (
     forget_stored_outputs,
     insert_overdue,
@@ -89,7 +90,7 @@ class RunOrder:
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = body(
-        {"definition": "invoice", "inputs": {"document_id": "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"}}
+        {"definition": "invoice", "inputs": {"document_id": "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"}}, schema=WITHOUT_VERSION
     )
 
     definition: DefinitionRef
@@ -98,7 +99,7 @@ class RunOrder:
     inputs: Mapping[str, Json] = field(default_factory=dict)
     key: str | None = None
     """As the header Idempotency-Key."""
-    priority: Annotated[int, Field(strict=True, ge=1, le=5)] | None = None
+    priority: Annotated[int, Field(strict=True, ge=1, le=5), WHOLE] | None = None
     """1 goes first; by default that of the definition, else 3."""
 
 
@@ -143,7 +144,9 @@ async def begin_run(
     """Start the run `key` of one stored version, or return the existing run, running or ended.
 
     `started_by`: the requester if it is not the caller; empty if unknown. Without `pinned`, the caller refers to an
-    alias, and gets an earlier call's run even if the alias has moved. Raises: InvalidInput, KeyConflict, Unavailable.
+    alias, and gets an earlier call's run even if the alias has moved.
+
+    Raises: InvalidInput, KeyConflict, QuotaExceeded, Unavailable.
     """
     definition = Definition.model_validate(stored.body)
     complete = await check_inputs(app, stored.body, inputs)
@@ -164,7 +167,9 @@ async def begin_run(
     memo = _memo(stored, inputs, pinned=pinned, priority=priority)
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
     order = priority_of(definition, principal.tenant_id, request.inputs, priority)
-    created = await _start(app, request, memo, definition.title or definition.id, order)
+    created = await _may_start(app, request) and await _start(
+        app, request, memo, definition.title or definition.id, order
+    )
     known = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
     return StartedRun(request.run_id, stored.definition_id, known["version"], known["digest"], created=created)
 
@@ -287,6 +292,23 @@ async def _start(
         except WorkflowAlreadyStartedError:
             return False
     return True
+
+
+async def _may_start(app: App, request: RunRequest) -> bool:
+    """Return whether the tenant may have one more open run; not if the requested one exists. Raises: QuotaExceeded."""
+    most = await app.quotas.open_runs(app.db, request.tenant_id)
+    if most is None or await _count_open(app, request.tenant_id) < most:
+        return True
+    with contextlib.suppress(NotFound):
+        await describe(app, request.tenant_id, request.run_id)
+        return False
+    raise runs_exceeded(most)
+
+
+async def _count_open(app: App, tenant_id: str) -> int:
+    query = f'WorkflowType = "{WORKFLOW_TYPE}" AND {TENANT.name} = "{tenant_id}" AND ExecutionStatus = "Running"'
+    with engine_errors("tenant", tenant_id):
+        return (await app.temporal.count_workflows(query, rpc_timeout=RPC_TIMEOUT)).count
 
 
 LONGEST_KEY = 64

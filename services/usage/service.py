@@ -11,6 +11,7 @@ from docrail.adapters.postgres.tenants import all_tenants
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.documents.service import show_document
+from docrail.services.quotas.service import Quotas
 from docrail.services.tools import Tools
 from docrail.services.usage.models import DocumentUse, Use
 from docrail.services.usage.repository import (
@@ -49,11 +50,18 @@ async def check_budget(tools: Tools, tenant_id: str) -> None:
     """
     access = tools.outside.gemini
     now, currency = dt.datetime.now(dt.UTC), access.prices.currency
-    all_may, one_may = access.budget_per_day, access.budget_per_tenant
+    all_may, one_may = access.budget_per_day, await _budget_of(tools, tenant_id)
     if all_may is not None and await _spent_by_all(tools) >= all_may:
         raise BudgetUsedError(f"{all_may:f} {currency}", "DOCRAIL_GEMINI_BUDGET_PER_DAY", now)
     if one_may is not None and await load_tenant_spent_today(tools.db, tenant_id) >= one_may:
-        raise BudgetUsedError(f"{one_may:f} {currency} for one tenant", "DOCRAIL_GEMINI_BUDGET_PER_TENANT", now)
+        variable = "DOCRAIL_GEMINI_BUDGET_PER_TENANT or the tenant's quota"
+        raise BudgetUsedError(f"{one_may:f} {currency} for one tenant", variable, now)
+
+
+async def _budget_of(tools: Tools, tenant_id: str) -> Decimal | None:
+    """Return the operator's budget for the tenant, else that of the settings."""
+    own = await Quotas().model_budget(tools.db, tenant_id)
+    return tools.outside.gemini.budget_per_tenant if own is None else Decimal(str(own))
 
 
 async def _spent_by_all(tools: Tools) -> Decimal:

@@ -66,6 +66,7 @@ async def upload_to_an_api_that_is_killed(service: Service, name: str, definitio
         "DOCRAIL_DATABASE_URL": settings.database_url,
         "DOCRAIL_TEMPORAL_ADDRESS": str(settings.temporal_address),
         "DOCRAIL_TEMPORAL_ENVCONFIG": "false",
+        "DOCRAIL_ACCESS": "local",
         "DOCRAIL_TASK_QUEUE": settings.task_queue,
         "DOCRAIL_DATA_DIR": str(settings.data_dir),
     }

@@ -653,6 +653,14 @@ SERVICES = (
         "compaction keeps a document's first version",
     ),
     Mutant(
+        "one-document-more-than-a-day-allows",
+        "services/quotas/repository.py",
+        "OR today.used < $4::float8",
+        "OR today.used <= $4::float8",
+        ("tests/security/test_quotas.py",),
+        "a tenant stores one document more than its quota",
+    ),
+    Mutant(
         "settings-override-people",
         "services/limits/service.py",
         "if found.metadata.update_identity != FROM_SETTINGS:",
@@ -721,7 +729,7 @@ SERVICES = (
         "services/access/models.py",
         'return " ".join(name.split()).casefold()',
         'return " ".join(name.split())',
-        ("tests/api/test_names.py",),
+        ("tests/security/test_people.py",),
         "one person who writes their name differently counts as two",
     ),
 )
@@ -798,6 +806,46 @@ ACTIVITIES = (
 
 API = (
     Mutant(
+        "revoked-key-works",
+        "services/access/repository.py",
+        "       revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) AS is_valid,",
+        "       (expires_at IS NULL OR expires_at > now()) AS is_valid,",
+        ("tests/security/test_keys.py",),
+        "a revoked key opens the API",
+    ),
+    Mutant(
+        "only-the-id-is-checked",
+        "services/access/service.py",
+        "if parts is None or stored is None or not _is_one_of(parts[2], stored.hashes):",
+        "if parts is None or stored is None:",
+        ("tests/security/test_keys.py",),
+        "the public id of a key is enough to use it",
+    ),
+    Mutant(
+        "scopes-are-decoration",
+        "api/auth.py",
+        "if self.scope is not None and self.scope not in who.scopes:",
+        "if not who.scopes:",
+        ("tests/security/test_permissions.py",),
+        "a key may do everything",
+    ),
+    Mutant(
+        "cookie-from-anywhere",
+        "api/auth.py",
+        "    if request.method not in SAFE_METHODS:\n        check_same_origin(request)\n",
+        "",
+        ("tests/security/test_sessions.py",),
+        "a request with a session's cookie needs no proof of its origin",
+    ),
+    Mutant(
+        "local-key-for-everyone",
+        "cli/credentials.py",
+        'return kept.key if kept.key and _origin(httpx.URL(kept.api_url)) == _origin(api) else ""',
+        "return kept.key",
+        ("tests/cli/test_keys.py",),
+        "the local admin key is sent to any API",
+    ),
+    Mutant(
         "docrail-in-capitals",
         "services/access/service.py",
         "wanted = Principal(who.tenant_id, person(name), frozenset(scopes))",
@@ -824,8 +872,8 @@ API = (
     Mutant(
         "no-time-to-come-back",
         "api/errors.py",
-        "if kind.status is HTTPStatus.SERVICE_UNAVAILABLE else {}",
-        "if kind.status is HTTPStatus.TOO_MANY_REQUESTS else {}",
+        'HTTPStatus.SERVICE_UNAVAILABLE: {"Retry-After": "2"},',
+        "HTTPStatus.SERVICE_UNAVAILABLE: {},",
         ("tests/api/test_runs.py",),
         "a 503 does not say when to try again",
     ),

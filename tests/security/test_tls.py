@@ -11,6 +11,7 @@ import pytest
 from trustme import CA, LeafCert
 
 from docrail.api.server import CertificateError, tls_context
+from tests.commands import docrail
 from tests.security.test_connections import HALF_SENT, PATIENCE_SECONDS, Api, half_sent, running
 from tests.stack import eventually
 
@@ -54,10 +55,19 @@ async def test_the_api_is_served_over_https_to_those_who_trust_its_authority(api
     async with httpx.AsyncClient(trust_env=False, verify=trusting(authority)) as http:
         assert (await http.get(f"{api.url}/healthz")).status_code == 200
         own = {"Origin": api.url, "Sec-Fetch-Site": "same-origin"}
-        assert (await http.post(f"{api.url}/v1/runs", headers=own)).status_code == 422
+        assert (await http.post(f"{api.url}/v1/runs", headers=own)).status_code == 401  # beyond the border: no key
     async with httpx.AsyncClient(trust_env=False) as http:
         with pytest.raises(httpx.ConnectError, match="certificate verify failed"):
             await http.get(f"{api.url}/healthz")
+
+
+async def test_commands_trust_the_authority_that_they_are_given(api: Api, authority: CA, tmp_path: Path) -> None:
+    wary = await docrail("run", "list", "--api", api.url)
+    assert (wary.code, "name the file of its authority in SSL_CERT_FILE" in wary.err) == (1, True)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    trusting = await docrail("run", "list", "--api", api.url, SSL_CERT_FILE=str(tmp_path / "ca.pem"))
+    assert "SSL_CERT_FILE" not in trusting.err
+    assert "key" in trusting.err  # it was answered
 
 
 async def test_http_is_not_answered_there(api: Api) -> None:

@@ -70,6 +70,7 @@ async def test_the_database_refuses_to_change_events(db: PoolConnectionProxy, st
         ("UPDATE audit_events SET actor = 'eve' WHERE tenant_id = 'edited' AND sequence = 3", 3),
         ("UPDATE audit_events SET detail = '{}' WHERE tenant_id = 'edited' AND sequence = 1", 1),
         ("UPDATE audit_events SET happened_at = now() WHERE tenant_id = 'edited' AND sequence = 2", 2),
+        ("UPDATE audit_events SET state = 'new.' WHERE tenant_id = 'edited' AND sequence = 2", 2),
         ("UPDATE audit_events SET happened_at = 'infinity' WHERE tenant_id = 'edited' AND sequence = 2", 2),
         ("UPDATE audit_events SET detail = '{\"a\": 1e999}' WHERE tenant_id = 'edited' AND sequence = 2", 2),
         ("UPDATE audit_events SET detail = '[\"\\ud800\"]' WHERE tenant_id = 'edited' AND sequence = 2", 2),
@@ -82,7 +83,8 @@ async def test_the_database_refuses_to_change_events(db: PoolConnectionProxy, st
         ("DELETE FROM audit_events WHERE tenant_id = 'edited'", 1),
         (
             """INSERT INTO audit_events
-               SELECT tenant_id, 6, happened_at, 'eve', act, review_id, document_id, detail, hash FROM audit_events
+               SELECT tenant_id, 6, happened_at, 'eve', act, review_id, document_id, detail, state, hash
+                 FROM audit_events
                 WHERE tenant_id = 'edited' AND sequence = 5""",
             6,
         ),

@@ -444,6 +444,26 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_of_tenant ON api_keys (tenant_id, created_at DESC, key_id DESC);
 
+-- What the operator lets a tenant, or one of its keys, use; without a row the default of the settings applies.
+CREATE TABLE quotas (
+    tenant_id  text NOT NULL,
+    key_id     text NOT NULL, -- empty: of the whole tenant
+    quota      text NOT NULL,
+    value      double precision NOT NULL CHECK (value >= 0),
+    changed_by text NOT NULL,
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, key_id, quota)
+);
+-- What is used of a quota that a day renews, in UTC.
+CREATE TABLE quota_days (
+    tenant_id text NOT NULL,
+    key_id    text NOT NULL,
+    quota     text NOT NULL,
+    day       date NOT NULL,
+    used      bigint NOT NULL CHECK (used >= 0),
+    PRIMARY KEY (tenant_id, key_id, quota)
+);
+
 -- Browser sessions. The hash is that of the cookie's random value, which changes every hour of use.
 CREATE TABLE sessions (
     session_id      text PRIMARY KEY CHECK (session_id ~ '^ses_[0-9a-f]{16}$'),
@@ -485,6 +505,7 @@ CREATE TABLE audit_events (
     review_id   text,
     document_id text,
     detail      json NOT NULL, -- not jsonb, which rewrites numbers
+    state       text,          -- of the review item after the act, as a digest of its decision; NULL: it had no part in it
     hash        text NOT NULL,
     PRIMARY KEY (tenant_id, sequence)
 );

@@ -15,6 +15,7 @@ from docrail.dag.language.expressions.expression import (
 )
 from docrail.dag.language.expressions.expression_errors import LackError
 from docrail.dag.values.cost import ExpressionError, Work
+from docrail.dag.values.json_parts import children
 from docrail.dag.values.json_rules import MAX_DEPTH
 from docrail.dag.values.json_values import Json, canonical
 from docrail.dag.values.problems import Path
@@ -90,25 +91,12 @@ def _compile(value: Json, read: _Read, *, depth: int) -> _Resolve | None:
         raise ExpressionError(f"nested deeper than {MAX_DEPTH} levels")
     if has_template(value):
         return _compile_leaf(value, read)
+    parts = [(key, item, _compile(item, read, depth=depth + 1)) for key, item in children(value)]
+    if all(resolve is None for _, _, resolve in parts):
+        return None
     if isinstance(value, dict):
-        return _compile_dict({key: (item, _compile(item, read, depth=depth + 1)) for key, item in value.items()})
-    if isinstance(value, list):
-        return _compile_list([(item, _compile(item, read, depth=depth + 1)) for item in value])
-    return None
-
-
-def _compile_dict(fields: dict[str, tuple[Json, _Resolve | None]]) -> _Resolve | None:
-    if all(resolve is None for _, resolve in fields.values()):
-        return None
-    return lambda scope, work: {
-        key: resolve(scope, work) if resolve else item for key, (item, resolve) in fields.items()
-    }
-
-
-def _compile_list(items: list[tuple[Json, _Resolve | None]]) -> _Resolve | None:
-    if all(resolve is None for _, resolve in items):
-        return None
-    return lambda scope, work: [resolve(scope, work) if resolve else item for item, resolve in items]
+        return lambda scope, work: {key: resolve(scope, work) if resolve else item for key, item, resolve in parts}
+    return lambda scope, work: [resolve(scope, work) if resolve else item for _, item, resolve in parts]
 
 
 def _compile_leaf(value: Json, read: _Read) -> _Resolve:

@@ -1,0 +1,69 @@
+"""Routes of quotas: list, set, reset. Only the operator's tenant changes them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
+
+from docrail.adapters.postgres.tenants import of_tenant
+from docrail.api.auth import MayAdministerAll, MayRead
+from docrail.api.errors import problems
+from docrail.api.parameters import AppDep
+from docrail.services.access.models import TENANT_PATTERN
+from docrail.services.errors import NotFound
+from docrail.services.model_config import body
+from docrail.services.quotas import service
+from docrail.services.quotas.models import Quota, SetQuota, Value
+
+router = APIRouter(prefix="/v1/quotas", tags=["quotas"])
+
+KEY_PATTERN = "^[0-9a-f]{16}$"
+Name = Annotated[Quota, Path(description="what is limited")]
+
+
+class QuotaIn(BaseModel):
+    """A quota of a tenant, or of one of its keys."""
+
+    model_config = body({"tenant": "acme", "value": 1000})
+
+    tenant: str = Field(pattern=TENANT_PATTERN)
+    """The tenant."""
+    key_id: str | None = Field(default=None, pattern=KEY_PATTERN)
+    """Id of one of its API keys; null for the whole tenant."""
+    value: Value
+    """How much may be used; 0 for nothing."""
+
+
+class QuotaListOut(BaseModel):
+    """The quotas of a tenant and its keys."""
+
+    quotas: list[SetQuota] = Field(
+        description="those that were set, and the defaults that apply; what is not listed is unlimited"
+    )
+
+
+@router.get("", responses=problems())
+async def list_quotas(who: MayRead, app: AppDep) -> QuotaListOut:
+    """List the quotas of the caller's tenant and its keys."""
+    return QuotaListOut(quotas=await service.list_quotas(app.db, app.quotas, who.tenant_id))
+
+
+@router.put("/{quota}", responses=problems())
+async def set_quota(quota: Name, wanted: QuotaIn, who: MayAdministerAll, app: AppDep) -> SetQuota:
+    """Set a quota. It applies within five seconds in every process."""
+    with of_tenant(wanted.tenant):
+        return await service.set_quota(app.db, app.quotas, who, wanted.tenant, wanted.key_id, quota, wanted.value)
+
+
+@router.delete("/{quota}", status_code=204, responses=problems(NotFound))
+async def reset_quota(
+    quota: Name,
+    _who: MayAdministerAll,
+    app: AppDep,
+    *,
+    tenant: Annotated[str, Query(pattern=TENANT_PATTERN, description="the tenant")],
+    key_id: Annotated[str | None, Query(pattern=KEY_PATTERN, description="id of one of its API keys")] = None,
+) -> None:
+    """Remove a quota that was set: the default applies again."""
+    with of_tenant(tenant):
+        await service.reset_quota(app.db, app.quotas, tenant, key_id, quota)

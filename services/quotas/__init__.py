@@ -1,0 +1,1 @@
+"""Quotas: how much of what all share a tenant, or one of its API keys, may use."""

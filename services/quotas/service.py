@@ -1,0 +1,135 @@
+"""Enforce quotas, and show and change them.
+
+A caller must be within the quota of the tenant, which has a default in the settings, and within that of the API key.
+Requests are counted in the memory of each process; documents in the database, runs by Temporal, for all processes.
+"""
+
+import datetime as dt
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from limits import RateLimitItemPerSecond
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import MovingWindowRateLimiter
+
+from docrail.adapters.postgres.pool import Database
+from docrail.dag.language.inputs import InputProblem
+from docrail.services.access.models import Principal
+from docrail.services.errors import InvalidInput, NotFound, QuotaExceeded, TooLarge
+from docrail.services.quotas import repository
+from docrail.services.quotas.models import OF_TENANTS, Quota, SetQuota
+
+KNOWN_SECONDS = 5.0
+"""How long a process uses the quotas that it has read: a change counts everywhere after that time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A quota that applies to a caller. `key_id`: empty if it is the whole tenant's."""
+
+    quota: Quota
+    value: float
+    key_id: str = ""
+
+
+@dataclass(slots=True)
+class Quotas:
+    """The quotas of one process: the defaults of the settings, what it has read, and the requests that it has seen."""
+
+    defaults: Mapping[Quota, float] = field(default_factory=dict)
+    _read: dict[str, tuple[float, list[SetQuota]]] = field(default_factory=dict)
+    _requests: MovingWindowRateLimiter = field(default_factory=lambda: MovingWindowRateLimiter(MemoryStorage()))
+
+    async def _allowed(self, db: Database, tenant_id: str, quota: Quota, key_id: str | None = None) -> list[Allowed]:
+        """Return the tenant's value, and that of the key, as far as there are any."""
+        until, known = self._read.get(tenant_id, (0.0, []))
+        if time.monotonic() > until:
+            known = await repository.load_quotas(db, tenant_id)
+            self._read[tenant_id] = time.monotonic() + KNOWN_SECONDS, known
+        return [*_applying(known, self.defaults, key_id, quota)]
+
+    async def check_request(self, db: Database, who: Principal, body_bytes: int) -> None:
+        """Count a request. Raises: QuotaExceeded, TooLarge."""
+        for each in await self._allowed(db, who.tenant_id, Quota.BODY, who.key_id):
+            if body_bytes > each.value:
+                raise TooLarge(int(each.value))
+        for each in await self._allowed(db, who.tenant_id, Quota.REQUESTS, who.key_id):
+            item = RateLimitItemPerSecond(max(int(each.value), 1))
+            if each.value < 1 or not await self._requests.hit(item, who.tenant_id, each.key_id):
+                raise _exceeded(each, 1.0)
+
+    async def use_document(self, db: Database, who: Principal) -> None:
+        """Count an uploaded document. Raises: QuotaExceeded, and then nothing is counted."""
+        used: list[Allowed] = []
+        for each in await self._allowed(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
+            if not await repository.use_one(db, who.tenant_id, each.key_id, each.quota, each.value):
+                for other in used:
+                    await repository.give_back(db, who.tenant_id, other.key_id, other.quota)
+                raise _exceeded(each, _until_midnight())
+            used.append(each)
+
+    async def open_runs(self, db: Database, tenant_id: str) -> float | None:
+        """Return how many runs of the tenant may be open; None for any number."""
+        return next((each.value for each in await self._allowed(db, tenant_id, Quota.RUNS)), None)
+
+    async def model_budget(self, db: Database, tenant_id: str) -> float | None:
+        """Return what models' answers may cost the tenant a day; None if nothing was set for it."""
+        return next((each.value for each in await self._allowed(db, tenant_id, Quota.BUDGET)), None)
+
+    def forget(self) -> None:
+        """Read the quotas anew: they were changed here."""
+        self._read.clear()
+
+
+def _applying(
+    known: list[SetQuota], defaults: Mapping[Quota, float], key_id: str | None, quota: Quota
+) -> Iterator[Allowed]:
+    values = {each.key_id: each.value for each in known if each.quota is quota}
+    tenants = values.get(None, defaults.get(quota))
+    if tenants is not None:
+        yield Allowed(quota, tenants)
+    if key_id is not None and key_id in values:
+        yield Allowed(quota, values[key_id], key_id)
+
+
+def runs_exceeded(limit: float) -> QuotaExceeded:
+    """Return the refusal of a run while as many are open as may be."""
+    return _exceeded(Allowed(Quota.RUNS, limit), 60.0)
+
+
+def _exceeded(allowed: Allowed, retry_after_seconds: float) -> QuotaExceeded:
+    whose = f"the key {allowed.key_id}" if allowed.key_id else "the tenant"
+    return QuotaExceeded(allowed.quota, allowed.value, whose, retry_after_seconds)
+
+
+def _until_midnight() -> float:
+    now = dt.datetime.now(dt.UTC)
+    midnight = (now + dt.timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (midnight - now).total_seconds()
+
+
+async def list_quotas(db: Database, quotas: Quotas, tenant_id: str) -> list[SetQuota]:
+    """Return the quotas of a tenant and its keys, and the defaults of the settings that apply to it."""
+    known = await repository.load_quotas(db, tenant_id)
+    own = {each.quota for each in known if each.key_id is None}
+    rest = {quota: value for quota, value in quotas.defaults.items() if quota not in own}
+    return [*(SetQuota(quota, value, tenant_id, None, None, None) for quota, value in rest.items()), *known]
+
+
+async def set_quota(
+    db: Database, quotas: Quotas, who: Principal, tenant_id: str, key_id: str | None, quota: Quota, value: float
+) -> SetQuota:
+    """Set a quota of a tenant, or of one of its keys. Raises: InvalidInput."""
+    if key_id is not None and quota in OF_TENANTS:
+        raise InvalidInput([InputProblem("key_id", f"{quota} is a quota of tenants: expected none")])
+    found = await repository.set_quota(db, tenant_id, key_id, quota, value, changed_by=who.name)
+    quotas.forget()
+    return found
+
+
+async def reset_quota(db: Database, quotas: Quotas, tenant_id: str, key_id: str | None, quota: Quota) -> None:
+    """Remove a quota that was set: that of the settings applies again, if there is one. Raises: NotFound."""
+    if not await repository.reset_quota(db, tenant_id, key_id, quota):
+        raise NotFound("quota", f"{quota} of {key_id or tenant_id}", "")
+    quotas.forget()
