@@ -14,11 +14,15 @@ FIELDS_BYTES = 64 * 2**10
 """A few fields."""
 BODY_BYTES = "docrail.body_bytes"
 """Under which a request's scope has the size of its body."""
+SMALL_BYTES = 8 * 2**10
+"""A body of this size can be looked at twice in a few milliseconds, and has a thousand problems at most."""
 UPLOAD_PATH = "/v1/documents"
 """Its limit is the setting `max_upload_bytes`."""
 
 MOST_BYTES: Mapping[str, int] = {
     "/v1/callbacks/{token}": VALUE_BYTES,
+    "/v1/codec/decode": MAX_JSON_BYTES,
+    "/v1/codec/encode": MAX_JSON_BYTES,
     "/v1/dead-letters/{run_id}/{step_id}/resolve": MAX_JSON_BYTES,
     "/v1/definitions": MAX_JSON_BYTES,
     "/v1/definitions/plan": MAX_JSON_BYTES,

@@ -16,7 +16,7 @@ from docrail.services.documents.models import Document, DocumentFilter, Document
 from docrail.services.errors import KeyConflict, NotFound, WrongState
 from docrail.services.intake import service as intake
 from docrail.services.intake.service import DEFAULT_SLA_HOURS, UNKNOWN_MEDIA_TYPE, Upload
-from docrail.services.runs.service import StartedRun
+from docrail.services.runs.service import KEY_PATTERN, StartedRun
 
 CHUNK_BYTES = 2**18
 
@@ -29,7 +29,13 @@ async def upload_document(
     app: AppDep,
     response: Response,
     *,
-    file: Annotated[UploadFile, File(description="the document; its type follows from its bytes, not from its name")],
+    file: Annotated[
+        UploadFile,
+        File(
+            description="the document; its type follows from its bytes, not from its name",
+            json_schema_extra={"minLength": 1},
+        ),
+    ],
     sla_hours: Annotated[
         int, Form(ge=1, le=8760, description="hours until it must be decided", examples=[24])
     ] = DEFAULT_SLA_HOURS,
@@ -40,7 +46,9 @@ async def upload_document(
         str | None,
         Form(max_length=200, description="`ID`, `ID@VERSION` or `ID@ALIAS`; by default by the routing rules"),
     ] = None,
-    key: Annotated[str | None, Form(description="as the header Idempotency-Key")] = None,
+    key: Annotated[
+        str | None, Form(description="as the header Idempotency-Key", json_schema_extra={"pattern": KEY_PATTERN})
+    ] = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Document:
     """Store a document and start its run. The stored bytes are durable when this returns."""

@@ -252,7 +252,7 @@ def _document(responses: dict[str, Any], *errors: type[OperationError]) -> None:
 def _size_of(path: str) -> str:
     if path == UPLOAD_PATH:
         return "Larger than the setting `max_upload_bytes`"
-    values = ", or more than 100,000 JSON values" if path in MOST_BYTES else ""
+    values = ", or more than 50,000 JSON values" if path in MOST_BYTES else ""
     return f"Larger than {most_bytes(path)} bytes{values}"
 
 
@@ -471,7 +471,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "too-many-values",
         "Too many JSON values",
-        "the body has more JSON values than the limit of 100000",
+        "the body has more JSON values than the limit of 50000",
         ("limit_values",),
     ),
     TooCostly: Kind(

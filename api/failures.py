@@ -10,7 +10,6 @@ from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.json_schema import SkipJsonSchema
 
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
@@ -37,7 +36,7 @@ from docrail.services.failures.models import (
 )
 from docrail.services.failures.retry import RetriedRun, RetryOrder
 from docrail.services.failures.service import MOST_RETRIED
-from docrail.services.model_config import WHOLE
+from docrail.services.model_config import WHOLE, without_null
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
@@ -70,11 +69,13 @@ class ItemEditIn(BaseModel):
         },
     )
 
-    config: dict[str, Json] | SkipJsonSchema[None] = Field(
-        default=None, description="run it with this config, taken as it is: templates in it are not resolved"
+    config: dict[str, Json] | None = Field(
+        default=None,
+        json_schema_extra=without_null,
+        description="run it with this config, taken as it is: templates in it are not resolved",
     )
     output: Json = Field(default=None, description="it is completed with this output and does not run")
-    skip: Literal[True] | SkipJsonSchema[None] = Field(default=None, description="it does not run")
+    skip: Literal[True] | None = Field(default=None, json_schema_extra=without_null, description="it does not run")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -91,8 +92,11 @@ class ItemEditIn(BaseModel):
 
 
 Items = Annotated[
-    Annotated[dict[str, ItemEditIn], Field(min_length=1, max_length=MAX_ITEMS)] | SkipJsonSchema[None],
+    dict[str, ItemEditIn] | None,
     Field(
+        min_length=1,
+        max_length=MAX_ITEMS,
+        json_schema_extra=without_null,
         description="of a step over a list: by key, what items are given that failed or did not run; those that "
         "completed are kept, all others run again",
     ),
@@ -123,8 +127,8 @@ class ResolutionIn(BaseModel):
     """The values for a failed step, or for items of its list, that go with the action."""
 
     action: StrEnum
-    config: dict[str, Json] | SkipJsonSchema[None] = Field(
-        default=None, description="with retry: instead of the step's own"
+    config: dict[str, Json] | None = Field(
+        default=None, json_schema_extra=without_null, description="with retry: instead of the step's own"
     )
     output: Json = Field(default=None, description="with output: what the step gives")
     items: Items = None
@@ -162,7 +166,7 @@ class LetterOrderIn(ResolutionIn):
         return LetterOrder(self.action, None if leaves_step else self.edit(), self.reason)
 
 
-class KeyIn(BaseModel):
+class LetterKeyIn(BaseModel):
     """Identifies a letter."""
 
     model_config = ConfigDict(extra="forbid")
@@ -186,7 +190,9 @@ class BulkIn(BaseModel):
         },
     )
 
-    letters: Annotated[list[KeyIn], Field(min_length=1, max_length=MOST_RETRIED)] | SkipJsonSchema[None] = None
+    letters: list[LetterKeyIn] | None = Field(
+        default=None, min_length=1, max_length=MOST_RETRIED, json_schema_extra=without_null
+    )
     error_class: Text | None = Field(default=None, alias="class")
     definition: Text | None = None
     handler: Text | None = None
@@ -295,7 +301,15 @@ class RetryIn(BaseModel):
     """How to retry an ended run; by default without changes."""
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"steps": {"load": {"skip": True}}, "preview": True}]}
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"steps": {"load": {"skip": True}}, "preview": True}],
+            "not": {
+                "properties": {"undo": {"const": True}},
+                "required": ["undo"],
+                "anyOf": [{"required": ["steps"]}, {"required": ["version"]}],
+            },
+        },
     )
 
     steps: dict[str, EditIn] = Field(default_factory=dict, max_length=2000, description="by step id")

@@ -14,13 +14,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.params import Form
 from pydantic import TypeAdapter, ValidationError
 
+from docrail.api.body_sizes import SMALL_BYTES
 from docrail.api.errors import faults
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import MOST_PROBLEMS, InvalidInput
 
-SMALL_BYTES = 8 * 2**10
-"""A body of this size has a thousand problems at most."""
 MOST_DESCRIBED = 4 * MOST_PROBLEMS
 """Problems that are all described, though an answer lists fewer."""
 KEPT = 7
@@ -36,10 +35,17 @@ async def few_problems(request: Request) -> None:
         body = await request.json()  # the framework has read it already, and keeps it
     except (ValueError, RecursionError):
         return  # it is of another content type, which is refused later
-    await asyncio.sleep(0)  # parsing took a while: let others go on
-    if count := _count(body, field.field_info.annotation):
-        first = _first(body, field.field_info.annotation)
-        raise InvalidInput(first, count - len(first))
+    # in a thread: parsing took a while, and validators in Python let others go on
+    if refused := await asyncio.to_thread(_refusal, body, field.field_info.annotation):
+        raise refused
+
+
+def _refusal(body: Json, wanted: Any) -> InvalidInput | None:
+    count = _count(body, wanted)
+    if not count:
+        return None
+    first = _first(body, wanted)
+    return InvalidInput(first, count - len(first))
 
 
 def _count(body: Json, wanted: Any) -> int:

@@ -18,7 +18,7 @@ from docrail.services.turns import Turns
 
 SMALL_BYTES = 64 * 2**10
 """Bodies of at most this size are handled at once: the worst takes a few milliseconds to parse."""
-MAX_VALUES = 100_000
+MAX_VALUES = 50_000
 """JSON values in one body: large definitions have half as many, and parsing more would delay all other requests."""
 MAX_HELD_BYTES = 64 * 2**20
 """Bytes of all bodies that are being read, wait or are handled, together; uploads are not among them."""

@@ -1,5 +1,6 @@
 """Define parameters that several routes share: the app, pages of a list, an idempotency key, times."""
 
+import asyncio
 import datetime as dt
 import json
 import re
@@ -15,12 +16,14 @@ from fastapi.dependencies.utils import get_flat_params
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from docrail.api.body_sizes import SMALL_BYTES
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.source.source import read_source
 from docrail.dag.values.json_values import Json, RepeatedKeyError, pairs_once, shortened
 from docrail.dag.values.suggestions import closest
 from docrail.services.app import App
 from docrail.services.errors import MOST_PROBLEMS, InvalidInput
+from docrail.services.runs.service import KEY_PATTERN
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -74,7 +77,10 @@ async def no_repeated_keys(request: Request) -> None:
     """
     body = b"" if request.headers.get("content-type", "").startswith("multipart/") else await request.body()
     try:
-        json.loads(body, object_pairs_hook=pairs_once)
+        if len(body) <= SMALL_BYTES:
+            json.loads(body, object_pairs_hook=pairs_once)
+        else:  # in a thread: the hook is called for each object
+            await asyncio.to_thread(json.loads, body, object_pairs_hook=pairs_once)
     except RepeatedKeyError as error:
         problems = [*_repeated_keys(body)] or [InputProblem("body", str(error))]
         raise InvalidInput(problems) from None
@@ -83,7 +89,8 @@ async def no_repeated_keys(request: Request) -> None:
 
 
 def _repeated_keys(body: bytes) -> Iterator[InputProblem]:
-    for problem in read_source(body).problems:
+    """Yield the repeated keys of a small body with their places; finding them in a large one would take seconds."""
+    for problem in read_source(body).problems if len(body) <= SMALL_BYTES else ():
         if problem.code == "duplicate-key":
             yield InputProblem(problem.path, f"{problem.message}, and again on line {problem.line}")
 
@@ -108,6 +115,7 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
+        json_schema_extra={"pattern": KEY_PATTERN},
         description="the same key returns the same run or document, however often it is sent",
         examples=["order-4711"],
     ),

@@ -10,7 +10,6 @@ from docrail.api.auth import MayAdministerAll, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.access.models import TENANT_PATTERN
-from docrail.services.errors import NotFound
 from docrail.services.model_config import body
 from docrail.services.quotas import service
 from docrail.services.quotas.models import Quota, SetQuota, Value
@@ -55,7 +54,7 @@ async def set_quota(quota: Name, wanted: QuotaIn, who: MayAdministerAll, app: Ap
         return await service.set_quota(app.db, app.quotas, who, wanted.tenant, wanted.key_id, quota, wanted.value)
 
 
-@router.delete("/{quota}", status_code=204, responses=problems(NotFound))
+@router.delete("/{quota}", status_code=204, responses=problems())
 async def reset_quota(
     quota: Name,
     _who: MayAdministerAll,
@@ -64,6 +63,6 @@ async def reset_quota(
     tenant: Annotated[str, Query(pattern=TENANT_PATTERN, description="the tenant")],
     key_id: Annotated[str | None, Query(pattern=KEY_PATTERN, description="id of one of its API keys")] = None,
 ) -> None:
-    """Remove a quota that was set: the default applies again."""
+    """Remove a quota, if one was set: the default applies again."""
     with of_tenant(tenant):
         await service.reset_quota(app.db, app.quotas, tenant, key_id, quota)

@@ -228,7 +228,7 @@ async def approve(review_id: str, verdict: DocumentVerdict, who: MayReview, app:
     return await review_decisions.approve(app, who, review_id, verdict)
 
 
-WITH_REASON: dict[str, Json] = {"required": ["why"], "properties": {"why": {"pattern": r"\S"}}}
+WITH_REASON: dict[str, Json] = {"required": ["why"], "properties": {"why": {"pattern": r"[^\s\x1c-\x1f]"}}}
 
 
 @router.post("/{review_id}/reject", responses=problems(*REFUSALS))

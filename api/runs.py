@@ -18,6 +18,7 @@ from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import ID_PATTERN
+from docrail.services.documents.service import DOCUMENT_ID_PATTERN
 from docrail.services.engine import history_url
 from docrail.services.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews import service as reviews
@@ -113,9 +114,13 @@ async def list_runs(
     who: MayRead,
     app: AppDep,
     *,
-    definition: Annotated[str | None, Query(description="a definition's id")] = None,
-    document: Annotated[str | None, Query(description="a document's id")] = None,
-    status: RunStatus | None = None,
+    definition: Annotated[
+        str | None, Query(description="a definition's id", json_schema_extra={"pattern": ID_PATTERN, "maxLength": 64})
+    ] = None,
+    document: Annotated[
+        str | None, Query(description="a document's id", json_schema_extra={"pattern": DOCUMENT_ID_PATTERN})
+    ] = None,
+    status: Annotated[RunStatus | None, Query(json_schema_extra={"not": {"const": "pending"}})] = None,
     overdue: Annotated[
         bool | None,
         Query(description="true: runs whose deadline has passed; without a `status`, those that have not ended"),

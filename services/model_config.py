@@ -27,6 +27,12 @@ Hidden = Annotated[T, Field(exclude=True)]
 """An attribute that the API does not return."""
 
 
+def without_null(schema: dict[str, Json]) -> None:
+    """Describe an optional field as one that is absent or has a value, never null."""
+    [given] = [each for each in schema.pop("anyOf") if each != {"type": "null"}]
+    schema |= given
+
+
 def _whole(value: Json) -> Json:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

@@ -73,6 +73,11 @@ class LoopbackIssuer:
     asked: list[str] = field(default_factory=list)
     """Paths of the requests that came in."""
     grants: dict[str, Grant] = field(default_factory=dict)
+    redeeming: asyncio.Event = field(default_factory=asyncio.Event)
+    """Codes are redeemed while it is set."""
+    open_redemptions: int = 0
+    most_redemptions: int = 0
+    """Most codes that were redeemed at the same time."""
 
     def claims(self, **changes: Json) -> dict[str, Json]:
         """Return an access token's claims for the person; a claim that is changed to None is left out."""
@@ -98,6 +103,7 @@ class LoopbackIssuer:
     def reset(self) -> None:
         """Take back what a test has changed, but for the keys."""
         self.person, self.discovery, self.id_token_changes, self.status = ann(), {}, {}, 200
+        self.redeeming.set()
 
     def readings(self) -> int:
         """Return how often the keys were read."""
@@ -139,6 +145,10 @@ class LoopbackIssuer:
     async def _token(self, request: Request) -> Response:
         self.asked.append(request.url.path)
         form = await request.form()
+        self.open_redemptions += 1
+        self.most_redemptions = max(self.most_redemptions, self.open_redemptions)
+        await self.redeeming.wait()
+        self.open_redemptions -= 1
         if not _is_client(request.headers.get("authorization", "")):
             return JSONResponse({"error": "invalid_client"}, 401)
         grant = self.grants.pop(str(form["code"]), None)  # a code works once
@@ -159,6 +169,7 @@ def _is_client(authorization: str) -> bool:
 async def loopback_issuer() -> AsyncIterator[LoopbackIssuer]:
     """Serve the issuer on a free port."""
     issuer = LoopbackIssuer()
+    issuer.redeeming.set()
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=issuer.routes()), port=0, log_level="warning"))
     serving = asyncio.create_task(server.serve())
     try:

@@ -1,5 +1,6 @@
 """Use one OpenID Connect issuer: verify its access tokens, and sign people in with the authorization code flow."""
 
+import asyncio
 import base64
 import hashlib
 import secrets
@@ -25,6 +26,8 @@ from docrail.adapters.oidc.tokens import (
 )
 
 SIGN_IN_SCOPES = "openid profile email"
+MOST_REDEMPTIONS = 20
+"""Codes that are redeemed at the same time: anyone can invent codes, and the issuer serves others too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Issuer:
         self.access = access
         self._http = HttpClient(AllowedHosts.parse([*access.allowed_hosts, *sorted(hosts)]))
         self._published = Publication(self._read, clock)
+        self._redemptions = asyncio.Semaphore(MOST_REDEMPTIONS)
 
     async def verify_access_token(self, token: str) -> Claims:
         """Return the claims of a valid access token. Raises: TokenRefusedError, IssuerUnavailableError."""
@@ -84,7 +88,10 @@ class Issuer:
             "redirect_uri": redirect_uri,
             "code_verifier": sign_in.verifier,
         }
-        token = await self._verified(await self._id_token(form))
+        if self._redemptions.locked():
+            raise IssuerUnavailableError("too many sign-ins are being completed")
+        async with self._redemptions:
+            token = await self._verified(await self._id_token(form))
         return check_id_token(token, self.access.issuer, self._client_id, sign_in.nonce)
 
     async def _id_token(self, form: dict[str, str]) -> str:

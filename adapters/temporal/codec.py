@@ -53,7 +53,12 @@ class PayloadEncryption(PayloadCodec, WithSerializationContext):
         self._workflow_id = workflow_id
 
     def with_context(self, context: SerializationContext) -> Self:
-        """Return the codec of the workflow that the payloads belong to."""
+        """Return the codec of the workflow that the payloads belong to.
+
+        Without keys it is the same one: for another, Temporal's SDK makes new converters for every task.
+        """
+        if self._first is None:
+            return self
         bound = object.__new__(type(self))
         bound._ciphers, bound._first = self._ciphers, self._first
         bound._workflow_id = getattr(context, "workflow_id", None) or ""

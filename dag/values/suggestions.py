@@ -25,20 +25,16 @@ class Suggestions:
             if len(word) > LONGEST_WORD or len(names) > self._left:
                 return None
             self._left -= len(names)
-            self._known[key] = _closest(word, names)
+            # Case and - for _ are the most common slips, so they are ignored.
+            by_shape = {_shape(name): name for name in sorted(names, reverse=True)}
+            matches = get_close_matches(_shape(word), list(by_shape), n=1)
+            self._known[key] = by_shape[matches[0]] if matches else None
         return self._known[key]
 
 
 def closest(word: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate most like `word`, None if none is similar or there are too many candidates."""
     return Suggestions().closest(word, candidates)
-
-
-def _closest(word: str, names: frozenset[str]) -> str | None:
-    # Case and - for _ are the most common slips, so they are ignored.
-    by_shape = {_shape(name): name for name in sorted(names, reverse=True)}
-    matches = get_close_matches(_shape(word), list(by_shape), n=1)
-    return by_shape[matches[0]] if matches else None
 
 
 def _shape(name: str) -> str:

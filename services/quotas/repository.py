@@ -16,7 +16,7 @@ ON CONFLICT (tenant_id, key_id, quota) DO UPDATE
    SET value = excluded.value, changed_by = excluded.changed_by, changed_at = now()
 RETURNING quota, value::float8 AS value, tenant_id AS tenant, nullif(key_id, '') AS key_id, changed_by, changed_at"""
 
-RESET = "DELETE FROM quotas WHERE tenant_id = $1 AND key_id = $2 AND quota = $3 RETURNING true"
+RESET = "DELETE FROM quotas WHERE tenant_id = $1 AND key_id = $2 AND quota = $3"
 
 # One statement: of two processes that use the last one, the second waits for the first and finds none left.
 USE = """
@@ -44,9 +44,9 @@ async def set_quota(
     return _quota_of(await db.fetchrow(SET, tenant_id, key_id or "", quota, value, changed_by))
 
 
-async def reset_quota(db: Database, tenant_id: str, key_id: str | None, quota: Quota) -> bool:
-    """Remove a quota that was set, and return whether there was one."""
-    return bool(await db.fetchval(RESET, tenant_id, key_id or "", quota))
+async def reset_quota(db: Database, tenant_id: str, key_id: str | None, quota: Quota) -> None:
+    """Remove a quota, if one was set."""
+    await db.execute(RESET, tenant_id, key_id or "", quota)
 
 
 async def use_one(db: Database, tenant_id: str, key_id: str, quota: Quota, limit: float) -> bool:

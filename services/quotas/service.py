@@ -15,8 +15,8 @@ from limits.aio.strategies import MovingWindowRateLimiter
 
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.language.inputs import InputProblem
-from docrail.services.access.models import Principal
-from docrail.services.errors import InvalidInput, NotFound, QuotaExceeded, TooLarge
+from docrail.services.access.models import DEFAULT_TENANT, Principal
+from docrail.services.errors import InvalidInput, QuotaExceeded, TooLarge
 from docrail.services.quotas import repository
 from docrail.services.quotas.models import OF_TENANTS, Quota, SetQuota
 
@@ -123,13 +123,14 @@ async def set_quota(
     """Set a quota of a tenant, or of one of its keys. Raises: InvalidInput."""
     if key_id is not None and quota in OF_TENANTS:
         raise InvalidInput([InputProblem("key_id", f"{quota} is a quota of tenants: expected none")])
+    if (tenant_id, key_id, quota) == (DEFAULT_TENANT, None, Quota.REQUESTS) and value < 1:
+        raise InvalidInput([InputProblem("value", "would keep the operator out for ever: expected at least 1")])
     found = await repository.set_quota(db, tenant_id, key_id, quota, value, changed_by=who.name)
     quotas.forget()
     return found
 
 
 async def reset_quota(db: Database, quotas: Quotas, tenant_id: str, key_id: str | None, quota: Quota) -> None:
-    """Remove a quota that was set: that of the settings applies again, if there is one. Raises: NotFound."""
-    if not await repository.reset_quota(db, tenant_id, key_id, quota):
-        raise NotFound("quota", f"{quota} of {key_id or tenant_id}", "")
+    """Remove a quota, if one was set: that of the settings applies again. Safe to repeat."""
+    await repository.reset_quota(db, tenant_id, key_id, quota)
     quotas.forget()

@@ -97,7 +97,7 @@ class RunOrder:
     version: VersionNumber | None = None
     """By default the version that the alias `stable` or `canary` names."""
     inputs: Mapping[str, Json] = field(default_factory=dict)
-    key: str | None = None
+    key: Annotated[str | None, Field(json_schema_extra={"pattern": KEY_PATTERN})] = None
     """As the header Idempotency-Key."""
     priority: Annotated[int, Field(strict=True, ge=1, le=5), WHOLE] | None = None
     """1 goes first; by default that of the definition, else 3."""
@@ -143,12 +143,9 @@ async def begin_run(
 ) -> StartedRun:
     """Start the run `key` of one stored version, or return the existing run, running or ended.
 
-    `started_by`: the requester if it is not the caller; empty if unknown. Without `pinned`, the caller refers to an
-    alias, and gets an earlier call's run even if the alias has moved.
-
+    `started_by`: the requester if not the caller; empty if unknown. Without `pinned`, an alias may have moved meanwhile.
     Raises: InvalidInput, KeyConflict, QuotaExceeded, Unavailable.
     """
-    definition = Definition.model_validate(stored.body)
     complete = await check_inputs(app, stored.body, inputs)
     nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
     request = RunRequest(
@@ -164,12 +161,12 @@ async def begin_run(
         started_by=principal.name if started_by is None else started_by,
     )
     _check_size(request)
-    memo = _memo(stored, inputs, pinned=pinned, priority=priority)
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
-    order = priority_of(definition, principal.tenant_id, request.inputs, priority)
-    created = await _may_start(app, request) and await _start(
-        app, request, memo, definition.title or definition.id, order
-    )
+    memo = _memo(stored, inputs, pinned=pinned, priority=priority)
+    definition = Definition.model_validate(stored.body)
+    order = priority_of(definition, principal.tenant_id, complete, priority)
+    title = definition.title or definition.id
+    created = await _may_start(app, request) and await _start(app, request, memo, title, order)
     known = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
     return StartedRun(request.run_id, stored.definition_id, known["version"], known["digest"], created=created)
 

@@ -69,6 +69,7 @@ async def test_payloads_from_before_encryption_are_read() -> None:
 
 async def test_without_keys_nothing_is_encrypted_and_an_encrypted_payload_says_what_to_set() -> None:
     without = PayloadEncryption(NO_KEYS)
+    assert without.with_context(WorkflowSerializationContext("default", "default/a/1")) is without
     assert await sealed(without) == PLAIN
     with pytest.raises(PayloadKeyError, match="with the key 'old': DOCRAIL_PAYLOAD_KEYS here has none"):
         await opened(without, await sealed(codec()))

@@ -29,7 +29,7 @@ async def problem_of(http: httpx.AsyncClient, path: str, **request: Any) -> tupl
     [
         (b'{"definition": }', "is not JSON: Expecting value at character 15"),
         (b"\xff\xfe{", "is not UTF-8"),
-        (b'{"inputs": ' + b"[" * 90_000, "is nested too deeply to be read"),
+        (b'{"inputs": ' + b"[" * 40_000, "is nested too deeply to be read"),
         (b'{"inputs": {"a": ' + b"1" * 5000 + b"}}", "contains a number that is too long: Exceeds the limit"),
     ],
     ids=["syntax", "encoding", "depth", "number"],

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import rows_of
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.calibration import Calibration, Observation
 from docrail.services.access.models import DEFAULT_TENANT
@@ -32,7 +33,7 @@ async def calibrate(dsn: str, *arguments: str) -> Ended:
 
 async def decide(dsn: str, families: int = 10) -> None:
     """Store what people decided: the readers are right, and too modest."""
-    pool = await open_pool(dsn)
+    pool = await open_pool(dsn, rows=rows_of(DEFAULT_TENANT))
     for number in range(families):
         seen = [Observation(field, 0.6, right=True, family=f"vat:{number}") for field in ("total", "date", "currency")]
         for document in range(2):
@@ -59,7 +60,7 @@ async def test_decisions_are_fitted_kept_and_taken_back(dsn: str) -> None:
     assert "kept" not in preview.out
     kept = await calibrate(dsn, "fit", "--decisions", "--keep")
     assert "kept as version 1; it counts from now on" in kept.out
-    pool = await open_pool(dsn)
+    pool = await open_pool(dsn, rows=rows_of(DEFAULT_TENANT))
     active = await load_calibration(pool, DEFAULT_TENANT)
     assert active
     assert active.apply("total", 0.6) > 0.9
@@ -78,7 +79,7 @@ async def test_the_audit_names_the_person_who_activated_a_calibration(dsn: str) 
     await calibrate(dsn, "fit", "--decisions", "--keep", "--as", "ann")
     await docrail("calibration", "set", "shipped", "--as", "bob", DOCRAIL_DATABASE_URL=dsn)
     await calibrate(dsn, "set", "9", "--as", "carl")
-    pool = await open_pool(dsn)
+    pool = await open_pool(dsn, rows=rows_of(DEFAULT_TENANT))
     events = [(event.actor, event.act, event.detail) for event in await list_events(pool, DEFAULT_TENANT)]
     await pool.close()
     fitted = {"counts": "v1", "was": "shipped", "fitted_on": "people's decisions", "values": 60}

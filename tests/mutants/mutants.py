@@ -734,6 +734,73 @@ SERVICES = (
     ),
 )
 
+SINGLE_SIGN_ON = (
+    Mutant(
+        "a-token-for-ever",
+        "adapters/oidc/tokens.py",
+        '        "exp": {"essential": True},\n',
+        "",
+        ("tests/security/test_oidc.py",),
+        "a token without an expiry is accepted for ever",
+    ),
+    Mutant(
+        "an-id-token-as-a-key",
+        "adapters/oidc/tokens.py",
+        "if given := OF_ID_TOKENS & token.claims.keys():",
+        "if given := frozenset[str]():",
+        ("tests/security/test_oidc.py",),
+        "an ID token, which other programs see, opens the API",
+    ),
+    Mutant(
+        "a-claim-given-twice",
+        "adapters/oidc/tokens.py",
+        'json.loads(signed.payload or b"", object_pairs_hook=_each_once)',
+        'json.loads(signed.payload or b"")',
+        ("tests/security/test_oidc.py",),
+        "of a claim given twice one counts",
+    ),
+    Mutant(
+        "any-party",
+        "adapters/oidc/tokens.py",
+        "if party != client_id and not (party is None and alone):",
+        "if party not in (None, client_id):",
+        ("tests/security/test_oidc.py",),
+        "an ID token for several clients needs no authorized party",
+    ),
+    Mutant(
+        "every-invented-key-is-looked-up",
+        "adapters/oidc/published.py",
+        "self._unknown_key_due_at = self._clock() + UNKNOWN_KEY_SECONDS",
+        "self._unknown_key_due_at = self._clock()",
+        ("tests/adapters/test_oidc.py",),
+        "each token with an invented key id makes the API ask the issuer",
+    ),
+    Mutant(
+        "todays-name",
+        "services/access/repository.py",
+        "        kept = await db.fetchval(LOAD_NAME, *person)\n    return kept",
+        "        kept = await db.fetchval(LOAD_NAME, *person)\n    return kept and name",
+        ("tests/security/test_oidc.py",),
+        "a person who takes another name at the issuer is two people",
+    ),
+    Mutant(
+        "anyones-callback",
+        "api/single_sign_on.py",
+        'not hmac.compare_digest(sign_in.state.encode(), state.encode(errors="replace"))',
+        "not state",
+        ("tests/security/test_oidc.py",),
+        "a callback of another browser's sign-in is accepted",
+    ),
+    Mutant(
+        "one-of-two-keys",
+        "api/auth.py",
+        "if len(authorizations) > 1:",
+        "if len(authorizations) > 2:",
+        ("tests/security/test_cookies.py",),
+        "of two Authorization headers one counts, which a proxy may not have checked",
+    ),
+)
+
 WORKFLOWS = (
     Mutant(
         "a-planned-stop-is-a-failed-attempt",
@@ -1011,5 +1078,5 @@ PUBLIC = (
 MUTANTS = (
     *(*ENGINE, *VALIDATION, *LANGUAGE, *VALUES, *EXPLAIN, *SIMULATION),
     *(*READERS, *ASSESSMENT, *INVOICE_VALUES, *LLM),
-    *(*ADAPTERS, *SERVICES, *WORKFLOWS, *ACTIVITIES, *API, *CLI, *EMBEDDED, *PUBLIC),
+    *(*ADAPTERS, *SERVICES, *SINGLE_SIGN_ON, *WORKFLOWS, *ACTIVITIES, *API, *CLI, *EMBEDDED, *PUBLIC),
 )

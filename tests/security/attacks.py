@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from docrail.api.body_sizes import MAX_JSON_BYTES
+from docrail.api.body_sizes import MAX_JSON_BYTES, VALUE_BYTES
 
 JSON_TYPE = "application/json"
 
@@ -31,12 +31,12 @@ def empty_steps(count: int = 1_300_000, name: str = "definition") -> bytes:
 
 def zeros() -> bytes:
     """Return as many small values as the size allows."""
-    return b'{"answer":[%s]}' % b",".join([b"0"] * (MAX_JSON_BYTES // 2 - 20))
+    return b'{"answer":[%s]}' % b",".join([b"0"] * (VALUE_BYTES // 2 - 20))
 
 
 def parts_to_the_limit(name: str = "definition") -> bytes:
     """Return just fewer values than a definition may have, each of them wrong."""
-    return empty_steps(49_900, name)
+    return empty_steps(24_900, name)
 
 
 def wrong_items() -> bytes:
@@ -46,24 +46,29 @@ def wrong_items() -> bytes:
 
 
 def wrong_steps() -> bytes:
-    return json.dumps({"steps": {f"step-{number}": 0 for number in range(99_000)}}).encode()
+    return json.dumps({"steps": {f"step-{number}": 0 for number in range(49_000)}}).encode()
 
 
 def halves() -> bytes:
     """Return keys that are not text: each is half of a character."""
-    return b'{"definition":{%s}}' % b",".join(rb'"\ud800%d":0' % number for number in range(99_000))
+    return b'{"definition":{%s}}' % b",".join(rb'"\ud800%d":0' % number for number in range(49_000))
 
 
 def unknown_keys_of_letter() -> bytes:
-    return json.dumps({"letters": [{f"k{number}": 0 for number in range(99_000)}]}).encode()
+    return json.dumps({"letters": [{f"k{number}": 0 for number in range(5_000)}]}).encode()
 
 
-def wrong_letters(count: int = 49_000) -> bytes:
+def wrong_letters(count: int = 15_000) -> bytes:
     return json.dumps({"letters": [{}] * count}).encode()
 
 
-def wrong_approvals(count: int = 49_000) -> bytes:
+def wrong_approvals(count: int = 15_000) -> bytes:
     return json.dumps({"items": [{}] * count}).encode()
+
+
+def repeated_key() -> bytes:
+    """Return small objects, the last of which has a key twice."""
+    return b'{"definition":{"steps":[%s,{"a":0,"a":1}]}}' % b",".join([b'{"a":0}'] * 24_000)
 
 
 def long_key() -> bytes:
@@ -76,11 +81,11 @@ def escaped_text() -> bytes:
 
 
 def long_number() -> bytes:
-    return b'{"answer":1.%s}' % (b"3" * (MAX_JSON_BYTES - 100))
+    return b'{"answer":1.%s}' % (b"3" * (VALUE_BYTES - 100))
 
 
 def brackets() -> bytes:
-    return b'{"answer":%s' % (b"[" * (MAX_JSON_BYTES - 100))
+    return b'{"answer":%s' % (b"[" * (VALUE_BYTES - 100))
 
 
 def yaml_text(steps: int = 70_000, name: str = "definition") -> bytes:
@@ -113,7 +118,7 @@ def large_inputs() -> bytes:
         "inputs": {"list": schema},
         "steps": [{"id": "a", "handler": "noop"}],
     }
-    return json.dumps({"definition": definition, "inputs": {"list": [[n] for n in range(29_000)]}}).encode()
+    return json.dumps({"definition": definition, "inputs": {"list": [[n] for n in range(16_000)]}}).encode()
 
 
 def many_inputs() -> bytes:
@@ -133,26 +138,27 @@ ATTACKS = (
     Attack("unknown keys: retry", RETRY, unknown_keys),
     Attack("unknown keys: runs", RUNS, unknown_keys),
     Attack("unknown keys: alias", "/v1/definitions/x/aliases/y", unknown_keys, "PUT"),
-    Attack("99,000 unknown keys", RUNS, lambda: unknown_keys(99_000)),
-    Attack("99,000 unknown keys of a letter", "/v1/dead-letters/retry", unknown_keys_of_letter),
-    Attack("99,000 halves of characters", RUNS, halves),
+    Attack("49,000 unknown keys", RUNS, lambda: unknown_keys(49_000)),
+    Attack("5,000 unknown keys of a letter", "/v1/dead-letters/retry", unknown_keys_of_letter),
+    Attack("49,000 halves of characters", RUNS, halves),
+    Attack("one repeated key of 24,000", VALIDATE, repeated_key),
     Attack("one key of 4 MB", RUNS, long_key),
     Attack("empty steps: validate", VALIDATE, empty_steps),
     Attack("empty steps: runs", RUNS, empty_steps),
     Attack("empty steps: workflow", "/v1/workflow", empty_steps),
     Attack("empty rules: routing", "/v1/routing", lambda: empty_steps(name="routing"), "PUT"),
-    Attack("49,900 empty steps", VALIDATE, parts_to_the_limit),
-    Attack("49,900 empty rules", "/v1/routing/validate", lambda: parts_to_the_limit("routing")),
-    Attack("2 million zeros: wait", "/v1/runs/x.y/waits/z", zeros),
+    Attack("24,900 empty steps", VALIDATE, parts_to_the_limit),
+    Attack("24,900 empty rules", "/v1/routing/validate", lambda: parts_to_the_limit("routing")),
+    Attack("260,000 zeros: wait", "/v1/runs/x.y/waits/z", zeros),
     Attack("10,000 wrong items", RETRY, wrong_items),
-    Attack("99,000 wrong steps", RETRY, wrong_steps),
-    Attack("49,000 wrong letters", "/v1/dead-letters/retry", wrong_letters),
-    Attack("49,000 wrong approvals", "/v1/reviews/approve", wrong_approvals),
+    Attack("49,000 wrong steps", RETRY, wrong_steps),
+    Attack("15,000 wrong letters", "/v1/dead-letters/retry", wrong_letters),
+    Attack("15,000 wrong approvals", "/v1/reviews/approve", wrong_approvals),
     Attack("text of escapes", VALIDATE, escaped_text),
-    Attack("number of 4 MB", "/v1/runs/x.y/waits/z", long_number),
-    Attack("4 million brackets", "/v1/runs/x.y/waits/z", brackets),
+    Attack("number of 512 KB", "/v1/runs/x.y/waits/z", long_number),
+    Attack("500,000 brackets", "/v1/runs/x.y/waits/z", brackets),
     Attack("YAML of 70,000 steps", VALIDATE, yaml_text),
-    Attack("YAML of 70,000 rules", "/v1/routing/validate", lambda: yaml_text(name="routing")),
+    Attack("YAML of 13,000 rules", "/v1/routing/validate", lambda: yaml_text(13_000, "routing")),
     Attack("5,000 misspelt steps", VALIDATE, misspelt_definition),
     Attack("3,500 steps: plan", "/v1/definitions/plan", right_definition),
     Attack("3,500 steps: publish", PUBLISH, right_definition),
@@ -161,9 +167,9 @@ ATTACKS = (
     Attack("inputs to compare", RUNS, large_inputs),
     Attack("140,000 inputs", RUNS, many_inputs),
     Attack("9,000 parameters", "/v1/runs?" + "&".join(f"k{number}" for number in range(9_000)), lambda: b"", "GET"),
-    Attack("99,000 unknown keys, 8 at once", RUNS, lambda: unknown_keys(99_000), at_once=8),
+    Attack("49,000 unknown keys, 8 at once", RUNS, lambda: unknown_keys(49_000), at_once=8),
     Attack("unknown keys, 8 at once", RUNS, unknown_keys, at_once=8),
     Attack("empty steps, 8 at once", VALIDATE, empty_steps, at_once=8),
     Attack("3,500 steps, 8 at once", "/v1/definitions/plan", right_definition, at_once=8),
-    Attack("49,900 empty steps, 8 at once", VALIDATE, parts_to_the_limit, at_once=8),
+    Attack("24,900 empty steps, 8 at once", VALIDATE, parts_to_the_limit, at_once=8),
 )

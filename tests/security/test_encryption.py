@@ -34,8 +34,8 @@ from tests.workflows.conftest import Bench, Gates, step
 
 __all__ = ["dsn"]
 
-MARKER = "quokka-4711"
-"""What no byte of Temporal's may contain."""
+MARKER, HIDDEN = "quokka-4711", "numbat-0815"
+"""The second one is always encrypted: no file of Temporal's may contain it."""
 QUICK = {"initial_delay": 0.05, "jitter": 0}
 FIRST, SECOND = (f"{name}:{base64.b64encode(os.urandom(32)).decode()}" for name in ("first", "second"))
 
@@ -81,27 +81,27 @@ def echo(step_id: str, value: Json = MARKER, **fields: Json) -> dict[str, Json]:
 
 async def test_no_file_of_temporals_holds_content(temporal: TemporalServer, plain: Settings) -> None:
     """Inputs, results, updates, queries, memos, titles, errors and their traces, heartbeats, lists, nested runs."""
-    failing = {"id": "sad", "handler": "fail", "config": {"times": 9, "message": f"{MARKER} failed"}}
+    failing = {"id": "sad", "handler": "fail", "config": {"times": 9, "message": f"{HIDDEN} failed"}}
     nested = {"id": "inner", "inputs": {"word": {"type": "string"}}, "steps": [echo("deep", "{{ inputs.word }}")]}
     steps: list[dict[str, Json]] = [
-        echo("first", title=MARKER),
-        echo("each", "{{ item }}", for_each={"items": [MARKER, 2]}),
-        {"id": "nest", "workflow": {"id": "inner", "inputs": {"word": MARKER}}},
+        echo("first", HIDDEN, title=HIDDEN),
+        echo("each", "{{ item }}", for_each={"items": [HIDDEN, 2]}),
+        {"id": "nest", "workflow": {"id": "inner", "inputs": {"word": HIDDEN}}},
         {**failing, "max_retries": 2, "retry_config": QUICK, "optional": True},
         gate("first"),
     ]
     async with serve_with_worker(with_keys(plain, FIRST)) as service:
         await service.http.post("/v1/definitions", json={"definition": nested})
-        run_id = await start(service, *steps)
+        run_id = await start(service, *steps, title=HIDDEN)
         await shows(service, run_id, "waits for")
-        answered = await service.http.post(f"/v1/runs/{run_id}/waits/gate", json={"answer": {"word": MARKER}})
+        answered = await service.http.post(f"/v1/runs/{run_id}/waits/gate", json={"answer": {"word": HIDDEN}})
         assert answered.status_code == 200, answered.text
         ended = await service.closed(run_id)
         assert ended["status"] == "completed"
-        assert MARKER in str(ended["steps"]["sad"]["error"])
+        assert HIDDEN in str(ended["steps"]["sad"]["error"])
         retrying = {**failing, "max_retries": 5, "retry_config": {"initial_delay": 600, "jitter": 0}}
-        open_run = await start(service, retrying)
-        await shows(service, open_run, f"{MARKER} failed")
+        open_run = await start(service, retrying, title=HIDDEN)
+        await shows(service, open_run, f"{HIDDEN} failed")
         handle = service.app.temporal.get_workflow_handle(workflow_id("default", run_id))
         history = await handle.fetch_history()
         kinds = {payload.metadata["encoding"] for event in history.events for payload in payloads_in(event)}
@@ -113,7 +113,7 @@ async def test_no_file_of_temporals_holds_content(temporal: TemporalServer, plai
     held = b"".join(path.read_bytes() for path in database.iterdir())
     await temporal.process.start()
     assert b"kept_secret" in held, "the definition's id is a search attribute"
-    assert MARKER.encode() not in held
+    assert HIDDEN.encode() not in held
 
 
 async def test_keys_are_turned_on_and_rotated_while_a_run_is_open(plain: Settings) -> None:

@@ -18,6 +18,7 @@ from joserfc.errors import SecurityWarning
 from joserfc.jwk import KeySet, OctKey, OKPKey, RSAKey
 
 from docrail.adapters.oidc.errors import TokenRefusedError
+from docrail.adapters.oidc.issuer import MOST_REDEMPTIONS
 from docrail.adapters.oidc.tokens import LEEWAY_SECONDS, usable_keys, verify_signature
 from docrail.dag.values.json_values import Json
 from tests.api.service import Service
@@ -34,6 +35,7 @@ from tests.single_sign_on import (
     trusting,
     url_of,
 )
+from tests.stack import eventually
 
 __all__ = ["api", "issuer", "trusting"]
 
@@ -392,3 +394,21 @@ async def test_a_sign_in_replaces_the_session_that_the_browser_had(api: Service)
         assert client.cookies["docrail_session"] != planted
         ended = await client.get(f"{url_of(api)}/v1/me", headers={"Cookie": f"docrail_session={planted}"})
     assert ended.status_code == 401
+
+
+async def test_invented_codes_keep_few_requests_to_the_issuer_open(api: Service, issuer: LoopbackIssuer) -> None:
+    """Anyone can invent codes and cookies; the issuer would take the API for the attacker."""
+    cookie = {"Cookie": "docrail_sign_in=state=s&nonce=n&verifier=v"}
+    asked = {"state": "s", "code": "invented"}
+    async with serve_sso(api.settings, issuer) as service:
+        issuer.redeeming.clear()
+        flood = [
+            asyncio.create_task(service.http.get("/v1/session/oidc/callback", params=asked, headers=cookie))
+            for _ in range(2 * MOST_REDEMPTIONS)
+        ]
+        await eventually(lambda: issuer.open_redemptions >= MOST_REDEMPTIONS, "the first codes to reach the issuer")
+        await eventually(lambda: any(each.done() for each in flood), "another to be refused")
+        issuer.redeeming.set()
+        answers = await asyncio.gather(*flood)
+    assert {answer.status_code for answer in answers} == {401, 503}
+    assert issuer.most_redemptions == MOST_REDEMPTIONS

@@ -36,8 +36,12 @@ PUBLIC = {
 }
 """Routes without a permission. The pages of the documentation are the same in every installation."""
 OF_EVERY_CALLER = {"GET /v1/me", "DELETE /v1/session"}
-OF_OPERATOR = {"GET /metrics", "PUT /v1/limits/{tag}", "DELETE /v1/limits/{tag}"}
-"""What all tenants share: a key of another tenant does not open it."""
+OF_OPERATOR = {
+    "GET /metrics",
+    *("PUT /v1/limits/{tag}", "DELETE /v1/limits/{tag}"),
+    *("PUT /v1/quotas/{quota}", "DELETE /v1/quotas/{quota}"),
+}
+"""What the operator decides for all tenants: a key of another tenant does not open it."""
 SHARED = {"GET /v1/handlers/{name}"}
 """Routes with an id that is no tenant's."""
 BROKEN = {
@@ -129,6 +133,7 @@ IDS = {"DELETE /v1/definitions/{definition_id}/aliases/{alias}": {"definition_id
 QUERIES = {
     "GET /v1/definitions/{definition_id}/diff": {"from": "1", "to": "1"},
     "DELETE /v1/documents/{document_id}/fields/{field}": {"token": "1"},
+    "DELETE /v1/quotas/{quota}": {"tenant": "acme"},
 }
 BODIES: dict[str, Json] = {
     "POST /v1/runs": {"definition": "hello"},
@@ -189,7 +194,9 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
             "/v1/definitions", "definition_id", json={"definition": HELLO | {"id": "aliased", "title": str(number)}}
         )
     moved = await guarded.ask(owner, "PUT", "/v1/definitions/aliased/aliases/canary", json={"version": 1, "percent": 5})
+    limited = await guarded.ask(owner, "PUT", "/v1/quotas/open_runs", json={"tenant": "acme", "value": 9})
     assert moved.is_success, moved.text
+    assert limited.is_success, limited.text
     execution = await make("/v1/workflow", "execution_id", json={"definition": "hello"})
     found: dict[str, str] = {}
 
@@ -220,6 +227,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "number": "1",
         "name": "echo",
         "tag": "database",
+        "quota": "open_runs",
     }
 
 

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from docrail.adapters.postgres.tenants import of_tenant
+from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Scope
 from docrail.services.quotas import service as quotas_service
 from docrail.services.quotas.models import Quota, parse_quotas
@@ -159,8 +160,25 @@ async def test_a_reset_quota_gives_way_to_the_default(guarded: Guarded) -> None:
     check_exceeded(await guarded.ask(admin, "GET", "/v1/me"), Quota.REQUESTS, 0)
     path = "/v1/quotas/requests_per_second"
     assert (await guarded.ask(operator, "DELETE", path, params={"tenant": "reset"})).status_code == 204
-    assert (await guarded.ask(operator, "DELETE", path, params={"tenant": "reset"})).status_code == 404
+    assert (await guarded.ask(operator, "DELETE", path, params={"tenant": "reset"})).status_code == 204
     assert (await guarded.ask(admin, "GET", "/v1/me")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("quota", "wanted", "path"),
+    [
+        (Quota.REQUESTS, {"tenant": "default", "value": 0}, "value"),  # no one could raise it again
+        (Quota.RUNS, {"tenant": "acme", "value": 1, "key_id": "0" * 16}, "key_id"),
+        (Quota.RUNS, {"tenant": "acme", "value": -1}, "value"),
+        (Quota.RUNS, {"tenant": "acme", "value": 2**63}, "value"),
+        (Quota.RUNS, {"tenant": "A/..", "value": 1}, "tenant"),
+        ("requests", {"tenant": "acme", "value": 1}, "quota"),
+    ],
+)
+async def test_what_is_no_quota_is_refused(guarded: Guarded, quota: str, wanted: dict[str, Json], path: str) -> None:
+    answer = await guarded.ask(await guarded.key(), "PUT", f"/v1/quotas/{quota}", json=wanted)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["problems"][0]["path"].endswith(path)
 
 
 async def test_a_default_of_the_settings_holds_for_every_tenant_without_another_value(

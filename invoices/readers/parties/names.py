@@ -246,16 +246,13 @@ def _is_said(folded: str, said: Sequence[str]) -> bool:
 
 def is_legal_form(cell: Cell) -> bool:
     """Return whether the cell contains only a legal form: `Co. (UK) Ltd`."""
-    return bool(LEGAL_FORM.search(cell.folded)) and not re.search(r"[a-z\d]", _without_form(cell))
+    rest = LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded))
+    return bool(LEGAL_FORM.search(cell.folded)) and not re.search(r"[a-z\d]", rest)
 
 
 def has_legal_form(cell: Cell) -> bool:
     """Return whether the cell contains a name with a legal form."""
     return bool(LEGAL_FORM.search(cell.folded)) and not is_legal_form(cell)
-
-
-def _without_form(cell: Cell) -> str:
-    return LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded))
 
 
 def aligned(one: Cell, other: Cell) -> bool:
