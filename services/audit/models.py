@@ -37,8 +37,10 @@ class AuditEvent:
     review_id: str | None
     document_id: str | None
     detail: dict[str, Json]
-    state: str | None
-    """Digest of the review item's decision after the act; null if the act changes no decision."""
+    state: Annotated[
+        str | None,
+        Field(description="digest of the review item's decision after the act; null if the act changes no decision"),
+    ]
     hash: str
 
 
