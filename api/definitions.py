@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
+from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
 from docrail.api.parameters import MOST, After, AppDep, Limit
@@ -68,7 +68,7 @@ Percent = Annotated[
 @router.post("", status_code=201, responses=problems(InvalidDefinition, FailedTests))
 async def submit_definition(
     wanted: PublishIn,
-    who: MaySubmit,
+    who: MayOperateRuns,  # publishing moves an alias
     app: AppDep,
     response: Response,
     run_tests: Annotated[bool, Query(description="run its `tests` first: if one fails, nothing is published")] = False,
