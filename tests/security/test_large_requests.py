@@ -99,8 +99,8 @@ async def test_a_few_problems_are_all_listed(target: Target) -> None:
 
 async def test_a_costly_check_ends_when_its_caller_leaves(target: Target) -> None:
     body = attacks.right_definition(tests=100)
-    path = "/v1/definitions?run_tests=true"
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    lines = "POST /v1/definitions?run_tests=true HTTP/1.1", "Host: localhost", "Content-Type: application/json"
+    head = "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""])
     host, port = target.url.removeprefix("http://").split(":")
     before = await forked(target)
     _, writer = await asyncio.open_connection(host, int(port))
@@ -214,7 +214,14 @@ async def test_a_route_documents_its_limit_and_keeps_to_it(
 async def test_bodies_that_are_sent_slowly_hold_no_turn(target: Target) -> None:
     """Twenty large bodies lack their last byte; another large one is handled all the same."""
     host, port = target.url.removeprefix("http://").split(":")
-    head = b"POST /v1/definitions/validate HTTP/1.1\r\nHost: x\r\nContent-Length: 100001\r\n\r\n" + b" " * 100_000
+    lines = (
+        b"POST /v1/definitions/validate HTTP/1.1",
+        b"Host: localhost",
+        b"Content-Length: 100001",
+        b"",
+        b" " * 100_000,
+    )
+    head = b"\r\n".join(lines)
     slow = [socket.create_connection((host, int(port))) for _ in range(20)]
     try:
         for each in slow:
