@@ -29,7 +29,7 @@ class QuotaIn(BaseModel):
     """The tenant."""
     key_id: str | None = Field(default=None, pattern=KEY_PATTERN)
     """Id of one of its API keys; null for the whole tenant."""
-    value: Value
+    value: Value = Field(strict=True)
     """How much may be used; 0 for nothing."""
 
 
