@@ -235,7 +235,6 @@ BY_NAME = {
 }
 
 BY_MODEL = {
-    "AuditEvent.state": "Digest of the review item's decision after the act; null if the act changes no decision.",
     "Move.after": "What the alias names after the move; null if it was removed.",
     "AnswerPart.value": "The answer as JSON, shortened if it is long.",
     "BulkApprovalIn.items": "The items to approve, each with the digest that was shown.",

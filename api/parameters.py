@@ -17,6 +17,7 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from docrail.api.body_sizes import SMALL_BYTES
+from docrail.api.errors import FORM_TYPES
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.source.source import read_source
 from docrail.dag.values.json_values import Json, RepeatedKeyError, pairs_once, shortened
@@ -75,7 +76,9 @@ async def no_repeated_keys(request: Request) -> None:
 
     Raises: InvalidInput.
     """
-    body = b"" if request.headers.get("content-type", "").startswith("multipart/") else await request.body()
+    if request.headers.get("content-type", "").lower().startswith(FORM_TYPES):
+        return  # read as a stream
+    body = await request.body()
     try:
         if len(body) <= SMALL_BYTES:
             json.loads(body, object_pairs_hook=pairs_once)

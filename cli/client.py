@@ -119,6 +119,8 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             raise ApiError(f"the certificate of {address} is not trusted: {error}; {TRUST_IT}") from error
         raise NoAnswerError(f"no answer from the API at {address} ({error or type(error).__name__})") from error
+    if response.status_code == HTTPStatus.NO_CONTENT:
+        return {}
     try:
         body = response.json()
     except ValueError:

@@ -89,7 +89,7 @@ def rotate(
 
 
 def revoke(key_id: KeyId, tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL) -> Printout:
-    """Revoke a key: it is refused at once, and the sessions that it opened end.
+    """Revoke a key at once, with the sessions that it opened.
 
     Example: docrail key revoke 0123456789abcdef
     """

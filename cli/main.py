@@ -150,7 +150,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "rotate": ("docrail.cli.keys:rotate", "Give a key a new secret."),
             "revoke": (
                 "docrail.cli.keys:revoke",
-                "Revoke a key: it is refused at once, and the sessions that it opened end.",
+                "Revoke a key at once, with the sessions that it opened.",
             ),
         },
     ),

@@ -295,7 +295,7 @@ def test_a_port_in_use_is_reported_with_what_to_do(command: tuple[str, ...], opt
 
 
 def test_an_address_of_another_machine_is_not_reported_as_a_taken_port(tmp_path: Path) -> None:
-    refused = docrail("up", "--data", str(tmp_path), DOCRAIL_API_HOST="192.0.2.1")  # RFC 5737: for documentation only
+    refused = docrail("up", "--require-keys", "--data", str(tmp_path), DOCRAIL_API_HOST="192.0.2.1")  # RFC 5737
     assert refused.code == 1
     assert "cannot listen on 192.0.2.1:8000: Cannot assign requested address: choose another" in refused.err
 

@@ -4,7 +4,9 @@ A caller must be within the quota of the tenant, which has a default in the sett
 Requests are counted in the memory of each process; documents in the database, runs by Temporal, for all processes.
 """
 
+import asyncio
 import datetime as dt
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,13 +15,17 @@ from limits import RateLimitItemPerSecond
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
 
-from docrail.adapters.postgres.pool import Database
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, Database
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import DEFAULT_TENANT, Principal
 from docrail.services.errors import InvalidInput, QuotaExceeded, TooLarge
 from docrail.services.quotas import repository
 from docrail.services.quotas.models import OF_TENANTS, Quota, SetQuota
 
+log = logging.getLogger(__name__)
+
+LOAD_SECONDS = 3.0
+"""Timeout of the query: a hanging database must not hold every request for long."""
 KNOWN_SECONDS = 5.0
 """How long a process uses the quotas that it has read: a change counts everywhere after that time."""
 
@@ -45,7 +51,7 @@ class Quotas:
         """Return the tenant's value, and that of the key, as far as there are any."""
         until, known = self._read.get(tenant_id, (0.0, []))
         if time.monotonic() > until:
-            known = await repository.load_quotas(db, tenant_id)
+            known = await _load(db, tenant_id, known)
             self._read[tenant_id] = time.monotonic() + KNOWN_SECONDS, known
         return [*_applying(known, self.defaults, key_id, quota)]
 
@@ -80,6 +86,16 @@ class Quotas:
     def forget(self) -> None:
         """Read the quotas anew: they were changed here."""
         self._read.clear()
+
+
+async def _load(db: Database, tenant_id: str, known: list[SetQuota]) -> list[SetQuota]:
+    """Return the tenant's quotas; those known before if the database is unavailable, as it must not end all work."""
+    try:
+        async with asyncio.timeout(LOAD_SECONDS):
+            return await repository.load_quotas(db, tenant_id)
+    except (OSError, TimeoutError, *DATABASE_ERRORS) as error:
+        log.warning("cannot read the quotas, the last known ones apply: %r", error)
+        return known
 
 
 def _applying(

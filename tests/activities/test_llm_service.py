@@ -72,9 +72,9 @@ async def test_the_steps_prompt_reaches_the_model(ask: Asking) -> None:
     assert asked.json()["generationConfig"] == {"temperature": 0, "maxOutputTokens": 100}
 
 
-async def test_without_a_key_it_says_what_to_set() -> None:
+async def test_without_a_key_it_says_what_to_set(pool: asyncpg.Pool) -> None:
     with pytest.raises(NotConfiguredError, match="set DOCRAIL_GEMINI_API_KEY"):
-        await run(HANDLER, {"prompt": "?"}, tools_with())
+        await run(HANDLER, {"prompt": "?"}, tools_with(db=pool))
 
 
 async def test_a_text_that_was_cut_says_so(ask: Asking) -> None:

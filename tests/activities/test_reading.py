@@ -135,8 +135,8 @@ async def test_the_cpu_limit_ends_a_busy_child(tmp_path: Path) -> None:
 
 async def test_the_memory_limit_ends_a_greedy_child(tmp_path: Path) -> None:
     greedy = tmp_path / "greedy.xml"
-    greedy.write_bytes(b"<a>" + b"<b c='d'>e</b>" * 1_700_000 + b"</a>")
-    async with reading(memory_bytes=400_000_000) as reader:
+    greedy.write_bytes(b"<a>" + b"<b c='d'>e</b>" * 950_000 + b"</a>")
+    async with reading(memory_bytes=250_000_000) as reader:
         with pytest.raises(UnreadableDocument) as caught:
             await reader.read(greedy)
         assert caught.value.code in {"unsafe", "crashed", "damaged"}

@@ -67,8 +67,3 @@ async def test_the_schema_accepts_what_is_shipped_and_knows_every_handler(http: 
     shipped = (await http.get("/v1/definitions/invoice")).json()["body"]
     assert list(Draft202012Validator(schema).iter_errors(shipped)) == []
     assert "config.extract_invoice" in schema["$defs"]
-
-
-async def test_a_definition_called_schema_can_be_reached(http: httpx.AsyncClient) -> None:
-    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "schema"}})
-    assert (await http.get("/v1/definitions/schema@stable")).json()["definition_id"] == "schema"
