@@ -64,7 +64,8 @@ async def test_the_audit_has_each_decision_once_and_the_item_how_it_ended(servic
     now = await until_decided_by(service, item, "ann", "bob")
     assert (now["decided_by"], now["decision"], now["approvals_missing"]) == ("ann, bob", YES, 0)
     events = (await service.http.get(f"/v1/reviews/{item['review_id']}/audit")).json()["events"]
-    assert [(event["actor"], event["act"]) for event in events[:3]] == [(by, "decided") for by in ("ann", "bob", "bob")]
+    # the run may report the end before the API has recorded the decision that caused it
+    assert [event["actor"] for event in events if event["act"] == "decided"] == ["ann", "bob", "bob"]
     assert [(event["actor"], event["act"]) for event in events[3:]] == [("docrail", "settled")]
     assert events[0]["detail"]["digest"] == events[2]["detail"]["digest"] != events[1]["detail"]["digest"]
 

@@ -27,7 +27,11 @@ SEED = 1
 ANSWER_SECONDS = 60
 MOST_SECONDS = 1_200
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(MOST_SECONDS + 60)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(MOST_SECONDS + 60),
+    pytest.mark.skipif("SCHEMATHESIS" not in os.environ, reason="it aborts the runs of other tests: make conformance"),
+]
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from docrail.embedded.claims import HOST, claim_port
 from docrail.embedded.temporal import TemporalServer, start_temporal
 from docrail.embedded.ui_guard import guard_ui, hidden_host
+from tests.stack import eventually
 
 pytestmark = pytest.mark.server
 
@@ -42,6 +43,10 @@ class Guarded:
         addresses = [each[1].split(":") for each in sockets if each[3] == LISTENING and each[9] in inodes]
         return {int(port, 16) for address, port in addresses if address == LOOPBACK} | {self.ui_port}
 
+    async def is_connected(self) -> bool:
+        async with httpx.AsyncClient(trust_env=False) as http:
+            return (await http.get(f"{self.ui}/api/v1/namespaces")).is_success
+
     async def is_running(self) -> bool:
         return (await self.run.describe()).status is WorkflowExecutionStatus.RUNNING
 
@@ -52,7 +57,9 @@ async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gua
     temporal = await start_temporal(tmp_path_factory.mktemp("ui"), 0, port, ui_host=hidden_host(), report=print)
     guard = await guard_ui(temporal.ui_url, port)
     client = await Client.connect(temporal.address)
-    yield Guarded(temporal, port, await client.start_workflow("Nothing", id=RUN, task_queue="none"))
+    found = Guarded(temporal, port, await client.start_workflow("Nothing", id=RUN, task_queue="none"))
+    await eventually(found.is_connected, "the UI to be connected to Temporal")
+    yield found
     guard.close()
     await temporal.process.kill()
 
