@@ -13,11 +13,15 @@ from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
 
 from docrail.adapters.store.files import LEFTOVER_SECONDS
+from docrail.adapters.temporal.connection import Connection
 from docrail.dag.values.json_values import Json
 from docrail.embedded.stack import Stack, StackOptions, run_stack
 from docrail.services.fleet.health import describe_queue
+from docrail.services.fleet.namespace import prepare_namespace
 from docrail.services.lake.files import Lake
 from docrail.services.lake.query import open_lake
+from docrail.services.maintenance.service import apply_background_schedule
+from docrail.settings import Settings
 from tests.activities.ubl import ubl_invoice
 from tests.stack import eventually
 
@@ -146,6 +150,9 @@ async def rig(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Rig]:
     data_dir = tmp_path_factory.mktemp("chaos")
     options = StackOptions(data_dir, api_port=0, temporal_port=0, ui_port=0, workers=2, graceful_shutdown_seconds=20)
     async with run_stack(options, report=print) as stack:
+        connection = Connection(stack.temporal.address)
+        await prepare_namespace(connection)
+        await apply_background_schedule(connection, Settings().task_queue)  # as `docrail up` does
         yield Rig(stack, data_dir)
 
 
