@@ -90,7 +90,7 @@ async def test_a_long_wait_ends_the_attempt_and_retries_later(keyless: Tools) ->
         with pytest.raises(BeingReadError, match="are being read for another document") as reported:
             await ask(tools, document)
         last = await ask(tools, document, retry_within=None)
-    assert reported.value.retry_after_seconds == pytest.approx(100, abs=2)
+    assert reported.value.retry_after_seconds == pytest.approx(100, abs=20)
     assert (last["reader"], last["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
 
 

@@ -121,14 +121,18 @@ async def test_temporals_cli_shows_a_history(
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("cli"))
     definition = {**HELLO, "steps": [{"id": "greet", "handler": "echo", "config": {"value": "quokka"}}]}
     async with serve_with_worker(settings.model_copy(update={"payload_keys": SecretStr(KEY)})) as served:
+        served.http.headers["X-Test-Tenant"] = "sealed"  # the others' tests list runs, and have no key
         started = await served.http.post("/v1/runs", json={"definition": definition})
         run_id = started.json()["run_id"]
-        await served.closed(run_id)
-        command = [find_binary(), "workflow", "show", "-w", workflow_id("default", run_id), "-o", "json"]
-        command += ["--address", embedded.temporal_address, "--disable-config-env", "--disable-config-file"]
-        encrypted = await output_of(*command)
+        await served.ended(run_id)
+        address = ("--address", embedded.temporal_address, "--disable-config-env", "--disable-config-file")
+        of_run = ("-w", workflow_id("sealed", run_id), *address)
+        encrypted = await output_of(find_binary(), "workflow", "show", *of_run, "-o", "json")
         endpoint = f"{str(served.http.base_url).rstrip('/')}/v1/codec"
-        decrypted = await output_of(*command, "--codec-endpoint", endpoint)
+        decrypted = await output_of(
+            *(find_binary(), "workflow", "show", *of_run, "-o", "json"),
+            *("--codec-endpoint", endpoint, "--codec-header", "X-Test-Tenant=sealed"),
+        )
     assert (b"quokka" in data_in(encrypted), b"quokka" in data_in(decrypted)) == (False, True)
 
 
