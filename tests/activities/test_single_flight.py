@@ -1,6 +1,7 @@
 """Equal bytes are asked about once, whoever wants them read at the same moment, and whoever dies over it."""
 
 import asyncio
+import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -86,11 +87,13 @@ async def test_a_long_wait_ends_the_attempt_and_retries_later(keyless: Tools) ->
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)
+        begun = time.monotonic()
         await leave_lease(tools.db, await held(tools, document, 30), 100, {})
         with pytest.raises(BeingReadError, match="are being read for another document") as reported:
             await ask(tools, document)
+        elapsed = time.monotonic() - begun
         last = await ask(tools, document, retry_within=None)
-    assert reported.value.retry_after_seconds == pytest.approx(100, abs=20)
+    assert 100 - elapsed - 1 <= reported.value.retry_after_seconds <= 101, "what is left of the lease"
     assert (last["reader"], last["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
 
 

@@ -66,7 +66,8 @@ async def test_the_audit_has_each_decision_once_and_the_item_how_it_ended(servic
     events = (await service.http.get(f"/v1/reviews/{item['review_id']}/audit")).json()["events"]
     # the run may report the end before the API has recorded the decision that caused it
     assert [event["actor"] for event in events if event["act"] == "decided"] == ["ann", "bob", "bob"]
-    assert [(event["actor"], event["act"]) for event in events[3:]] == [("docrail", "settled")]
+    others = [(event["actor"], event["act"]) for event in events if event["act"] != "decided"]
+    assert others == [("docrail", "settled")]
     assert events[0]["detail"]["digest"] == events[2]["detail"]["digest"] != events[1]["detail"]["digest"]
 
 
