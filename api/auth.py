@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
+from docrail.adapters.http.browsers import SAFE_METHODS
 from docrail.adapters.postgres.tenants import enter_tenant
 from docrail.api.body_sizes import BODY_BYTES
 from docrail.api.parameters import AppDep
@@ -24,7 +25,6 @@ from docrail.services.app import App
 from docrail.services.errors import CrossSite, Forbidden, Unauthenticated
 
 COOKIE = "docrail_session"
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 NO_CREDENTIALS = (
     "this needs credentials: send the header `Authorization: Bearer docrail_...` with an API key, "
     "or sign in with POST /v1/session"

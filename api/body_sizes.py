@@ -14,7 +14,7 @@ FIELDS_BYTES = 64 * 2**10
 """A few fields."""
 BODY_BYTES = "docrail.body_bytes"
 """Under which a request's scope has the size of its body."""
-SMALL_BYTES = 8 * 2**10
+CHEAP_BYTES = 8 * 2**10
 """A body of this size can be looked at twice in a few milliseconds, and has a thousand problems at most."""
 UPLOAD_PATH = "/v1/documents"
 """Its limit is the setting `max_upload_bytes`."""

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.params import Form
 from pydantic import TypeAdapter, ValidationError
 
-from docrail.api.body_sizes import SMALL_BYTES
+from docrail.api.body_sizes import CHEAP_BYTES
 from docrail.api.errors import faults
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import Json
@@ -29,7 +29,7 @@ KEPT = 7
 async def few_problems(request: Request) -> None:
     """Refuse a large body with very many problems, listing the first. Raises: InvalidInput."""
     field = request.scope["route"].body_field
-    if field is None or isinstance(field.field_info, Form) or len(await request.body()) <= SMALL_BYTES:
+    if field is None or isinstance(field.field_info, Form) or len(await request.body()) <= CHEAP_BYTES:
         return
     try:
         body = await request.json()  # the framework has read it already, and keeps it

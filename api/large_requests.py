@@ -16,7 +16,7 @@ from docrail.api.errors import BodyTooLargeError, refusal
 from docrail.services.errors import Busy, OperationError, TooLarge, TooManyValues
 from docrail.services.turns import Turns
 
-SMALL_BYTES = 64 * 2**10
+DIRECT_BYTES = 64 * 2**10
 """Bodies of at most this size are handled at once: the worst takes a few milliseconds to parse."""
 MAX_VALUES = 50_000
 """JSON values in one body: large definitions have half as many, and parsing more would delay all other requests."""
@@ -54,7 +54,7 @@ class LargeRequests:
             await refusal(TooLarge(error.limit_bytes))(scope, receive, send)
         finally:
             self._held -= len(body)
-            if len(body) > SMALL_BYTES:
+            if len(body) > DIRECT_BYTES:
                 body.clear()
                 return_memory()
 
@@ -69,11 +69,11 @@ class LargeRequests:
             self._held += len(part)
             if not message.get("more_body", False):
                 return True
-            if self._held > MAX_HELD_BYTES and len(body) > SMALL_BYTES:
+            if self._held > MAX_HELD_BYTES and len(body) > DIRECT_BYTES:
                 raise Busy
 
     async def _handle(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        if len(body) <= SMALL_BYTES:
+        if len(body) <= DIRECT_BYTES:
             await self._app(scope, _replayed(body, receive), send)
             return
         async with self._turns:

@@ -16,7 +16,7 @@ from fastapi.dependencies.utils import get_flat_params
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from docrail.api.body_sizes import SMALL_BYTES
+from docrail.api.body_sizes import CHEAP_BYTES
 from docrail.api.errors import FORM_TYPES
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.source.source import read_source
@@ -80,7 +80,7 @@ async def no_repeated_keys(request: Request) -> None:
         return  # read as a stream
     body = await request.body()
     try:
-        if len(body) <= SMALL_BYTES:
+        if len(body) <= CHEAP_BYTES:
             json.loads(body, object_pairs_hook=pairs_once)
         else:  # in a thread: the hook is called for each object
             await asyncio.to_thread(json.loads, body, object_pairs_hook=pairs_once)
@@ -93,7 +93,7 @@ async def no_repeated_keys(request: Request) -> None:
 
 def _repeated_keys(body: bytes) -> Iterator[InputProblem]:
     """Yield the repeated keys of a small body with their places; finding them in a large one would take seconds."""
-    for problem in read_source(body).problems if len(body) <= SMALL_BYTES else ():
+    for problem in read_source(body).problems if len(body) <= CHEAP_BYTES else ():
         if problem.code == "duplicate-key":
             yield InputProblem(problem.path, f"{problem.message}, and again on line {problem.line}")
 

@@ -27,7 +27,7 @@ from docrail.services.definitions.run_tests import failures_of
 from docrail.services.errors import FailedTest, FailedTests, InvalidInput
 from docrail.services.limited_processes import LimitedProcesses
 
-SMALL_BYTES = 16 * 2**10
+THREAD_BYTES = 16 * 2**10
 """Checks of at most this many bytes run in a thread."""
 Order = dict[str, Json]
 
@@ -103,7 +103,7 @@ async def check_inputs(app: Checker, body: dict[str, Json], given: Mapping[str, 
 
 async def _perform(app: Checker, task: str, order: Order) -> Json:
     text = json.dumps(order)
-    is_small = len(text) <= SMALL_BYTES and task != "tests"
+    is_small = len(text) <= THREAD_BYTES and task != "tests"
     if app.processes is None or is_small:
         return await asyncio.to_thread(TASKS[task], order, app.catalogue)
     return await app.processes.perform(task, text)

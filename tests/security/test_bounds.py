@@ -88,7 +88,7 @@ async def test_a_byte_now_and_then_does_not_prolong_a_request(port: int, beginni
     async def drip() -> None:
         while True:
             writer.write(b"x")
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.02)  # the drip is the attack; the answer that ends it is awaited below
 
     dripping = asyncio.create_task(drip())
     with suppress(ConnectionError):
