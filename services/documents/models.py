@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -58,6 +59,45 @@ class Document:
     uploaded_by: Hidden[str]
     age_seconds: Hidden[float]
     original_removed_at: Hidden[dt.datetime | None] = None
+
+
+class PeriodOf(StrEnum):
+    """The date by which a period selects documents."""
+
+    APPROVED = "approved"
+    INVOICE_DATE = "invoice_date"
+    RECEIVED = "received"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedFilter:
+    """Selects approved documents. The ends of the period are times, for INVOICE_DATE days; both are optional."""
+
+    of: PeriodOf
+    since: dt.datetime | dt.date | None
+    before: dt.datetime | dt.date | None
+    """The first moment or day after the period."""
+    only_new: bool
+    """Whether to leave out those that an export has already."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedSum:
+    """The number of approved documents of a currency, how many of them were exported, and the sum of their totals."""
+
+    currency: str | None
+    documents: int
+    exported: int
+    total: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReading:
+    """A reading of a document's bytes, without the corrections of people."""
+
+    reader_version: str
+    read_at: dt.datetime
+    invoice: InvoiceData
 
 
 CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"

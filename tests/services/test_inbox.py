@@ -9,7 +9,7 @@ from asyncpg.pool import PoolConnectionProxy
 
 from docrail.dag.language.statuses import StepStatus
 from docrail.invoices.facts import DocumentType
-from docrail.services.documents.service import mark_decided, mark_exported
+from docrail.services.documents.service import mark_decided
 from docrail.services.failures.models import Resolved
 from docrail.services.failures.repository import close, load_letter, record_report
 from docrail.services.inbox.models import (
@@ -81,6 +81,10 @@ async def set_aside(db: PoolConnectionProxy, document_id: str) -> None:
     await close(db, TENANT, letter, Resolved.DISMISS, by="ann")
 
 
+async def exported(db: PoolConnectionProxy, document_id: str) -> None:
+    await db.execute("UPDATE documents SET exported_at = now() WHERE document_id = $1", document_id)
+
+
 async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
     """Store a document of each status; return their ids."""
     ids = {status: (await upload(db)).document_id for status in DocumentStatus}
@@ -91,7 +95,7 @@ async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
     for status in (DocumentStatus.APPROVED, DocumentStatus.EXPORTED, DocumentStatus.REJECTED):
         decision = "rejected" if status is DocumentStatus.REJECTED else "approved"
         await mark_decided(db, TENANT, ids[status], decision)
-    await mark_exported(db, TENANT, [ids[DocumentStatus.EXPORTED], ids[DocumentStatus.REJECTED]])
+    await exported(db, ids[DocumentStatus.EXPORTED])
     later = dt.datetime.now(dt.UTC) + HOUR
     await free_review(db, TENANT, items[DocumentStatus.POSTPONED], postponed_until=later)
     await record_first_approval(db, TENANT, items[DocumentStatus.SECOND], by="ann", at=MONDAY, digest="0" * 64)
@@ -138,7 +142,7 @@ async def test_a_decision_that_is_withdrawn_is_not_exported_any_more(db: PoolCon
     document_id = (await upload(db)).document_id
     await asked(db, document_id)
     await mark_decided(db, TENANT, document_id, "approved")
-    await mark_exported(db, TENANT, [document_id])
+    await exported(db, document_id)
     await mark_decided(db, TENANT, document_id, None)
     assert (await only(db)).status is DocumentStatus.ATTENTION
     await mark_decided(db, TENANT, document_id, "approved")

@@ -61,12 +61,11 @@ UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
 RETURNING true"""
 
+# What is decided anew is exported anew.
 MARK_DECIDED = """
-UPDATE documents SET decision = $3, exported_at = NULL WHERE tenant_id = $1 AND document_id = $2"""
-
-MARK_EXPORTED = """
-UPDATE documents SET exported_at = now()
- WHERE tenant_id = $1 AND document_id = ANY ($2::text[]) AND decision = 'approved'"""
+UPDATE documents SET decision = $3, decided_at = CASE WHEN $3::text IS NOT NULL THEN now() END, export_id = NULL,
+       exported_at = NULL
+ WHERE tenant_id = $1 AND document_id = $2"""
 
 INSERT_ATTEMPTS = 3
 """An insert loses at most once to the first upload of the same bytes, and then sees it."""
@@ -155,11 +154,6 @@ async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_i
 async def mark_decided(db: Database, tenant_id: str, document_id: str, decision: str | None) -> None:
     """Record how the document was decided, None if that was withdrawn. Call it in the decision's transaction."""
     await db.execute(MARK_DECIDED, tenant_id, document_id, decision)
-
-
-async def mark_exported(db: Database, tenant_id: str, document_ids: Sequence[str]) -> None:
-    """Record that these approved documents were exported. Call it in the export's transaction."""
-    await db.execute(MARK_EXPORTED, tenant_id, document_ids)
 
 
 async def mark_original_removed(db: Database, sha256: str, before: dt.datetime) -> None:
