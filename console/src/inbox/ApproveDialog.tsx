@@ -32,8 +32,9 @@ export function ApproveDialog({ wanted, onClose }: Props) {
   })
   const approve = useMutation({
     mutationFn: (shown: Preview) => approvePreviewed(shown, setOutcomes),
-    onSettled: () =>
-      Promise.all([keys.documents.all, keys.reviews.all].map((queryKey) => cache.invalidateQueries({ queryKey }))),
+    onSettled: () => {
+      for (const queryKey of [keys.documents.all, keys.reviews.all]) void cache.invalidateQueries({ queryKey })
+    },
   })
   const shown = preview.data
   const mayApprove = shown !== undefined && shown.approved > 0 && approve.isIdle
@@ -48,7 +49,13 @@ export function ApproveDialog({ wanted, onClose }: Props) {
         {shown && approve.isIdle && <Shown preview={shown} />}
         {shown && !approve.isIdle && <Done preview={shown} outcomes={outcomes} isPending={approve.isPending} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={close} disabled={approve.isPending}>
+          <Button
+            key={approve.status}
+            variant="default"
+            autoFocus={approve.isSuccess || approve.isError}
+            onClick={close}
+            disabled={approve.isPending}
+          >
             {t(approve.isIdle ? 'app.cancel' : 'app.close')}
           </Button>
           {mayApprove && (
