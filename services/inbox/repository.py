@@ -80,7 +80,7 @@ LIST_DOCUMENTS = {(sort, status): _list(sort, status) for sort in DocumentSort f
 
 DECIDED = (DocumentStatus.APPROVED, DocumentStatus.REJECTED, DocumentStatus.EXPORTED)
 
-# What was decided, usually most of all, is counted without the joins of the view: PostgreSQL removes those whose columns
+# What was decided, usually most, is counted without the joins of the view: PostgreSQL removes those whose columns
 # are not used.
 COUNT_DOCUMENTS = f"""
 SELECT status, count(*) AS documents FROM document_states WHERE {_MATCHES} AND {_UNDECIDED} GROUP BY status
