@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from docrail.handlers import Handler, StepCall
 from docrail.invoices.assessment.straight_through import Policy, StraightThrough, decide
+from docrail.services.documents.service import load_document
 from docrail.services.reviews.approvals import open_item
 from docrail.services.reviews.items import appearance_of
 from docrail.services.reviews.models import APPROVED, Question
@@ -70,7 +71,8 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     # Outside the transaction: the document's values must be visible to documents assessed at the same time.
     state = await load_state(tools.db, call.tenant_id, config.document_id, today=today)
     verdict = decide(state.invoice, _policy(config.straight_through))
-    question = _question(call, state, verdict, tools.four_eyes_above)
+    document = await load_document(tools.db, call.tenant_id, config.document_id)
+    question = _question(call, state, verdict, tools.four_eyes_above, document.file_name if document else None)
     passes = verdict.passes and config.straight_through.mode == "on"
     review = await open_item(tools.db, call.tenant_id, question, state.invoice, tools.four_eyes_above, passes=passes)
     return Output(
@@ -89,7 +91,11 @@ def _held_because(verdict: StraightThrough) -> list[str]:
 
 
 def _question(
-    call: StepCall[Config], state: DocumentState, verdict: StraightThrough, above: Decimal | None
+    call: StepCall[Config],
+    state: DocumentState,
+    verdict: StraightThrough,
+    above: Decimal | None,
+    file_name: str | None,
 ) -> Question:
     return Question(
         run_id=call.run_id,
@@ -98,6 +104,7 @@ def _question(
         sla_from=state.received_at,
         straight_through=verdict.passes,
         audit_sample=verdict.audit_sample,
+        file_name=file_name,
     )
 
 

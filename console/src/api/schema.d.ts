@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List Documents
-         * @description List documents, latest upload first.
+         * @description List documents with their status, latest upload first.
          */
         get: operations["list_documents"];
         put?: never;
@@ -22,6 +22,26 @@ export interface paths {
          * @description Store a document and start its run. The stored bytes are durable when this returns.
          */
         post: operations["upload_document"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count Documents
+         * @description Count documents by status.
+         */
+        get: operations["count_documents"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -64,6 +84,46 @@ export interface paths {
          *     A decided document must be reopened first.
          */
         post: operations["extract_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/send-again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send Again
+         * @description Try a failed document again: its failed steps are retried. A dismissed one is read again.
+         */
+        post: operations["send_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dismiss Document
+         * @description Set the failure of a document aside. A run that waits because of it is aborted.
+         */
+        post: operations["dismiss_document"];
         delete?: never;
         options?: never;
         head?: never;
@@ -748,6 +808,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reviews/approve/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Approval
+         * @description Show what a bulk approval would do: what is approved, with its sums, and what stays open and why.
+         *
+         *     Approve exactly that with the `token`: an item that changes in between stays open.
+         */
+        post: operations["preview_approval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews/approve": {
         parameters: {
             query?: never;
@@ -760,6 +842,8 @@ export interface paths {
         /**
          * Approve Many
          * @description Approve documents without problems. The problems of the others are reported per item; these stay open.
+         *
+         *     Of a preview, at most 100 items are approved at once: repeat it with the `token` of the result until that is null.
          */
         post: operations["approve_many"];
         delete?: never;
@@ -934,6 +1018,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show History
+         * @description Show what happened to a document, oldest first: upload, readings, corrections, decisions, exports.
+         */
+        get: operations["show_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/readings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Readings
+         * @description Show every reading of a document, and where they differ.
+         */
+        get: operations["show_readings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -966,6 +1090,92 @@ export interface paths {
          * @description Verify that no event was changed, removed, inserted or cut off, and that every review item is as they left it.
          */
         get: operations["verify_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Exports
+         * @description List exports, newest first.
+         */
+        get: operations["list_exports"];
+        put?: never;
+        /**
+         * Create Export
+         * @description Export approved documents as a file, or to a webhook, which needs the scope `operate`, too.
+         *
+         *     The documents are chosen now; the file is made in the background.
+         */
+        post: operations["create_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Export
+         * @description Show how many documents an export would have, their totals, and its first rows. Nothing is exported.
+         */
+        post: operations["preview_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{export_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Export
+         * @description Show an export and how far it is.
+         */
+        get: operations["show_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{export_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Export
+         * @description Download the file of an export: each time the same bytes.
+         */
+        get: operations["download_export"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1836,6 +2046,37 @@ export interface components {
             status?: string;
         };
         /**
+         * ApprovalPreview
+         * @description What a bulk approval would do. Nothing is changed.
+         */
+        ApprovalPreview: {
+            /**
+             * Items
+             * @description What would become of each.
+             */
+            items: components["schemas"]["PreviewedItem"][];
+            /**
+             * Approved
+             * @description Number of items that would be approved.
+             */
+            approved: number;
+            /**
+             * Sums
+             * @description Their totals by currency.
+             */
+            sums: components["schemas"]["docrail__services__reviews__bulk__Sum"][];
+            /**
+             * Matching
+             * @description Number of items that match; of more than 500, the first are previewed.
+             */
+            matching: number;
+            /**
+             * Token
+             * @description For the approval of exactly these items as they are now; null if none would be approved.
+             */
+            token: string | null;
+        };
+        /**
          * AssignIn
          * @description The person to assign the item to.
          * @example {
@@ -2030,7 +2271,7 @@ export interface components {
         };
         /**
          * BulkApprovalIn
-         * @description The items to approve.
+         * @description The items to approve: either as they were shown, or those of a preview by its token.
          * @example {
          *       "items": [
          *         {
@@ -2045,8 +2286,13 @@ export interface components {
              * Items
              * @description The items to approve, each with the digest that was shown.
              */
-            items: components["schemas"]["ShownItem"][];
-        };
+            items?: components["schemas"]["ShownItem"][];
+            /**
+             * Token
+             * @description of a preview
+             */
+            token?: string;
+        } & (unknown | unknown);
         /**
          * BulkIn
          * @description The letters to retry: those listed, or the open ones that match, oldest failure first.
@@ -2095,17 +2341,6 @@ export interface components {
             reason?: string;
         };
         /**
-         * BulkOut
-         * @description The result for each item, in the given order.
-         */
-        BulkOut: {
-            /**
-             * Items
-             * @description The items, in order.
-             */
-            items: components["schemas"]["BulkOutcome"][];
-        };
-        /**
          * BulkOutcome
          * @description The result for one item of a bulk approval; `why` gives the reason if it was not approved.
          */
@@ -2125,6 +2360,22 @@ export interface components {
              * @description Why the item was not approved; null if it was.
              */
             why: string | null;
+        };
+        /**
+         * BulkResult
+         * @description The result for each item, in the given order.
+         */
+        BulkResult: {
+            /**
+             * Items
+             * @description What became of each.
+             */
+            items: components["schemas"]["BulkOutcome"][];
+            /**
+             * Token
+             * @description The token for the items of the preview that are left; null if all were tried.
+             */
+            token: string | null;
         };
         /**
          * CandidateOut
@@ -2158,6 +2409,12 @@ export interface components {
                 number
             ] | null;
         };
+        /**
+         * Certainty
+         * @description A confidence in words; UNKNOWN: nothing was read.
+         * @enum {string}
+         */
+        Certainty: "high" | "medium" | "low" | "unknown";
         /**
          * ChainCheck
          * @description The result of verifying the chain.
@@ -2328,6 +2585,27 @@ export interface components {
             newest: string;
         };
         /**
+         * ColumnChoice
+         * @description A column of the documents' table.
+         * @example {
+         *       "heading": "Invoice no.",
+         *       "name": "invoice_number"
+         *     }
+         */
+        ColumnChoice: {
+            /**
+             * Name
+             * @description What the column has.
+             * @enum {string}
+             */
+            name: "file_name" | "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "vendor_country" | "payment_reference" | "source" | "received_at" | "approved_by" | "approved_at" | "document_id";
+            /**
+             * Heading
+             * @description Its heading; by default its name.
+             */
+            heading?: string | null;
+        };
+        /**
          * Comparison
          * @description The differences from `from_version` to `to_version`: steps, and in `fields` everything else.
          */
@@ -2440,6 +2718,43 @@ export interface components {
              * @description Null in lists.
              */
             decision: unknown;
+        };
+        /**
+         * Csv
+         * @description Text in the form of RFC 4180; with line items, a zip file of two.
+         * @example {
+         *       "bom": true,
+         *       "decimal": ",",
+         *       "format": "csv",
+         *       "separator": ";"
+         *     }
+         */
+        Csv: {
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "csv";
+            /**
+             * Separator
+             * @description Character between two cells.
+             * @default ,
+             * @enum {string}
+             */
+            separator?: "," | ";" | "\t";
+            /**
+             * Decimal
+             * @description Character before the decimals of a number.
+             * @default .
+             * @enum {string}
+             */
+            decimal?: "." | ",";
+            /**
+             * Bom
+             * @description Whether the file begins with a byte order mark, by which Excel recognises UTF-8.
+             * @default true
+             */
+            bom?: boolean;
         };
         /**
          * Decided
@@ -2629,6 +2944,21 @@ export interface components {
             created_at: string;
         };
         /**
+         * DismissIn
+         * @description Why the failure needs no work.
+         * @example {
+         *       "reason": "an advertisement"
+         *     }
+         */
+        DismissIn: {
+            /**
+             * Reason
+             * @description recorded with the action
+             * @default
+             */
+            reason?: string;
+        };
+        /**
          * Document
          * @description An uploaded document. Its run is at `/v1/runs/{run_id}` once `run_started_at` is set.
          */
@@ -2701,14 +3031,37 @@ export interface components {
             source: string;
         };
         /**
-         * DocumentDecision
-         * @description How people, or straight-through rules, decided on a document.
-         * @enum {string}
+         * DocumentCounts
+         * @description The number of documents by status; every status is there.
          */
-        DocumentDecision: "approved" | "rejected";
+        DocumentCounts: {
+            /**
+             * Counts
+             * @description By status.
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Total
+             * @description Of all statuses.
+             */
+            total: number;
+        };
+        /**
+         * DocumentHistory
+         * @description What happened to a document, oldest first.
+         */
+        DocumentHistory: {
+            /**
+             * Events
+             * @description The events.
+             */
+            events: components["schemas"]["HistoryEvent"][];
+        };
         /**
          * DocumentPage
-         * @description A page of documents, latest upload first.
+         * @description A page of documents.
          */
         DocumentPage: {
             /**
@@ -2723,11 +3076,33 @@ export interface components {
             after: string | null;
         };
         /**
-         * DocumentStatus
-         * @description WAITING: its run has not started; STARTED: it has; SUCCESS, FAILED: as the run's step `record_metrics` counts.
+         * DocumentReadings
+         * @description Every reading of a document, the one that is used first.
+         */
+        DocumentReadings: {
+            /**
+             * Readings
+             * @description The readings.
+             */
+            readings: components["schemas"]["Reading"][];
+            /**
+             * Fields
+             * @description The fields that any of them found.
+             */
+            fields: components["schemas"]["ReadField"][];
+        };
+        /**
+         * DocumentSort
+         * @description Sort orders of documents. Those without the value come last.
          * @enum {string}
          */
-        DocumentStatus: "waiting" | "started" | "success" | "failed";
+        DocumentSort: "newest" | "oldest" | "due" | "total" | "vendor";
+        /**
+         * DocumentStatus
+         * @description The status of a document: ATTENTION and SECOND wait for a person, READING for Docrail, the others for no one.
+         * @enum {string}
+         */
+        DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "dismissed";
         /**
          * DocumentType
          * @description Whether the document requests money or returns some.
@@ -2965,6 +3340,188 @@ export interface components {
             status: components["schemas"]["RunStatus"];
         };
         /**
+         * Export
+         * @description An export: a file, or messages to a URL.
+         */
+        Export: {
+            /**
+             * Export Id
+             * @description Id of the export.
+             * @example exp_0f9c6c4b3a2d4e5f8a7b6c5d4e
+             */
+            export_id: string;
+            /** @description `preparing`, `sending` (to a webhook), `ready` or `failed`. */
+            status: components["schemas"]["Status"];
+            /** @description What was ordered. */
+            wanted: components["schemas"]["ExportOrder"];
+            /**
+             * Documents
+             * @description How many documents it has.
+             */
+            documents: number;
+            /**
+             * Done
+             * @description How many of them are written; while it is `sending`, sent.
+             */
+            done: number;
+            /**
+             * Size Bytes
+             * @description Size of its file; null before there is one.
+             */
+            size_bytes: number | null;
+            /**
+             * Sha256
+             * @description Digest of its file: it never changes.
+             */
+            sha256: string | null;
+            /**
+             * Error
+             * @description Why it failed; empty if it did not.
+             */
+            error: string;
+            /**
+             * Created By
+             * @description Who ordered it.
+             */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Ended At
+             * @description When it ended; null before.
+             */
+            ended_at: string | null;
+            /**
+             * File Name
+             * @description Name of its file.
+             * @example export-2026-11-30-0f9c6c.csv
+             */
+            readonly file_name: string;
+        };
+        /**
+         * ExportOrder
+         * @description Which approved documents are exported, with which columns, and as what.
+         * @example {
+         *       "period": {
+         *         "of": "approved",
+         *         "since": "2026-11-01",
+         *         "time_zone": "Europe/Berlin",
+         *         "until": "2026-11-30"
+         *       },
+         *       "to": {
+         *         "bom": true,
+         *         "decimal": ",",
+         *         "format": "csv",
+         *         "separator": ";"
+         *       }
+         *     }
+         * @example {
+         *       "columns": [
+         *         {
+         *           "name": "invoice_number"
+         *         },
+         *         {
+         *           "name": "total"
+         *         }
+         *       ],
+         *       "to": {
+         *         "format": "xlsx"
+         *       },
+         *       "which": "all"
+         *     }
+         */
+        ExportOrder: {
+            /**
+             * To
+             * @description The format.
+             */
+            to: components["schemas"]["Csv"] | components["schemas"]["Xlsx"] | components["schemas"]["WebhookMessages"];
+            /** @description The days. */
+            period?: components["schemas"]["Period"];
+            /**
+             * Which
+             * @description `new`: documents that no export has since they were approved; `all`: those again, too.
+             * @default new
+             * @enum {string}
+             */
+            which?: "new" | "all";
+            /**
+             * Columns
+             * @description The columns in their order.
+             * @default [
+             *       {
+             *         "name": "vendor_name"
+             *       },
+             *       {
+             *         "name": "vendor_vat_id"
+             *       },
+             *       {
+             *         "name": "invoice_number"
+             *       },
+             *       {
+             *         "name": "date"
+             *       },
+             *       {
+             *         "name": "due_date"
+             *       },
+             *       {
+             *         "name": "currency"
+             *       },
+             *       {
+             *         "name": "net"
+             *       },
+             *       {
+             *         "name": "tax"
+             *       },
+             *       {
+             *         "name": "total"
+             *       },
+             *       {
+             *         "name": "iban"
+             *       },
+             *       {
+             *         "name": "approved_by"
+             *       },
+             *       {
+             *         "name": "approved_at"
+             *       },
+             *       {
+             *         "name": "file_name"
+             *       },
+             *       {
+             *         "name": "document_id"
+             *       }
+             *     ]
+             */
+            columns?: components["schemas"]["ColumnChoice"][];
+            /**
+             * Line Columns
+             * @description The columns of a second table, of line items; none: no such table.
+             * @default []
+             */
+            line_columns?: components["schemas"]["LineColumnChoice"][];
+        };
+        /**
+         * ExportPage
+         * @description A page of exports, newest first.
+         */
+        ExportPage: {
+            /**
+             * Exports
+             * @description The exports of this page.
+             */
+            exports: components["schemas"]["Export"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
+        /**
          * FactsIn
          * @description The properties of an arriving document that rules read.
          * @example {
@@ -3171,6 +3728,11 @@ export interface components {
              * @description For a step's item, the document of its run; null if it has none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description Of the document, as the uploader claimed; null if there is none.
+             */
+            file_name: string | null;
             /**
              * Run Id
              * @description Id of the run.
@@ -3403,6 +3965,12 @@ export interface components {
             broken: components["schemas"]["BrokenHandler"][];
         };
         /**
+         * Happened
+         * @description What happened to a document.
+         * @enum {string}
+         */
+        Happened: "received" | "read" | "corrected" | "unlocked" | "undone" | "assigned" | "postponed" | "approved_first" | "approved" | "rejected" | "reopened" | "exported";
+        /**
          * HealthOut
          * @description The process is running.
          */
@@ -3414,6 +3982,51 @@ export interface components {
              * @constant
              */
             status?: "ok";
+        };
+        /**
+         * HistoryEvent
+         * @description One thing that happened to a document.
+         */
+        HistoryEvent: {
+            /**
+             * At
+             * Format: date-time
+             * @description When it was done.
+             */
+            at: string;
+            /** @description What happened; `read`: a reading of its bytes was stored, perhaps for an earlier document with the same ones. */
+            what: components["schemas"]["Happened"];
+            /**
+             * By
+             * @description Who did it; null for a reading.
+             */
+            by: string | null;
+            /**
+             * Field
+             * @description The field that was corrected, unlocked or undone.
+             */
+            field: string | null;
+            /**
+             * Value
+             * @description Its new value; of a reading the reader, of an export the format, of an assignment the person.
+             */
+            value: string | null;
+            /**
+             * Was
+             * @description Its value before.
+             */
+            was: string | null;
+            /**
+             * Why
+             * @description The reason that was given; empty if there is none.
+             * @default
+             */
+            why: string;
+            /**
+             * Export Id
+             * @description The export; null for other events.
+             */
+            export_id: string | null;
         };
         /**
          * HoldKind
@@ -3886,6 +4499,26 @@ export interface components {
             limits: components["schemas"]["TagLimit"][];
         };
         /**
+         * LineColumnChoice
+         * @description A column of the table of line items.
+         * @example {
+         *       "name": "quantity"
+         *     }
+         */
+        LineColumnChoice: {
+            /**
+             * Name
+             * @description What the column has.
+             * @enum {string}
+             */
+            name: "document_id" | "vendor_name" | "invoice_number" | "currency" | "position" | "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
+            /**
+             * Heading
+             * @description Its heading; by default its name.
+             */
+            heading?: string | null;
+        };
+        /**
          * ListedDefinition
          * @description The newest version of a definition, and the definition's aliases.
          */
@@ -3951,12 +4584,12 @@ export interface components {
             source: string;
             /**
              * Definition
-             * @description the definition of its run
+             * @description The definition of its run.
              */
             definition: string | null;
             /**
              * Run Id
-             * @description Id of the run.
+             * @description The run that asks about it or failed; null if none has started yet.
              */
             run_id: string | null;
             /**
@@ -3965,15 +4598,18 @@ export interface components {
              * @description When the document was uploaded.
              */
             received_at: string;
-            /** @description waiting: its run has not started; started; success or failed: as its step `record_metrics` counted it, else it stays started */
+            /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
             status: components["schemas"]["DocumentStatus"];
-            /** @description of its review item; null while that is open */
-            decision: components["schemas"]["DocumentDecision"] | null;
             /**
              * Duplicate Of
              * @description the first document with the same bytes
              */
             duplicate_of: string | null;
+            /**
+             * Look Alike Of
+             * @description An earlier document with the same bytes, or with the same vendor and invoice number.
+             */
+            look_alike_of: string | null;
             /** @description Kind of document, such as invoice or credit note. */
             document_type: components["schemas"]["DocumentType"] | null;
             /**
@@ -4001,6 +4637,68 @@ export interface components {
              * @description ISO 4217 code of the amount.
              */
             currency: string | null;
+            /**
+             * Confidence
+             * @description 0 to 1; null if it is not known.
+             */
+            confidence: number | null;
+            /** @description The confidence in words: high from 0.9, medium from 0.7. */
+            certainty: components["schemas"]["Certainty"];
+            /**
+             * Review Id
+             * @description Its review item; null until there is one.
+             */
+            review_id: string | null;
+            /**
+             * Due At
+             * @description When it must be decided.
+             */
+            due_at: string | null;
+            /**
+             * Reason
+             * @description The first reason why it waits for a person, or the message of its failure.
+             */
+            reason: string | null;
+            /**
+             * More Reasons
+             * @description The number of further reasons.
+             */
+            more_reasons: number;
+            /**
+             * Claimed By
+             * @description Who works on it.
+             */
+            claimed_by: string | null;
+            /**
+             * Claimed Until
+             * @description When the claim ends unless it is renewed; null without a claim.
+             */
+            claimed_until: string | null;
+            /**
+             * Assigned To
+             * @description Who gets it next.
+             */
+            assigned_to: string | null;
+            /**
+             * First Approved By
+             * @description Who gave the first of two approvals.
+             */
+            first_approved_by: string | null;
+            /**
+             * Decided By
+             * @description Who, or what, decided; null or empty before.
+             */
+            decided_by: string | null;
+            /**
+             * Postponed Until
+             * @description Until when the item is postponed; null if it is not.
+             */
+            postponed_until: string | null;
+            /**
+             * Exported At
+             * @description When it was last exported, since its approval.
+             */
+            exported_at: string | null;
         };
         /**
          * Lock
@@ -4024,6 +4722,22 @@ export interface components {
              * @default
              */
             why: string;
+        };
+        /**
+         * MatchingIn
+         * @description Which documents: as in the list of documents. Only those that wait for a decision count.
+         */
+        MatchingIn: {
+            /**
+             * Vendor
+             * @description A VAT id, or how the vendor's name begins.
+             */
+            vendor?: string;
+            /**
+             * Text
+             * @description Part of the file name, the vendor's name or the invoice number, or the total.
+             */
+            text?: string;
         };
         /**
          * Me
@@ -4349,6 +5063,45 @@ export interface components {
             payloads: components["schemas"]["EncodedPayload-Output"][];
         };
         /**
+         * Period
+         * @description The days, both included, within which a document must lie; without them, all documents.
+         * @example {
+         *       "of": "approved",
+         *       "since": "2026-11-01",
+         *       "until": "2026-11-30"
+         *     }
+         */
+        Period: {
+            /**
+             * @description Which date counts: that of the approval, that of the invoice, or that of the upload.
+             * @default approved
+             */
+            of?: components["schemas"]["PeriodOf"];
+            /**
+             * Since
+             * @description The first day.
+             */
+            since?: string | null;
+            /**
+             * Until
+             * @description The last day.
+             */
+            until?: string | null;
+            /**
+             * Time Zone
+             * @description Where days begin; times in the file are those of this zone, too.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            time_zone?: string;
+        };
+        /**
+         * PeriodOf
+         * @description The date by which a period selects documents.
+         * @enum {string}
+         */
+        PeriodOf: "approved" | "invoice_date" | "received";
+        /**
          * PostponeIn
          * @description The end of the postponement, and the reason.
          * @example {
@@ -4376,6 +5129,111 @@ export interface components {
              * @default
              */
             why?: string;
+        };
+        /**
+         * Preview
+         * @description What an export would have.
+         */
+        Preview: {
+            /**
+             * Documents
+             * @description How many documents.
+             */
+            documents: number;
+            /**
+             * Exported Before
+             * @description How many of them an export has already.
+             */
+            exported_before: number;
+            /**
+             * Sums
+             * @description Their totals by currency.
+             */
+            sums: components["schemas"]["docrail__services__exports__models__Sum"][];
+            /**
+             * Kinds
+             * @description What each column has.
+             */
+            kinds: ("text" | "amount" | "date" | "time")[];
+            /**
+             * Rows
+             * @description The first rows: amounts as exact decimals, dates as 2026-11-30; null for an empty cell.
+             */
+            rows: (string | null)[][];
+        };
+        /**
+         * PreviewIn
+         * @description The items to preview: some, or all that match.
+         * @example {
+         *       "review_ids": [
+         *         "rev_0f9c6c4b3a2d4e5f8a7b6c5d4e"
+         *       ]
+         *     }
+         * @example {
+         *       "matching": {
+         *         "vendor": "coolblue"
+         *       }
+         *     }
+         */
+        PreviewIn: {
+            /**
+             * Review Ids
+             * @description the items
+             */
+            review_ids?: string[];
+            /** @description instead of items: all documents that match */
+            matching?: components["schemas"]["MatchingIn"];
+        } & (unknown | unknown);
+        /**
+         * PreviewedItem
+         * @description What a bulk approval would do with one item; `why` gives the reason if it would stay open.
+         */
+        PreviewedItem: {
+            /**
+             * Review Id
+             * @description Id of the review item; null if there is none.
+             */
+            review_id: string;
+            /**
+             * Document Id
+             * @description Id of the document; null if there is none.
+             */
+            document_id: string | null;
+            /**
+             * File Name
+             * @description Name of the file.
+             */
+            file_name: string | null;
+            /**
+             * Vendor
+             * @description Name of the vendor.
+             */
+            vendor: string | null;
+            /**
+             * Number
+             * @description The vendor's number of the invoice.
+             */
+            number: string | null;
+            /**
+             * Total
+             * @description How many there are.
+             */
+            total: string | null;
+            /**
+             * Currency
+             * @description ISO 4217 code of the cost.
+             */
+            currency: string | null;
+            /**
+             * Approved
+             * @description Whether the item is approved.
+             */
+            approved: boolean;
+            /**
+             * Why
+             * @description Why.
+             */
+            why: string | null;
         };
         /**
          * Problem
@@ -4597,6 +5455,33 @@ export interface components {
             quotas: components["schemas"]["SetQuota"][];
         };
         /**
+         * ReadField
+         * @description A field in every reading, in the order of the readings.
+         */
+        ReadField: {
+            /**
+             * Name
+             * @description Name of the field.
+             * @example total
+             */
+            name: string;
+            /**
+             * Values
+             * @description Its values; null where a reading has none.
+             */
+            values: (string | null)[];
+            /**
+             * Sources
+             * @description Where each value was found.
+             */
+            sources: string[];
+            /**
+             * Differs
+             * @description Whether the readings disagree, regardless of how a value is written.
+             */
+            differs: boolean;
+        };
+        /**
          * ReadPart
          * @description A value that an expression read, as JSON, shortened if it is long; None: it had no value.
          */
@@ -4640,6 +5525,54 @@ export interface components {
              * @example no worker polls the task queue 'docrail'
              */
             worker: string;
+        };
+        /**
+         * Reading
+         * @description One reading of a document's bytes.
+         */
+        Reading: {
+            /**
+             * Version
+             * @description Version of the readers, with the model and its prompt if one read it, and `@RUN` if a run read it again.
+             * @example 12.2
+             */
+            version: string;
+            /**
+             * Read At
+             * Format: date-time
+             * @description When it was stored.
+             */
+            read_at: string;
+            /**
+             * Reader
+             * @description The reader whose values were chosen: xml, gemini, text or ocr.
+             */
+            reader: string;
+            /**
+             * Readers
+             * @description Every reader that found something.
+             */
+            readers: string[];
+            /**
+             * Model
+             * @description Name and version of the model; empty without one.
+             */
+            model: string;
+            /**
+             * Confidence
+             * @description Confidence in the reading, from 0 to 1, before anyone corrected it.
+             */
+            confidence: number;
+            /**
+             * Line Items
+             * @description How many line items it has.
+             */
+            line_items: number;
+            /**
+             * Is Used
+             * @description Whether the document's values come from it.
+             */
+            is_used: boolean;
         };
         /**
          * ReasonIn
@@ -4933,6 +5866,11 @@ export interface components {
              * @description For a step's item, the document of its run; null if it has none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description Of the document, as the uploader claimed; null if there is none.
+             */
+            file_name: string | null;
             /**
              * Run Id
              * @description Id of the run.
@@ -5509,6 +6447,11 @@ export interface components {
              * @description Id of the document; null if there is none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description of the document, as the uploader claimed
+             */
+            file_name: string | null;
             /** @description Its status. */
             status: components["schemas"]["RunStatus"];
             /**
@@ -5706,6 +6649,11 @@ export interface components {
              * @description Id of the document; null if there is none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description of the document, as the uploader claimed
+             */
+            file_name: string | null;
             /** @description parked: its run waits for a person; failed; resolved */
             status: components["schemas"]["LetterStatus"];
             /**
@@ -5832,6 +6780,12 @@ export interface components {
              */
             created: boolean;
         };
+        /**
+         * Status
+         * @description How an export stands. PREPARING: its file is being made; SENDING: it is, and goes to the receiver.
+         * @enum {string}
+         */
+        Status: "preparing" | "sending" | "ready" | "failed";
         /**
          * StatusFilter
          * @description Filter letters by whether they are resolved.
@@ -6253,6 +7207,11 @@ export interface components {
              * @description Id of the document; null if there is none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description of the document, as the uploader claimed
+             */
+            file_name: string | null;
             /** @description parked: its run waits for a person; failed; resolved */
             status: components["schemas"]["LetterStatus"];
             /**
@@ -6723,6 +7682,27 @@ export interface components {
             decided?: components["schemas"]["AnswerPart"][];
         };
         /**
+         * WebhookMessages
+         * @description JSON messages to a URL, signed with the tenant's secret `webhooks`; needs the scope `operate`.
+         * @example {
+         *       "format": "webhook",
+         *       "url": "https://books.example/invoices"
+         *     }
+         */
+        WebhookMessages: {
+            /**
+             * Url
+             * @description Where to. The workers' setting `allowed_hosts` must allow its host.
+             * @example https://books.example/in
+             */
+            url: string;
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "webhook";
+        };
+        /**
          * WhyIn
          * @description The reason for pausing or resuming a run.
          * @example {
@@ -6760,6 +7740,63 @@ export interface components {
              * @description Only items for this group of people.
              */
             group?: string | null;
+        };
+        /**
+         * Xlsx
+         * @description A workbook for Excel; line items are its second sheet.
+         * @example {
+         *       "format": "xlsx"
+         *     }
+         */
+        Xlsx: {
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "xlsx";
+        };
+        /**
+         * Sum
+         * @description The documents of one currency.
+         */
+        docrail__services__exports__models__Sum: {
+            /**
+             * Currency
+             * @description ISO 4217 code; null for documents that state none.
+             */
+            currency: string | null;
+            /**
+             * Documents
+             * @description How many there are.
+             */
+            documents: number;
+            /**
+             * Total
+             * @description Sum of their totals, taxes included.
+             * @example 18230.45
+             */
+            total: string;
+        };
+        /**
+         * Sum
+         * @description The total of some documents in one currency; null: they name none.
+         */
+        docrail__services__reviews__bulk__Sum: {
+            /**
+             * Currency
+             * @description ISO 4217 code of the cost.
+             */
+            currency: string | null;
+            /**
+             * Documents
+             * @description Number of documents.
+             */
+            documents: number;
+            /**
+             * Total
+             * @description How many there are.
+             */
+            total: string;
         };
         /**
          * ProblemOut
@@ -6880,18 +7917,20 @@ export interface operations {
     list_documents: {
         parameters: {
             query?: {
-                /** @description waiting: its run has not started; success or failed: as its step `record_metrics` counted */
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
                 status?: components["schemas"]["DocumentStatus"] | null;
                 /** @description as its fields say; unread ones have none */
                 document_type?: components["schemas"]["DocumentType"] | null;
                 /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
                 vendor?: string | null;
-                /** @description part of the file name, the vendor's name or the invoice number; case does not count */
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
                 text?: string | null;
                 /** @description uploaded at that time or later */
                 since?: string | null;
                 /** @description uploaded before that time */
                 until?: string | null;
+                /** @description ones without the value come last */
+                sort?: components["schemas"]["DocumentSort"];
                 /** @description most items on the page */
                 limit?: number;
                 /** @description the `after` of the previous page; without it, the first page */
@@ -6941,6 +7980,37 @@ export interface operations {
             };
         };
     };
+    count_documents: {
+        parameters: {
+            query?: {
+                /** @description as its fields say; unread ones have none */
+                document_type?: components["schemas"]["DocumentType"] | null;
+                /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
+                vendor?: string | null;
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
+                text?: string | null;
+                /** @description uploaded at that time or later */
+                since?: string | null;
+                /** @description uploaded before that time */
+                until?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentCounts"];
+                };
+            };
+        };
+    };
     show_document: {
         parameters: {
             query?: never;
@@ -6986,6 +8056,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedRun"];
+                };
+            };
+        };
+    };
+    send_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedDocument"];
+                };
+            };
+        };
+    };
+    dismiss_document: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DismissIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedDocument"];
                 };
             };
         };
@@ -7924,6 +9044,30 @@ export interface operations {
             };
         };
     };
+    preview_approval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPreview"];
+                };
+            };
+        };
+    };
     approve_many: {
         parameters: {
             query?: never;
@@ -7943,7 +9087,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BulkOut"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
         };
@@ -8189,6 +9333,52 @@ export interface operations {
             };
         };
     };
+    show_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentHistory"];
+                };
+            };
+        };
+    };
+    show_readings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentReadings"];
+                };
+            };
+        };
+    };
     list_audit: {
         parameters: {
             query?: {
@@ -8233,6 +9423,128 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChainCheck"];
+                };
+            };
+        };
+    };
+    list_exports: {
+        parameters: {
+            query?: {
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportPage"];
+                };
+            };
+        };
+    };
+    create_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the same key returns the same run or document, however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+        };
+    };
+    preview_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+        };
+    };
+    show_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the export. */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+        };
+    };
+    download_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the export. */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the file: CSV, zip, XLSX, or one JSON message a line */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
         };
