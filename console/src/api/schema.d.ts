@@ -173,6 +173,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/pages/{number}/words": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Words
+         * @description Show the words of a page and where they are on its image, in reading order; a scan's come from OCR.
+         */
+        get: operations["show_words"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents/{document_id}/model-uses": {
         parameters: {
             query?: never;
@@ -978,6 +998,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/fields/{field}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Type Field
+         * @description Lock a field to what a person typed: `4.904,95`, `12.04.2014`, `12 Apr`.
+         *
+         *     `understood` shows how it was read. If two readings are possible, the document decides, or the text is refused with
+         *     both (`ambiguous-value`).
+         */
+        put: operations["type_field"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/line-items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Edit Lines
+         * @description Edit the line items by row: set a cell, insert and delete rows, paste rows of a spreadsheet.
+         *
+         *     Amounts are read as a person types them. The line items are then locked as a whole; undo takes all edits of one
+         *     request back.
+         */
+        post: operations["edit_lines"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents/{document_id}/undo": {
         parameters: {
             query?: never;
@@ -1050,6 +1116,26 @@ export interface paths {
          * @description Show every reading of a document, and where they differ.
          */
         get: operations["show_readings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews/{review_id}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Review View
+         * @description Show a document's item as a page needs it, in one answer. It claims nothing.
+         */
+        get: operations["show_review_view"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2944,6 +3030,28 @@ export interface components {
             created_at: string;
         };
         /**
+         * DeleteRows
+         * @description Delete rows.
+         */
+        DeleteRows: {
+            /**
+             * @description `delete`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            do: "delete";
+            /**
+             * Row
+             * @description Number of the first, from 0.
+             */
+            row: number;
+            /**
+             * Count
+             * @description How many.
+             * @default 1
+             */
+            count?: number;
+        };
+        /**
          * DismissIn
          * @description Why the failure needs no work.
          * @example {
@@ -3597,9 +3705,9 @@ export interface components {
             value: string | null;
             /**
              * Confidence
-             * @description Confidence in the value, from 0 to 1.
+             * @description null: there is no value, or none that is known
              */
-            confidence: number;
+            confidence: number | null;
             /**
              * Source
              * @description Where it comes from.
@@ -3700,6 +3808,24 @@ export interface components {
             line_items: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Lines Version
+             * @description of the line items; an edit names it
+             * @example 0f9c6c4b3a2d4e5f
+             */
+            lines_version: string;
+            /**
+             * Lines Total
+             * @description sum of their amounts; null if one has none
+             */
+            lines_total: string | null;
+            /**
+             * Needs Second
+             * @description why two people must approve; empty if one is enough
+             */
+            needs_second: string[];
+            /** @description how the typed text was read; null if none was typed */
+            understood: components["schemas"]["Understood"] | null;
             /**
              * Locks
              * @description the person who set each locked field; `document_type` and `line_items` are locked as a whole
@@ -4057,6 +4183,22 @@ export interface components {
              * @description The limit that is reached; null if the hold is not a limit.
              */
             most?: number | null;
+        };
+        /**
+         * InsertRow
+         * @description Insert an empty row.
+         */
+        InsertRow: {
+            /**
+             * @description `insert`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            do: "insert";
+            /**
+             * Row
+             * @description Its number, from 0; the number of rows appends it.
+             */
+            row: number;
         };
         /**
          * InvoiceProblem
@@ -4519,6 +4661,45 @@ export interface components {
             heading?: string | null;
         };
         /**
+         * LinesOrder
+         * @description Edits of the line items, made one after the other: all of them, or none if one is refused.
+         * @example {
+         *       "base": "0f9c6c4b3a2d4e5f",
+         *       "edits": [
+         *         {
+         *           "column": "amount",
+         *           "do": "set",
+         *           "row": 0,
+         *           "text": "4.904,95"
+         *         }
+         *       ],
+         *       "token": 3
+         *     }
+         */
+        LinesOrder: {
+            /**
+             * Edits
+             * @description Each names its rows as they are after the edits before it.
+             */
+            edits: (components["schemas"]["SetCell"] | components["schemas"]["InsertRow"] | components["schemas"]["DeleteRows"] | components["schemas"]["PasteCells"])[];
+            /**
+             * Base
+             * @description `lines_version` of the line items that were edited.
+             */
+            base: string;
+            /**
+             * Token
+             * @description of the caller's claim
+             */
+            token: number;
+            /**
+             * Why
+             * @description Why.
+             * @default
+             */
+            why?: string;
+        };
+        /**
          * ListedDefinition
          * @description The newest version of a definition, and the definition's aliases.
          */
@@ -4941,6 +5122,17 @@ export interface components {
             };
         };
         /**
+         * PageWords
+         * @description The words of a page, in reading order.
+         */
+        PageWords: {
+            /**
+             * Words
+             * @description The explanation, one sentence a line.
+             */
+            words: components["schemas"]["PlacedWord"][];
+        };
+        /**
          * ParentPart
          * @description A parent of a step.
          */
@@ -5031,6 +5223,33 @@ export interface components {
             weight: number;
         };
         /**
+         * PasteCells
+         * @description Paste cells of a spreadsheet; rows beyond the last are appended.
+         */
+        PasteCells: {
+            /**
+             * @description `paste`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            do: "paste";
+            /**
+             * Row
+             * @description Number of the first row, from 0.
+             */
+            row: number;
+            /**
+             * Column
+             * @description The first column.
+             * @enum {string}
+             */
+            column: "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
+            /**
+             * Text
+             * @description Rows in lines, cells separated by tabs.
+             */
+            text: string;
+        };
+        /**
          * PayloadsIn
          * @description Payloads, as in Temporal's remote codec protocol.
          * @example {
@@ -5101,6 +5320,27 @@ export interface components {
          * @enum {string}
          */
         PeriodOf: "approved" | "invoice_date" | "received";
+        /**
+         * PlacedWord
+         * @description A word of a page, in the coordinates of the page's picture.
+         */
+        PlacedWord: {
+            /**
+             * Text
+             * @description The word.
+             */
+            text: string;
+            /**
+             * Box
+             * @description Left, top, right and bottom edge, as shares of the picture's width and height.
+             */
+            box: [
+                number,
+                number,
+                number,
+                number
+            ];
+        };
         /**
          * PostponeIn
          * @description The end of the postponement, and the reason.
@@ -6032,6 +6272,34 @@ export interface components {
             readonly first_approved_by: string | null;
         };
         /**
+         * ReviewAction
+         * @description Whether the caller may act on the item now. The server checks it again when they do.
+         */
+        ReviewAction: {
+            /**
+             * Name
+             * @description Its name.
+             * @enum {string}
+             */
+            name: "claim" | "correct" | "undo" | "approve" | "reject" | "postpone" | "release" | "reopen";
+            /**
+             * Allowed
+             * @description Whether it would be accepted now.
+             */
+            allowed: boolean;
+            /**
+             * Problem
+             * @description Name of the problem that would refuse it; null if it is allowed.
+             * @example claimed-by-other
+             */
+            problem: string | null;
+            /**
+             * Reason
+             * @description Why it is not allowed, for people.
+             */
+            reason: string | null;
+        };
+        /**
          * ReviewPage
          * @description A page of review items, most urgent first.
          */
@@ -6051,6 +6319,36 @@ export interface components {
              * @description If there are no items: a queue or group that no item has ever had.
              */
             unmatched: components["schemas"]["Unmatched"][];
+        };
+        /**
+         * ReviewViewOut
+         * @description A document's review item with everything that a person needs to decide it.
+         */
+        ReviewViewOut: {
+            /** @description The review item as it is now. */
+            review: components["schemas"]["FullReview"];
+            /** @description the document's current fields, and the digest that a decision names */
+            fields: components["schemas"]["FieldsOut"];
+            /** @description the file */
+            document: components["schemas"]["Document"];
+            /**
+             * Page Count
+             * @description its pages; 0 for an e-invoice without any
+             */
+            page_count: number;
+            /**
+             * Actions
+             * @description what the caller may do now, and why not
+             */
+            actions: components["schemas"]["ReviewAction"][];
+            /** @description the caller's change that undo takes back; null if there is none */
+            undoable: components["schemas"]["StoredChange"] | null;
+            /**
+             * As Of
+             * Format: date-time
+             * @description the server's time, with which `claimed_until` is compared
+             */
+            as_of: string;
         };
         /**
          * RotationIn
@@ -6556,6 +6854,33 @@ export interface components {
              * @description Pass this as `after` to get the next page; null on the last page.
              */
             after: string | null;
+        };
+        /**
+         * SetCell
+         * @description Set one cell to what a person typed.
+         */
+        SetCell: {
+            /**
+             * @description `set`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            do: "set";
+            /**
+             * Row
+             * @description Number of the row, from 0.
+             */
+            row: number;
+            /**
+             * Column
+             * @description The column.
+             * @enum {string}
+             */
+            column: "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
+            /**
+             * Text
+             * @description As typed, such as `4.904,95`; empty: the document does not state it.
+             */
+            text: string;
         };
         /**
          * SetQuota
@@ -7458,6 +7783,63 @@ export interface components {
          */
         TriggerRule: "none_failed" | "all_success" | "all_done" | "one_success" | "one_failed" | "all_failed";
         /**
+         * TypedOrder
+         * @description The correct value of a field, as a person types it.
+         * @example {
+         *       "text": "4.904,95",
+         *       "token": 3
+         *     }
+         */
+        TypedOrder: {
+            /**
+             * Text
+             * @description `4.904,95`, `12.04.2014`, `12 Apr`; empty if the document does not state it.
+             */
+            text: string;
+            /**
+             * Token
+             * @description of the caller's claim
+             */
+            token: number;
+            /**
+             * Why
+             * @description Why.
+             * @default
+             */
+            why?: string;
+            /**
+             * Page
+             * @description The page that states the value, if known.
+             */
+            page?: number | null;
+            /**
+             * Box
+             * @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)
+             */
+            box?: [
+                number,
+                number,
+                number,
+                number
+            ] | null;
+        };
+        /**
+         * Understood
+         * @description How a typed text was read.
+         */
+        Understood: {
+            /**
+             * Value
+             * @description In the field's format; None if the text is empty: the document does not state it.
+             */
+            value: string | null;
+            /**
+             * Because
+             * @description What decided between two readings, or gave the year; None: there is only one reading.
+             */
+            because: string | null;
+        };
+        /**
          * Undone
          * @description The moves of a rollback, and the aliases afterwards.
          */
@@ -7881,6 +8263,24 @@ export interface components {
              */
             decision?: unknown;
             /**
+             * Where
+             * @description the part of the request with two readings
+             * @default null
+             */
+            where?: string | null;
+            /**
+             * Readings
+             * @description its readings, in the field's format
+             * @default null
+             */
+            readings?: string[] | null;
+            /**
+             * Lines Version
+             * @description of the current line items
+             * @default null
+             */
+            lines_version?: string | null;
+            /**
              * Scope
              * @description the missing scope
              * @default null
@@ -8135,7 +8535,10 @@ export interface operations {
     };
     show_page: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `small`: at most 0.09 megapixels, for a strip of pages */
+                size?: "full" | "small";
+            };
             header?: {
                 /** @description an `ETag` of this image */
                 "if-none-match"?: string | null;
@@ -8165,6 +8568,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    show_words: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+                /** @description counted from 1 */
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageWords"];
+                };
             };
         };
     };
@@ -9283,6 +9711,62 @@ export interface operations {
             };
         };
     };
+    type_field: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+                /** @description the field's name */
+                field: "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "document_type" | "line_items";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TypedOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldsOut"];
+                };
+            };
+        };
+    };
+    edit_lines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinesOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldsOut"];
+                };
+            };
+        };
+    };
     undo_correction: {
         parameters: {
             query?: never;
@@ -9375,6 +9859,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentReadings"];
+                };
+            };
+        };
+    };
+    show_review_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the review item; null if there is none. */
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewViewOut"];
                 };
             };
         };
