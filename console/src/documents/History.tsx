@@ -51,16 +51,27 @@ export function History({ documentId, fileName }: { documentId: string; fileName
   return (
     <Timeline bulletSize={22} lineWidth={1} active={data.events.length}>
       {data.events.map((event, place) => (
-        <Event key={place} event={event} fileName={fileName} />
+        <Timeline.Item
+          key={place}
+          color={LOOKS[event.what].color}
+          bullet={<Symbol event={event} />}
+          className={classes.event}
+        >
+          <Event event={event} fileName={fileName} />
+        </Timeline.Item>
       ))}
     </Timeline>
   )
 }
 
+function Symbol({ event }: { event: HistoryEvent }) {
+  const { icon: Icon } = LOOKS[event.what]
+  return <Icon size={13} stroke={2} aria-hidden />
+}
+
 function Event({ event, fileName }: { event: HistoryEvent; fileName: string }) {
-  const { icon: Symbol, color } = LOOKS[event.what]
   return (
-    <Timeline.Item color={color} bullet={<Symbol size={13} stroke={2} aria-hidden />} className={classes.event}>
+    <>
       <Text size="sm">
         <Words event={event} fileName={fileName} />
       </Text>
@@ -73,7 +84,7 @@ function Event({ event, fileName }: { event: HistoryEvent; fileName: string }) {
       <Text size="xs" c="dimmed">
         <Time value={event.at} />
       </Text>
-    </Timeline.Item>
+    </>
   )
 }
 

@@ -23,7 +23,7 @@ import { complete } from './search'
 
 const route = getRouteApi('/exports')
 
-/** Export approved documents: what is chosen at the left, what that gives at the right, earlier exports below. */
+/** Export approved documents: what is chosen at the left, what that gives and earlier exports at the right. */
 export function ExportsPage() {
   const { t } = useTranslation()
   const search = complete(route.useSearch())
@@ -42,9 +42,9 @@ export function ExportsPage() {
   useCommands({ 'form.submit': submit })
   return (
     <Page title={t('exports.title')} description={t('exports.description')}>
-      <Stack gap="xl">
-        <div className={classes.split}>
-          <OrderForm search={search} zone={zone} />
+      <div className={classes.split}>
+        <OrderForm search={search} zone={zone} />
+        <Stack gap="xl" miw={0}>
           <PreviewPanel
             order={order}
             isComplete={isComplete}
@@ -52,9 +52,9 @@ export function ExportsPage() {
             isOrdering={ordering.isPending}
             onOrder={submit}
           />
-        </div>
-        <Earlier saved={ordering.own} />
-      </Stack>
+          <Earlier saved={ordering.own} />
+        </Stack>
+      </div>
     </Page>
   )
 }

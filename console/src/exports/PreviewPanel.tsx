@@ -27,16 +27,18 @@ export function PreviewPanel({ order, isComplete, mayOrder, isOrdering, onOrder 
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           {data ? <Sums preview={data} /> : <Title order={2}>{t('exports.preview')}</Title>}
           {mayOrder && (
-            <Button
-              size="sm"
-              leftSection={<IconFileExport size={16} aria-hidden />}
-              rightSection={<KeysOf command="form.submit" />}
-              disabled={!onOrder || !data || data.documents === 0}
-              loading={isOrdering}
-              onClick={onOrder}
-            >
-              {t('exports.submit')}
-            </Button>
+            <Group gap="sm" wrap="nowrap">
+              <KeysOf command="form.submit" />
+              <Button
+                size="sm"
+                leftSection={<IconFileExport size={16} aria-hidden />}
+                disabled={!onOrder || !data || data.documents === 0}
+                loading={isOrdering}
+                onClick={onOrder}
+              >
+                {t('exports.submit')}
+              </Button>
+            </Group>
           )}
         </Group>
         {!isComplete && <Alert icon={<IconInfoCircle size={18} />}>{t('exports.urlMissing')}</Alert>}
@@ -82,7 +84,7 @@ function Rows({ preview, order }: { preview: Preview; order: Order }) {
   const isRight = (column: number) => preview.kinds[column] === 'amount'
   return (
     <div className={classes.preview}>
-      <ScrollArea.Autosize mah={420} viewportProps={{ tabIndex: 0, 'aria-label': t('exports.firstRows') }}>
+      <ScrollArea.Autosize mah={340} viewportProps={{ tabIndex: 0, 'aria-label': t('exports.firstRows') }}>
         <Table stickyHeader highlightOnHover style={{ whiteSpace: 'nowrap' }}>
           <Table.Thead>
             <Table.Tr>
