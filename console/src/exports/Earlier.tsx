@@ -92,17 +92,17 @@ function Row({ found }: { found: Export }) {
             </Text>
           )}
           {found.error && (
-            <Text size="xs" c="red">
+            <Text size="xs" className={classes.error}>
               <Name value={found.error} most={160} />
             </Text>
           )}
         </Stack>
       </Table.Td>
-      <Table.Td className={`${classes.right} ${classes.numbers}`}>{count(found.documents)}</Table.Td>
-      <Table.Td className={`${classes.right} ${classes.numbers}`}>
+      <Table.Td className={`${classes.right} ${classes.line}`}>{count(found.documents)}</Table.Td>
+      <Table.Td className={`${classes.right} ${classes.line}`}>
         {found.size_bytes === null ? '–' : bytes(found.size_bytes)}
       </Table.Td>
-      <Table.Td>
+      <Table.Td className={classes.line}>
         <Time value={found.created_at} />
       </Table.Td>
       <Table.Td>
@@ -144,7 +144,7 @@ function Standing({ found }: { found: Export }) {
       )
     default:
       return (
-        <Stack gap={4} w={150}>
+        <Stack gap={4} miw={150}>
           <State icon={found.status === 'sending' ? IconSend : IconHourglass} color="blue">
             {t('exports.progress', { word, done: count(found.done), all: count(found.documents) })}
           </State>

@@ -11,7 +11,12 @@ type Props = {
 /** A state as icon, word and colour: no state is told apart by its colour alone. */
 export function State({ icon: Symbol, color, children }: Props) {
   return (
-    <Badge color={color} c={readable(color)} leftSection={<Symbol size={13} stroke={2} aria-hidden />}>
+    <Badge
+      color={color}
+      c={readable(color)}
+      miw="max-content"
+      leftSection={<Symbol size={13} stroke={2} aria-hidden />}
+    >
       {children}
     </Badge>
   )
