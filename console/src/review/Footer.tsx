@@ -47,18 +47,10 @@ export function Footer(props: Props) {
       {panel === 'none' ? (
         <Group justify="space-between" wrap="nowrap" gap="xs">
           <Group gap="xs" wrap="nowrap">
-            <Button
-              variant="default"
-              disabled={!allowed.postpone || busy}
-              onClick={() => onPanel('postpone')}
-            >
+            <Button variant="default" disabled={!allowed.postpone || busy} onClick={() => onPanel('postpone')}>
               {t('review.postpone')}
             </Button>
-            <Button
-              variant="default"
-              disabled={!allowed.reject || busy}
-              onClick={() => onPanel('reject')}
-            >
+            <Button variant="default" disabled={!allowed.reject || busy} onClick={() => onPanel('reject')}>
               {t('review.reject')}
             </Button>
           </Group>

@@ -3,10 +3,14 @@ import { queryOptions } from '@tanstack/react-query'
 
 import { api, read } from '@/api/client'
 import { keys } from '@/api/keys'
+import type { paths } from '@/api/schema'
 
 export const DEFAULT_QUEUE = 'status=attention'
 const ALLOWED = ['status', 'document_type', 'vendor', 'text', 'since', 'until', 'sort']
-const LONGEST = 200
+const PAGE = 500
+const MOST = 2000
+
+type Filters = NonNullable<paths['/v1/documents']['get']['parameters']['query']>
 
 export type Neighbours = { next: string | undefined; previous: string | undefined; place: number; total: number }
 
@@ -16,17 +20,23 @@ export function filtersOf(queue: string): Record<string, string> {
   return Object.fromEntries(given.filter(([name, value]) => ALLOWED.includes(name) && value !== ''))
 }
 
-/** The review ids of a queue, in its order: those that someone else works on are left out, except `id`. */
+/** The review ids of a queue, in its order; those that someone else works on are left out. */
 export function queueQuery(queue: string, me: string) {
-  const query = { ...filtersOf(queue), limit: LONGEST }
+  const query: Filters = filtersOf(queue)
   return queryOptions({
-    queryKey: keys.documents.list({ queue: query }),
-    queryFn: async () => {
-      const asked = { status: 'open', kind: 'document', limit: LONGEST } as const
-      const page = await read(api.GET('/v1/reviews', { params: { query: asked } }))
-      return page.reviews
-        .filter((each) => each.claimed_by === null || each.claimed_by === me)
-        .map((each) => each.review_id)
+    queryKey: keys.documents.list({ ...query, ids: true }),
+    queryFn: async ({ signal }) => {
+      const ids: string[] = []
+      let after: string | undefined
+      do {
+        const page = await read(
+          api.GET('/v1/documents', { params: { query: { ...query, limit: PAGE, after } }, signal }),
+        )
+        for (const { review_id: id, claimed_by: by } of page.documents)
+          if (id && (by === null || by === me)) ids.push(id)
+        after = page.after ?? undefined
+      } while (after && ids.length < MOST)
+      return ids
     },
   })
 }

@@ -72,16 +72,14 @@ export function useDecision({ id, claim, title, onNext }: Asked): Decision {
   const postpone: Decision['postpone'] = useCallback(
     (until, why) =>
       finish(
-        claim
-          .token()
-          .then((token) =>
-            read(
-              api.POST('/v1/reviews/{review_id}/postpone', {
-                params: { path: { review_id: id } },
-                body: { token, until, why },
-              }),
-            ),
+        claim.token().then((token) =>
+          read(
+            api.POST('/v1/reviews/{review_id}/postpone', {
+              params: { path: { review_id: id } },
+              body: { token, until, why },
+            }),
           ),
+        ),
       ),
     [claim, finish, id],
   )
