@@ -30,6 +30,6 @@ async def healthz() -> HealthOut:
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
 async def readyz(app: AppDep) -> JSONResponse:
-    """Check Temporal, PostgreSQL and a polling worker: 200 if all are available, else 503."""
+    """Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503."""
     readiness = await check_readiness(app)
     return JSONResponse(asdict(readiness), _STATUSES[readiness.ready])

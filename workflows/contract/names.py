@@ -210,4 +210,5 @@ NOTIFY_SLA = "notify_sla"
 BACKGROUND_TYPE = "BackgroundTasks"
 
 START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
+FORGET_EVENTS = "forget_events"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""
