@@ -21,6 +21,7 @@ OWNERS = {
         *("seen_invoices", "vendor_keys", "vendors"),
     },
     "events": {"events"},
+    "exports": {"export_documents", "exports"},
     "extraction": {"reading_leases"},
     "failures": {"dead_letters"},
     "lake": {"lake_versions"},

@@ -12,6 +12,7 @@ from docrail.workflows.contract.names import (
     FILE_REVIEWED,
     FORGET_EVENTS,
     START_DOCUMENTS,
+    START_EXPORTS,
 )
 
 LONGEST, HEARTBEAT = timedelta(minutes=3), timedelta(minutes=1)
@@ -27,7 +28,8 @@ class BackgroundTasks:
     @workflow.run
     async def run(self) -> None:
         """Run the tasks concurrently. Raises the first failure once all have ended."""
-        tasks = [_run(START_DOCUMENTS), _run(ANSWER_RUNS), _run(FILE_REVIEWED, HEARTBEAT), _run(FORGET_EVENTS)]
+        names = (START_DOCUMENTS, ANSWER_RUNS, START_EXPORTS, FORGET_EVENTS)
+        tasks = [*map(_run, names), _run(FILE_REVIEWED, HEARTBEAT)]
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome
