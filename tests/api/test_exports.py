@@ -238,7 +238,7 @@ async def test_a_preview_has_the_sums_and_the_first_rows_and_exports_nothing(ser
         ({"to": CSV, "period": {"since": "2026-12-01", "until": "2026-11-01"}}, "period.until"),
         ({"to": CSV, "period": {"until": "9999-12-31"}}, "period.until"),
         ({"to": CSV, "period": {"time_zone": "Europe/Berln"}}, "period.time_zone"),
-        ({"to": {"format": "csv", "separator": "x"}}, "to.separator"),
+        ({"to": {"format": "csv", "separator": "x"}}, "to.csv.separator"),
     ],
 )
 async def test_a_wrong_order_is_refused_with_the_place(ann: Reviewer, body: Json, path: str) -> None:

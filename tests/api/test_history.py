@@ -2,6 +2,7 @@
 
 import asyncio
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ async def test_the_history_tells_who_did_what(service: Service, ann: Reviewer) -
     assert (passed_on["by"], passed_on["value"], passed_on["export_id"]) == ("ann", "csv", export_id)
 
 
-async def readings_of(service: Service, who: Reviewer, **fields: FieldValue[str]) -> Json:
+async def readings_of(service: Service, who: Reviewer, **fields: FieldValue[Any]) -> Json:
     """Store two readings of a document, the second by a model, and return them."""
     item = await waiting(service, who)
     document_id = item["document_id"]
@@ -53,7 +54,7 @@ async def readings_of(service: Service, who: Reviewer, **fields: FieldValue[str]
 
 async def test_readings_are_shown_with_their_differences(service: Service, ann: Reviewer) -> None:
     found = await readings_of(
-        *(service, ann), vendor_name=said("MUSTER GmbH"), total=said(Decimal("191.00")), iban=said(None)
+        *(service, ann), vendor_name=said("MUSTER GmbH"), total=said(Decimal("191.00")), iban=FieldValue()
     )
     assert [(each["reader"], each["model"], each["is_used"]) for each in found["readings"]] == [
         ("gemini", "gemini-9", True),

@@ -35,7 +35,8 @@ async def test_an_export_is_made_listed_and_fetched_again(service: Service, tmp_
     made = await typed(service, "create", *style, "--output", str(first))
     assert (made.code, made.err) == (0, "")
     assert made.out.startswith(f"wrote 1 documents to {first} (exp_")
-    assert next(csv.DictReader(first.open(encoding="utf-8", newline=""), delimiter=";"))["total"] == "119,00"
+    with first.open(encoding="utf-8", newline="") as file:
+        assert next(csv.DictReader(file, delimiter=";"))["total"] == "119,00"
     listed = json.loads((await typed(service, "list", "--json")).out)
     assert (listed[0]["status"], listed[0]["documents"]) == ("ready", 1)
     fetched = await typed(service, "download", listed[0]["export_id"], str(again))
