@@ -13,6 +13,7 @@ BEGIN
         WHEN 'run' THEN changed := NEW.run_id; of_run := NEW.run_id;
         WHEN 'failure' THEN changed := NEW.run_id || '/' || NEW.step_id; of_run := NEW.run_id;
         WHEN 'definition' THEN changed := NEW.definition_id;
+        WHEN 'export' THEN changed := NEW.export_id;
         WHEN 'access' THEN changed := TG_TABLE_NAME;
     END CASE;
     INSERT INTO events (tenant_id, kind, object_id, run_id) VALUES (NEW.tenant_id, TG_ARGV[0], changed, of_run);
@@ -766,6 +767,8 @@ CREATE TRIGGER definitions_live AFTER INSERT ON public.definitions FOR EACH ROW 
 CREATE TRIGGER documents_live AFTER INSERT OR UPDATE ON public.documents FOR EACH ROW EXECUTE FUNCTION public.record_event('document');
 
 CREATE TRIGGER executions_live_run AFTER UPDATE ON public.executions FOR EACH ROW WHEN ((new.run_id IS NOT NULL)) EXECUTE FUNCTION public.record_event('run');
+
+CREATE TRIGGER exports_live AFTER INSERT OR UPDATE ON public.exports FOR EACH ROW EXECUTE FUNCTION public.record_event('export');
 
 CREATE TRIGGER operator_actions_live_run AFTER INSERT ON public.operator_actions FOR EACH ROW EXECUTE FUNCTION public.record_event('run');
 

@@ -565,6 +565,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Events
+         * @description Report what changes in the tenant, as far as the caller may read it: kind, id and version, no content.
+         */
+        get: operations["stream_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Run Events
+         * @description Report each change of a run: its steps, its questions to people, its failures, and those of its nested runs.
+         */
+        get: operations["stream_run_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews": {
         parameters: {
             query?: never;
@@ -934,6 +974,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show History
+         * @description Show what happened to a document, oldest first: upload, readings, corrections, decisions, exports.
+         */
+        get: operations["show_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/readings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Readings
+         * @description Show every reading of a document, and where they differ.
+         */
+        get: operations["show_readings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -966,6 +1046,92 @@ export interface paths {
          * @description Verify that no event was changed, removed, inserted or cut off, and that every review item is as they left it.
          */
         get: operations["verify_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Exports
+         * @description List exports, newest first.
+         */
+        get: operations["list_exports"];
+        put?: never;
+        /**
+         * Create Export
+         * @description Export approved documents as a file, or to a webhook, which needs the scope `operate`, too.
+         *
+         *     The documents are chosen now; the file is made in the background.
+         */
+        post: operations["create_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Export
+         * @description Show how many documents an export would have, their totals, and its first rows. Nothing is exported.
+         */
+        post: operations["preview_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{export_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Export
+         * @description Show an export and how far it is.
+         */
+        get: operations["show_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{export_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Export
+         * @description Download the file of an export: each time the same bytes.
+         */
+        get: operations["download_export"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1653,7 +1819,7 @@ export interface paths {
         };
         /**
          * Readyz
-         * @description Check Temporal, PostgreSQL and a polling worker: 200 if all are available, else 503.
+         * @description Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503.
          */
         get: operations["readyz"];
         put?: never;
@@ -2328,6 +2494,27 @@ export interface components {
             newest: string;
         };
         /**
+         * ColumnChoice
+         * @description A column of the documents' table.
+         * @example {
+         *       "heading": "Invoice no.",
+         *       "name": "invoice_number"
+         *     }
+         */
+        ColumnChoice: {
+            /**
+             * Name
+             * @description What the column has.
+             * @enum {string}
+             */
+            name: "file_name" | "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "vendor_country" | "payment_reference" | "source" | "received_at" | "approved_by" | "approved_at" | "document_id";
+            /**
+             * Heading
+             * @description Its heading; by default its name.
+             */
+            heading?: string | null;
+        };
+        /**
          * Comparison
          * @description The differences from `from_version` to `to_version`: steps, and in `fields` everything else.
          */
@@ -2440,6 +2627,43 @@ export interface components {
              * @description Null in lists.
              */
             decision: unknown;
+        };
+        /**
+         * Csv
+         * @description Text in the form of RFC 4180; with line items, a zip file of two.
+         * @example {
+         *       "bom": true,
+         *       "decimal": ",",
+         *       "format": "csv",
+         *       "separator": ";"
+         *     }
+         */
+        Csv: {
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "csv";
+            /**
+             * Separator
+             * @description Character between two cells.
+             * @default ,
+             * @enum {string}
+             */
+            separator?: "," | ";" | "\t";
+            /**
+             * Decimal
+             * @description Character before the decimals of a number.
+             * @default .
+             * @enum {string}
+             */
+            decimal?: "." | ",";
+            /**
+             * Bom
+             * @description Whether the file begins with a byte order mark, by which Excel recognises UTF-8.
+             * @default true
+             */
+            bom?: boolean;
         };
         /**
          * Decided
@@ -2707,6 +2931,17 @@ export interface components {
          */
         DocumentDecision: "approved" | "rejected";
         /**
+         * DocumentHistory
+         * @description What happened to a document, oldest first.
+         */
+        DocumentHistory: {
+            /**
+             * Events
+             * @description The events.
+             */
+            events: components["schemas"]["HistoryEvent"][];
+        };
+        /**
          * DocumentPage
          * @description A page of documents, latest upload first.
          */
@@ -2721,6 +2956,22 @@ export interface components {
              * @description Pass this as `after` to get the next page; null on the last page.
              */
             after: string | null;
+        };
+        /**
+         * DocumentReadings
+         * @description Every reading of a document, the one that is used first.
+         */
+        DocumentReadings: {
+            /**
+             * Readings
+             * @description The readings.
+             */
+            readings: components["schemas"]["Reading"][];
+            /**
+             * Fields
+             * @description The fields that any of them found.
+             */
+            fields: components["schemas"]["ReadField"][];
         };
         /**
          * DocumentStatus
@@ -2963,6 +3214,188 @@ export interface components {
              * @default pending
              */
             status: components["schemas"]["RunStatus"];
+        };
+        /**
+         * Export
+         * @description An export: a file, or messages to a URL.
+         */
+        Export: {
+            /**
+             * Export Id
+             * @description Id of the export.
+             * @example exp_0f9c6c4b3a2d4e5f8a7b6c5d4e
+             */
+            export_id: string;
+            /** @description `preparing`, `sending` (to a webhook), `ready` or `failed`. */
+            status: components["schemas"]["Status"];
+            /** @description What was ordered. */
+            wanted: components["schemas"]["ExportOrder"];
+            /**
+             * Documents
+             * @description How many documents it has.
+             */
+            documents: number;
+            /**
+             * Done
+             * @description How many of them are written; while it is `sending`, sent.
+             */
+            done: number;
+            /**
+             * Size Bytes
+             * @description Size of its file; null before there is one.
+             */
+            size_bytes: number | null;
+            /**
+             * Sha256
+             * @description Digest of its file: it never changes.
+             */
+            sha256: string | null;
+            /**
+             * Error
+             * @description Why it failed; empty if it did not.
+             */
+            error: string;
+            /**
+             * Created By
+             * @description Who ordered it.
+             */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Ended At
+             * @description When it ended; null before.
+             */
+            ended_at: string | null;
+            /**
+             * File Name
+             * @description Name of its file.
+             * @example export-2026-11-30-0f9c6c.csv
+             */
+            readonly file_name: string;
+        };
+        /**
+         * ExportOrder
+         * @description Which approved documents are exported, with which columns, and as what.
+         * @example {
+         *       "period": {
+         *         "of": "approved",
+         *         "since": "2026-11-01",
+         *         "time_zone": "Europe/Berlin",
+         *         "until": "2026-11-30"
+         *       },
+         *       "to": {
+         *         "bom": true,
+         *         "decimal": ",",
+         *         "format": "csv",
+         *         "separator": ";"
+         *       }
+         *     }
+         * @example {
+         *       "columns": [
+         *         {
+         *           "name": "invoice_number"
+         *         },
+         *         {
+         *           "name": "total"
+         *         }
+         *       ],
+         *       "to": {
+         *         "format": "xlsx"
+         *       },
+         *       "which": "all"
+         *     }
+         */
+        ExportOrder: {
+            /**
+             * To
+             * @description The format.
+             */
+            to: components["schemas"]["Csv"] | components["schemas"]["Xlsx"] | components["schemas"]["WebhookMessages"];
+            /** @description The days. */
+            period?: components["schemas"]["Period"];
+            /**
+             * Which
+             * @description `new`: documents that no export has since they were approved; `all`: those again, too.
+             * @default new
+             * @enum {string}
+             */
+            which?: "new" | "all";
+            /**
+             * Columns
+             * @description The columns in their order.
+             * @default [
+             *       {
+             *         "name": "vendor_name"
+             *       },
+             *       {
+             *         "name": "vendor_vat_id"
+             *       },
+             *       {
+             *         "name": "invoice_number"
+             *       },
+             *       {
+             *         "name": "date"
+             *       },
+             *       {
+             *         "name": "due_date"
+             *       },
+             *       {
+             *         "name": "currency"
+             *       },
+             *       {
+             *         "name": "net"
+             *       },
+             *       {
+             *         "name": "tax"
+             *       },
+             *       {
+             *         "name": "total"
+             *       },
+             *       {
+             *         "name": "iban"
+             *       },
+             *       {
+             *         "name": "approved_by"
+             *       },
+             *       {
+             *         "name": "approved_at"
+             *       },
+             *       {
+             *         "name": "file_name"
+             *       },
+             *       {
+             *         "name": "document_id"
+             *       }
+             *     ]
+             */
+            columns?: components["schemas"]["ColumnChoice"][];
+            /**
+             * Line Columns
+             * @description The columns of a second table, of line items; none: no such table.
+             * @default []
+             */
+            line_columns?: components["schemas"]["LineColumnChoice"][];
+        };
+        /**
+         * ExportPage
+         * @description A page of exports, newest first.
+         */
+        ExportPage: {
+            /**
+             * Exports
+             * @description The exports of this page.
+             */
+            exports: components["schemas"]["Export"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
         };
         /**
          * FactsIn
@@ -3403,6 +3836,12 @@ export interface components {
             broken: components["schemas"]["BrokenHandler"][];
         };
         /**
+         * Happened
+         * @description What happened to a document.
+         * @enum {string}
+         */
+        Happened: "received" | "read" | "corrected" | "unlocked" | "undone" | "assigned" | "postponed" | "approved_first" | "approved" | "rejected" | "reopened" | "exported";
+        /**
          * HealthOut
          * @description The process is running.
          */
@@ -3414,6 +3853,51 @@ export interface components {
              * @constant
              */
             status?: "ok";
+        };
+        /**
+         * HistoryEvent
+         * @description One thing that happened to a document.
+         */
+        HistoryEvent: {
+            /**
+             * At
+             * Format: date-time
+             * @description When it was done.
+             */
+            at: string;
+            /** @description What happened; `read`: a reading of its bytes was stored, perhaps for an earlier document with the same ones. */
+            what: components["schemas"]["Happened"];
+            /**
+             * By
+             * @description Who did it; null for a reading.
+             */
+            by: string | null;
+            /**
+             * Field
+             * @description The field that was corrected, unlocked or undone.
+             */
+            field: string | null;
+            /**
+             * Value
+             * @description Its new value; of a reading the reader, of an export the format, of an assignment the person.
+             */
+            value: string | null;
+            /**
+             * Was
+             * @description Its value before.
+             */
+            was: string | null;
+            /**
+             * Why
+             * @description The reason that was given; empty if there is none.
+             * @default
+             */
+            why: string;
+            /**
+             * Export Id
+             * @description The export; null for other events.
+             */
+            export_id: string | null;
         };
         /**
          * HoldKind
@@ -3886,6 +4370,26 @@ export interface components {
             limits: components["schemas"]["TagLimit"][];
         };
         /**
+         * LineColumnChoice
+         * @description A column of the table of line items.
+         * @example {
+         *       "name": "quantity"
+         *     }
+         */
+        LineColumnChoice: {
+            /**
+             * Name
+             * @description What the column has.
+             * @enum {string}
+             */
+            name: "document_id" | "vendor_name" | "invoice_number" | "currency" | "position" | "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
+            /**
+             * Heading
+             * @description Its heading; by default its name.
+             */
+            heading?: string | null;
+        };
+        /**
          * ListedDefinition
          * @description The newest version of a definition, and the definition's aliases.
          */
@@ -4349,6 +4853,45 @@ export interface components {
             payloads: components["schemas"]["EncodedPayload-Output"][];
         };
         /**
+         * Period
+         * @description The days, both included, within which a document must lie; without them, all documents.
+         * @example {
+         *       "of": "approved",
+         *       "since": "2026-11-01",
+         *       "until": "2026-11-30"
+         *     }
+         */
+        Period: {
+            /**
+             * @description Which date counts: that of the approval, that of the invoice, or that of the upload.
+             * @default approved
+             */
+            of?: components["schemas"]["PeriodOf"];
+            /**
+             * Since
+             * @description The first day.
+             */
+            since?: string | null;
+            /**
+             * Until
+             * @description The last day.
+             */
+            until?: string | null;
+            /**
+             * Time Zone
+             * @description Where days begin; times in the file are those of this zone, too.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            time_zone?: string;
+        };
+        /**
+         * PeriodOf
+         * @description The date by which a period selects documents.
+         * @enum {string}
+         */
+        PeriodOf: "approved" | "invoice_date" | "received";
+        /**
          * PostponeIn
          * @description The end of the postponement, and the reason.
          * @example {
@@ -4376,6 +4919,37 @@ export interface components {
              * @default
              */
             why?: string;
+        };
+        /**
+         * Preview
+         * @description What an export would have.
+         */
+        Preview: {
+            /**
+             * Documents
+             * @description How many documents.
+             */
+            documents: number;
+            /**
+             * Exported Before
+             * @description How many of them an export has already.
+             */
+            exported_before: number;
+            /**
+             * Sums
+             * @description Their totals by currency.
+             */
+            sums: components["schemas"]["Sum"][];
+            /**
+             * Kinds
+             * @description What each column has.
+             */
+            kinds: ("text" | "amount" | "date" | "time")[];
+            /**
+             * Rows
+             * @description The first rows: amounts as exact decimals, dates as 2026-11-30; null for an empty cell.
+             */
+            rows: (string | null)[][];
         };
         /**
          * Problem
@@ -4597,6 +5171,33 @@ export interface components {
             quotas: components["schemas"]["SetQuota"][];
         };
         /**
+         * ReadField
+         * @description A field in every reading, in the order of the readings.
+         */
+        ReadField: {
+            /**
+             * Name
+             * @description Name of the field.
+             * @example total
+             */
+            name: string;
+            /**
+             * Values
+             * @description Its values; null where a reading has none.
+             */
+            values: (string | null)[];
+            /**
+             * Sources
+             * @description Where each value was found.
+             */
+            sources: string[];
+            /**
+             * Differs
+             * @description Whether the readings disagree, regardless of how a value is written.
+             */
+            differs: boolean;
+        };
+        /**
          * ReadPart
          * @description A value that an expression read, as JSON, shortened if it is long; None: it had no value.
          */
@@ -4640,6 +5241,60 @@ export interface components {
              * @example no worker polls the task queue 'docrail'
              */
             worker: string;
+            /**
+             * Store
+             * @description Whether documents can be stored.
+             * @example ok
+             */
+            store: string;
+        };
+        /**
+         * Reading
+         * @description One reading of a document's bytes.
+         */
+        Reading: {
+            /**
+             * Version
+             * @description Version of the readers, with the model and its prompt if one read it, and `@RUN` if a run read it again.
+             * @example 12.2
+             */
+            version: string;
+            /**
+             * Read At
+             * Format: date-time
+             * @description When it was stored.
+             */
+            read_at: string;
+            /**
+             * Reader
+             * @description The reader whose values were chosen: xml, gemini, text or ocr.
+             */
+            reader: string;
+            /**
+             * Readers
+             * @description Every reader that found something.
+             */
+            readers: string[];
+            /**
+             * Model
+             * @description Name and version of the model; empty without one.
+             */
+            model: string;
+            /**
+             * Confidence
+             * @description Confidence in the reading, from 0 to 1, before anyone corrected it.
+             */
+            confidence: number;
+            /**
+             * Line Items
+             * @description How many line items it has.
+             */
+            line_items: number;
+            /**
+             * Is Used
+             * @description Whether the document's values come from it.
+             */
+            is_used: boolean;
         };
         /**
          * ReasonIn
@@ -5833,6 +6488,12 @@ export interface components {
             created: boolean;
         };
         /**
+         * Status
+         * @description How an export stands. PREPARING: its file is being made; SENDING: it is, and goes to the receiver.
+         * @enum {string}
+         */
+        Status: "preparing" | "sending" | "ready" | "failed";
+        /**
          * StatusFilter
          * @description Filter letters by whether they are resolved.
          * @enum {string}
@@ -6369,6 +7030,28 @@ export interface components {
             version?: number | null;
         };
         /**
+         * Sum
+         * @description The documents of one currency.
+         */
+        Sum: {
+            /**
+             * Currency
+             * @description ISO 4217 code; null for documents that state none.
+             */
+            currency: string | null;
+            /**
+             * Documents
+             * @description How many there are.
+             */
+            documents: number;
+            /**
+             * Total
+             * @description Sum of their totals, taxes included.
+             * @example 18230.45
+             */
+            total: string;
+        };
+        /**
          * TagLimit
          * @description A limited resource. Author, time and reason of a change are kept until it is reset.
          */
@@ -6723,6 +7406,27 @@ export interface components {
             decided?: components["schemas"]["AnswerPart"][];
         };
         /**
+         * WebhookMessages
+         * @description JSON messages to a URL, signed with the tenant's secret `webhooks`; needs the scope `operate`.
+         * @example {
+         *       "format": "webhook",
+         *       "url": "https://books.example/invoices"
+         *     }
+         */
+        WebhookMessages: {
+            /**
+             * Url
+             * @description Where to. The workers' setting `allowed_hosts` must allow its host.
+             * @example https://books.example/in
+             */
+            url: string;
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "webhook";
+        };
+        /**
          * WhyIn
          * @description The reason for pausing or resuming a run.
          * @example {
@@ -6760,6 +7464,20 @@ export interface components {
              * @description Only items for this group of people.
              */
             group?: string | null;
+        };
+        /**
+         * Xlsx
+         * @description A workbook for Excel; line items are its second sheet.
+         * @example {
+         *       "format": "xlsx"
+         *     }
+         */
+        Xlsx: {
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "xlsx";
         };
         /**
          * ProblemOut
@@ -7674,6 +8392,58 @@ export interface operations {
             };
         };
     };
+    stream_events: {
+        parameters: {
+            query?: {
+                /** @description ids of up to 8 runs whose steps are watched too, separated by commas */
+                runs?: string | null;
+            };
+            header?: {
+                /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
+    stream_run_events: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
     list_reviews: {
         parameters: {
             query?: {
@@ -8189,6 +8959,52 @@ export interface operations {
             };
         };
     };
+    show_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentHistory"];
+                };
+            };
+        };
+    };
+    show_readings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentReadings"];
+                };
+            };
+        };
+    };
     list_audit: {
         parameters: {
             query?: {
@@ -8233,6 +9049,128 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChainCheck"];
+                };
+            };
+        };
+    };
+    list_exports: {
+        parameters: {
+            query?: {
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportPage"];
+                };
+            };
+        };
+    };
+    create_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the same key returns the same run or document, however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+        };
+    };
+    preview_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+        };
+    };
+    show_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the export. */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+        };
+    };
+    download_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the export. */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the file: CSV, zip, XLSX, or one JSON message a line */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
         };

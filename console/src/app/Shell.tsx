@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 
 import { HelpDialog, helpOpened } from '@/keyboard/HelpDialog'
 import { useCommands } from '@/keyboard/use_commands'
+import { useLive } from '@/live/live'
 import { SignInDialog } from '@/signin/SignInDialog'
 
 import { Banners } from './Banners'
@@ -30,6 +31,7 @@ export function Shell() {
   const isPhone = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false })
   useCommands({ 'general.help': () => helpOpened.set(true), 'general.palette': openPalette })
   useFocusOnNavigation(close)
+  useLive()
   return (
     <>
       <a className="skip-link" href="#content" onClick={focusContent}>
