@@ -87,6 +87,7 @@ ROUTERS = (
     failures.router,
     executions.router,
     events.router,
+    fleet.v1_router,
     reviews.router,
     corrections.router,
     history.router,

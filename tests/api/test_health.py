@@ -32,6 +32,8 @@ async def test_readiness_names_a_missing_worker(workerless: Service) -> None:
     response = await workerless.http.get("/readyz")
     assert response.status_code == 503
     assert "no worker polls the task queue" in response.json()["worker"]
+    shown = await workerless.http.get("/v1/health")
+    assert (shown.status_code, shown.json()) == (200, response.json())
 
 
 async def test_metrics_count_by_route_template(http: httpx.AsyncClient) -> None:
