@@ -29,6 +29,7 @@ from docrail.api import (
     corrections,
     definitions,
     documents,
+    events,
     executions,
     exports,
     failures,
@@ -65,6 +66,7 @@ from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
+from docrail.services.events.service import MOST_STREAMS, Events
 from docrail.services.exports.files import ExportFiles
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
@@ -84,6 +86,8 @@ ROUTERS = (
     failures.retries_router,
     failures.router,
     executions.router,
+    events.router,
+    fleet.v1_router,
     reviews.router,
     corrections.router,
     history.router,
@@ -128,7 +132,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     api.state.registry = CollectorRegistry()
     api.state.access = Access.of_mode(settings.access, _identity_provider(settings))
-    api.state.public_url = settings.public_url
+    api.state.public_url, api.state.most_streams = settings.public_url, MOST_STREAMS
     register(api)
     _add_routes(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
@@ -141,9 +145,11 @@ def _lifespan(settings: Settings, connection: Connection) -> Callable[[FastAPI],
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         async with open_app(settings, connection) as app:
             api.state.app, api.state.drawings = app, Drawings()
+            api.state.events = Events(app, api.state.most_streams)
             first = asyncio.create_task(print_first_key(app.db)) if settings.access == "keys" else None
             settle()
             yield
+            api.state.events.close()
             if first:
                 first.cancel()
 

@@ -5,7 +5,7 @@ the cookie of a browser session, else, in local mode, by coming from this machin
 """
 
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, assert_never, cast
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
@@ -15,12 +15,13 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from docrail.adapters.http.browsers import SAFE_METHODS
+from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.postgres.tenants import enter_tenant
 from docrail.api.body_sizes import BODY_BYTES
 from docrail.api.parameters import AppDep
 from docrail.services.access.identity_provider import IdentityProvider
-from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, local_principal
-from docrail.services.access.service import PREFIX, SESSION_LIFETIME, verify_key, verify_session
+from docrail.services.access.models import DEFAULT_TENANT, Method, Principal, Scope, local_principal
+from docrail.services.access.service import PREFIX, SESSION_LIFETIME, check_session, verify_key, verify_session
 from docrail.services.app import App
 from docrail.services.errors import CrossSite, Forbidden, Unauthenticated
 
@@ -87,6 +88,27 @@ async def _of_header(app: App, access: Access, authorization: str) -> Principal:
     if access.provider is None:
         raise Unauthenticated(f"the bearer token is no API key: keys begin with {PREFIX}")
     return await access.provider.verify(app.db, token)
+
+
+async def is_still(who: Principal, request: Request, app: App) -> bool:
+    """Return whether the request's credentials still name this caller, for an answer that goes on for long.
+
+    A database that does not answer revokes nothing.
+    """
+    try:
+        match who.method:
+            case Method.LOCAL | Method.INTERNAL:
+                return True
+            case Method.KEY | Method.TOKEN:
+                return who == await _of_header(app, access_of(request), request.headers["authorization"])
+            case Method.SESSION:
+                return who == await check_session(app.db, session_cookie(request) or "")
+            case _:
+                assert_never(who.method)
+    except Unauthenticated:
+        return False
+    except (OSError, TimeoutError, *DATABASE_ERRORS):
+        return True
 
 
 async def _of_cookie(app: App, request: Request, cookie: str) -> Principal:

@@ -269,6 +269,7 @@ BY_MODEL = {
     "PublishIn.definition": "The definition as YAML or JSON text, or as a JSON object.",
     "ReadPart.value": "The value as JSON, shortened if it is long; null if it had none.",
     "RecordedMove.after": "What the alias names after the move; null if it was removed.",
+    "Readiness.store": "Whether documents can be stored.",
     "Readiness.worker": "Whether a worker polls for runs.",
     "RetriedRun.steps": "What becomes of each step, by id.",
     "ChosenRoute.rule": "Number of the rule that decided, from 0; null for the default.",

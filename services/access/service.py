@@ -157,10 +157,7 @@ async def open_session(db: asyncpg.Pool, who: Principal, *, issuer: str | None =
 
 async def verify_session(db: asyncpg.Pool, cookie: str) -> OpenedSession:
     """Return a session's principal by its cookie, which is replaced every hour of use. Raises: Unauthenticated."""
-    with all_tenants():  # whose session it is, is not known before
-        stored = await repository.load_session(db, _hash(cookie))
-    if stored is None:
-        raise Unauthenticated("the session has ended: sign in again")
+    stored = await _load_session(db, cookie)
     with of_tenant(stored.principal.tenant_id):
         if stored.is_rotation_due:
             new = secrets.token_hex(32)
@@ -169,6 +166,20 @@ async def verify_session(db: asyncpg.Pool, cookie: str) -> OpenedSession:
         if stored.is_use_due:
             await repository.record_seen(db, stored.session_id)
     return OpenedSession(stored.principal)
+
+
+async def check_session(db: asyncpg.Pool, cookie: str) -> Principal:
+    """Return a session's principal. The cookie stays, for an answer that has begun. Raises: Unauthenticated."""
+    return (await _load_session(db, cookie)).principal
+
+
+async def _load_session(db: asyncpg.Pool, cookie: str) -> repository.StoredSession:
+    """Return a valid session, whose tenant is not known before. Raises: Unauthenticated."""
+    with all_tenants():
+        stored = await repository.load_session(db, _hash(cookie))
+    if stored is None:
+        raise Unauthenticated("the session has ended: sign in again")
+    return stored
 
 
 async def end_session(db: asyncpg.Pool, cookie: str) -> None:

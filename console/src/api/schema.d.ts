@@ -645,6 +645,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Events
+         * @description Report what changes in the tenant, as far as the caller may read it: kind, id and version, no content.
+         */
+        get: operations["stream_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Run Events
+         * @description Report each change of a run: its steps, its questions to people, its failures, and those of its nested runs.
+         */
+        get: operations["stream_run_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Health
+         * @description Show which services are available. Unlike `/readyz` it returns 200 whatever it finds: it answers a person.
+         */
+        get: operations["show_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews": {
         parameters: {
             query?: never;
@@ -1949,7 +2009,7 @@ export interface paths {
         };
         /**
          * Readyz
-         * @description Check Temporal, PostgreSQL and a polling worker: 200 if all are available, else 503.
+         * @description Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503.
          */
         get: operations["readyz"];
         put?: never;
@@ -5765,6 +5825,12 @@ export interface components {
              * @example no worker polls the task queue 'docrail'
              */
             worker: string;
+            /**
+             * Store
+             * @description Whether documents can be stored.
+             * @example ok
+             */
+            store: string;
         };
         /**
          * Reading
@@ -9218,6 +9284,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Execution"];
+                };
+            };
+        };
+    };
+    stream_events: {
+        parameters: {
+            query?: {
+                /** @description ids of up to 8 runs whose steps are watched too, separated by commas */
+                runs?: string | null;
+            };
+            header?: {
+                /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
+    stream_run_events: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
+    show_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
         };
