@@ -46,6 +46,15 @@ Limit = Annotated[int, Query(ge=1, le=500, description="most items on the page")
 After = Annotated[
     str | None, Query(max_length=4096, description="the `after` of the previous page; without it, the first page")
 ]
+OpenGroups = Annotated[
+    str | None,
+    Query(
+        max_length=4096,
+        pattern=r"^([0-9]{1,9}-[0-9]{1,9}(,[0-9]{1,9}-[0-9]{1,9})*)?$",
+        description="the groups of steps to open, separated by commas; the last ones are opened first",
+    ),
+]
+"""Groups that the plan does not have are ignored: the version may have changed."""
 MOST = 2**53
 """Largest whole number in JSON that every reader takes exactly; PostgreSQL's and Temporal's have 64 bits."""
 
