@@ -48,6 +48,7 @@ from docrail.api.auth import Access, CookieRotation
 from docrail.api.body_limit import BodyLimit, CloseUnread
 from docrail.api.boundary import Boundary
 from docrail.api.codec import TemporalUi
+from docrail.api.console import add_console
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.errors import register
@@ -163,6 +164,7 @@ def _add_routes(api: FastAPI) -> None:
     for router in FOR_STRANGERS:
         api.include_router(router, dependencies=[Depends(no_repeated_keys)])
     add_docs(api)
+    add_console(api)
 
 
 def _identity_provider(settings: Settings) -> IdentityProvider | None:

@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from docrail.api.app import create_app
 from docrail.api.auth import Requirement, current_principal
+from docrail.api.console import PAGES as CONSOLE_PAGES
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Scope
 from docrail.services.access.service import open_session, verify_key
@@ -27,14 +28,17 @@ PUBLIC = {
     "GET /readyz",
     "POST /v1/callbacks/{token}",  # the token is signed
     "POST /v1/session",  # signs in with the key in its body
+    "GET /v1/session/methods",  # for the page on which people sign in
     "GET /v1/session/oidc",  # signs in at the identity provider
     "GET /v1/session/oidc/callback",
     "/openapi.json",
     "/docs",
     "/docs/start.js",
     "/docs/assets",
+    "/assets/{name}",
+    *CONSOLE_PAGES,
 }
-"""Routes without a permission. The pages of the documentation are the same in every installation."""
+"""Routes without a permission. The pages of the documentation and the console are the same in every installation."""
 OF_EVERY_CALLER = {"GET /v1/me", "DELETE /v1/session"}
 OF_OPERATOR = {
     "GET /metrics",
