@@ -30,8 +30,10 @@ from docrail.api import (
     definitions,
     documents,
     executions,
+    exports,
     failures,
     fleet,
+    history,
     keys,
     limits,
     metrics,
@@ -63,6 +65,7 @@ from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
+from docrail.services.exports.files import ExportFiles
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
 from docrail.settings import Settings
@@ -84,7 +87,9 @@ ROUTERS = (
     executions.router,
     reviews.router,
     corrections.router,
+    history.router,
     audit.router,
+    exports.router,
     definitions.router,
     definitions.aliases_router,
     routing.router,
@@ -194,6 +199,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             temporal=await open_client(connection),
             blobs=BlobStore(store.sub("blobs"), turns_in(pool, BLOBS)),
             values=ValueStore(store.sub("values"), turns_in(pool, VALUES)),
+            exports=ExportFiles(store.sub("exports")),
             catalogue=load_catalogue(settings.handlers),
             task_queue=settings.task_queue,
             resource_limits=settings.resource_limits,

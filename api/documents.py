@@ -141,7 +141,8 @@ async def _drawings_of(request: Request) -> originals.Drawings:
 Page = Annotated[int, Path(ge=1, le=MOST_PAGES, description="counted from 1")]
 
 
-def _of(media_type: str, description: str) -> dict[int | str, dict[str, object]]:
+def binary(media_type: str, description: str) -> dict[int | str, dict[str, object]]:
+    """Return the description of a response that is no JSON."""
     return {
         200: {"description": description, "content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}
     }
@@ -150,7 +151,7 @@ def _of(media_type: str, description: str) -> dict[int | str, dict[str, object]]
 @router.get(
     "/{document_id}/original",
     response_class=Response,
-    responses=_of(BYTES, "the bytes as they were sent") | problems(NotFound),
+    responses=binary(BYTES, "the bytes as they were sent") | problems(NotFound),
 )
 async def download_original(document_id: str, who: MayRead, app: AppDep) -> Response:
     """Download a document as it was sent. It is not scanned: open it only if you trust its sender."""
@@ -162,7 +163,7 @@ async def download_original(document_id: str, who: MayRead, app: AppDep) -> Resp
 @router.get(
     "/{document_id}/pages/{number}.png",
     response_class=Response,
-    responses=_of(PNG, "the page")
+    responses=binary(PNG, "the page")
     | {304: {"description": "unchanged: `If-None-Match` has its `ETag`"}}
     | problems(NotFound, WrongState),
 )

@@ -186,6 +186,9 @@ CREATE TABLE public.documents (
     confidence double precision,
     metrics_recorded_at timestamp with time zone,
     decision text,
+    decided_at timestamp with time zone,
+    export_id text,
+    exported_at timestamp with time zone,
     original_removed_at timestamp with time zone,
     CONSTRAINT documents_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text]))),
     CONSTRAINT documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
@@ -201,6 +204,35 @@ CREATE TABLE public.executions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     run_id text,
     triggered_at timestamp with time zone
+);
+
+CREATE TABLE public.export_documents (
+    tenant_id text NOT NULL,
+    export_id text NOT NULL,
+    "position" integer NOT NULL,
+    document_id text NOT NULL,
+    CONSTRAINT export_documents_position_check CHECK (("position" > 0))
+);
+
+CREATE TABLE public.exports (
+    tenant_id text NOT NULL,
+    export_id text NOT NULL,
+    status text DEFAULT 'preparing'::text NOT NULL,
+    wanted json NOT NULL,
+    documents integer NOT NULL,
+    done integer DEFAULT 0 NOT NULL,
+    path text,
+    sha256 text,
+    size_bytes bigint,
+    error text DEFAULT ''::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT exports_check CHECK (((status = ANY (ARRAY['ready'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT exports_check1 CHECK (((status <> ALL (ARRAY['sending'::text, 'ready'::text])) OR (path IS NOT NULL))),
+    CONSTRAINT exports_documents_check CHECK ((documents >= 0)),
+    CONSTRAINT exports_export_id_check CHECK ((export_id ~ '^exp_[0-9a-f]{26}$'::text)),
+    CONSTRAINT exports_status_check CHECK ((status = ANY (ARRAY['preparing'::text, 'sending'::text, 'ready'::text, 'failed'::text])))
 );
 
 CREATE TABLE public.field_outcomes (
@@ -524,6 +556,12 @@ ALTER TABLE ONLY public.documents
 ALTER TABLE ONLY public.executions
     ADD CONSTRAINT executions_pkey PRIMARY KEY (execution_id);
 
+ALTER TABLE ONLY public.export_documents
+    ADD CONSTRAINT export_documents_pkey PRIMARY KEY (tenant_id, export_id, "position");
+
+ALTER TABLE ONLY public.exports
+    ADD CONSTRAINT exports_pkey PRIMARY KEY (tenant_id, export_id);
+
 ALTER TABLE ONLY public.field_outcomes
     ADD CONSTRAINT field_outcomes_pkey PRIMARY KEY (tenant_id, document_id, field);
 
@@ -615,7 +653,17 @@ CREATE UNIQUE INDEX documents_first ON public.documents USING btree (tenant_id, 
 
 CREATE INDEX documents_newest ON public.documents USING btree (tenant_id, received_at DESC, document_id DESC);
 
+CREATE INDEX documents_of_export ON public.documents USING btree (tenant_id, export_id) WHERE (export_id IS NOT NULL);
+
+CREATE INDEX documents_unexported ON public.documents USING btree (tenant_id, decided_at, document_id) WHERE ((decision = 'approved'::text) AND (export_id IS NULL));
+
 CREATE INDEX documents_unstarted ON public.documents USING btree (received_at) WHERE (run_started_at IS NULL);
+
+CREATE INDEX export_documents_of ON public.export_documents USING btree (tenant_id, document_id);
+
+CREATE INDEX exports_newest ON public.exports USING btree (tenant_id, created_at DESC, export_id DESC);
+
+CREATE INDEX exports_open ON public.exports USING btree (tenant_id, created_at) WHERE (ended_at IS NULL);
 
 CREATE INDEX field_outcomes_newest ON public.field_outcomes USING btree (tenant_id, decided_at DESC);
 
@@ -672,6 +720,12 @@ ALTER TABLE ONLY public.definition_aliases
 ALTER TABLE ONLY public.executions
     ADD CONSTRAINT executions_tenant_id_definition_id_version_fkey FOREIGN KEY (tenant_id, definition_id, version) REFERENCES public.definitions(tenant_id, definition_id, version);
 
+ALTER TABLE ONLY public.export_documents
+    ADD CONSTRAINT export_documents_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, document_id);
+
+ALTER TABLE ONLY public.export_documents
+    ADD CONSTRAINT export_documents_tenant_id_export_id_fkey FOREIGN KEY (tenant_id, export_id) REFERENCES public.exports(tenant_id, export_id);
+
 ALTER TABLE ONLY public.lake_versions
     ADD CONSTRAINT lake_versions_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, document_id);
 
@@ -709,6 +763,10 @@ CREATE POLICY all_rows ON public.document_counts TO docrail_fleet USING (true);
 CREATE POLICY all_rows ON public.documents TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.executions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.export_documents TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.exports TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.field_outcomes TO docrail_fleet USING (true);
 
@@ -772,6 +830,10 @@ ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.export_documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.exports ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.field_outcomes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lake_versions ENABLE ROW LEVEL SECURITY;
@@ -807,6 +869,10 @@ CREATE POLICY own_rows ON public.document_counts TO docrail_app USING ((tenant_i
 CREATE POLICY own_rows ON public.documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.executions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.export_documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.exports TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.field_outcomes TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 

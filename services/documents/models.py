@@ -92,6 +92,36 @@ class DocumentFilter:
     until: dt.datetime | None = None
 
 
+class PeriodOf(StrEnum):
+    """The date by which a period selects documents."""
+
+    APPROVED = "approved"
+    INVOICE_DATE = "invoice_date"
+    RECEIVED = "received"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedFilter:
+    """Selects approved documents. The ends of the period are times, for INVOICE_DATE days; both are optional."""
+
+    of: PeriodOf
+    since: dt.datetime | dt.date | None
+    before: dt.datetime | dt.date | None
+    """The first moment or day after the period."""
+    only_new: bool
+    """Whether to leave out those that an export has already."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedSum:
+    """The number of approved documents of a currency, how many of them were exported, and the sum of their totals."""
+
+    currency: str | None
+    documents: int
+    exported: int
+    total: Decimal
+
+
 @dataclass(frozen=True, slots=True)
 class ListedDocument:
     """One line of the list of documents. The fields of the invoice are null before it is read and assessed."""
@@ -125,6 +155,15 @@ class DocumentPage:
 
     documents: Annotated[list[ListedDocument], Field(description="The documents of this page.")]
     after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReading:
+    """A reading of a document's bytes, without the corrections of people."""
+
+    reader_version: str
+    read_at: dt.datetime
+    invoice: InvoiceData
 
 
 CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"

@@ -21,8 +21,20 @@ from docrail.services.documents.repository.documents import (
     mark_original_removed,
     mark_run_started,
 )
+from docrail.services.documents.repository.exported import (
+    give_back,
+    list_approved,
+    mark_taken_exported,
+    sum_approved,
+    take_approved,
+)
 from docrail.services.documents.repository.page_images import remove_images
-from docrail.services.documents.repository.readings import load_best_extraction, load_extraction, save_extraction
+from docrail.services.documents.repository.readings import (
+    list_readings,
+    load_best_extraction,
+    load_extraction,
+    save_extraction,
+)
 from docrail.services.documents.repository.vendors import forget, remember
 from docrail.services.errors import InvalidInput, NotFound
 from docrail.services.paging import after_of, text_of, token_of
@@ -31,9 +43,12 @@ __all__ = [
     "DOCUMENT_ID_PATTERN",
     "claim_metrics",
     "forget",
+    "give_back",
     "insert_change",
     "insert_document",
+    "list_approved",
     "list_documents",
+    "list_readings",
     "load_best_extraction",
     "load_changes",
     "load_corrections",
@@ -46,10 +61,13 @@ __all__ = [
     "mark_decided",
     "mark_original_removed",
     "mark_run_started",
+    "mark_taken_exported",
     "remember",
     "remove_images",
     "save_extraction",
     "show_document",
+    "sum_approved",
+    "take_approved",
     "undo_last",
 ]
 

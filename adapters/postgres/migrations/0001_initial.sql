@@ -22,12 +22,18 @@ CREATE TABLE documents (
     confidence          double precision,         -- NULL if nothing was read
     metrics_recorded_at timestamptz,
     decision            text CHECK (decision IN ('approved', 'rejected')), -- of its review item; NULL while that is open
+    decided_at          timestamptz,
+    export_id           text,                     -- the first export since it was decided; another one does not take it
+    exported_at         timestamptz,              -- NULL while that export is being made
     original_removed_at timestamptz,              -- the row outlives the bytes
     UNIQUE (tenant_id, document_id)
 );
 -- Of two concurrent uploads of the same bytes, exactly one is the first.
 CREATE UNIQUE INDEX documents_first ON documents (tenant_id, sha256) WHERE duplicate_of IS NULL;
 CREATE INDEX documents_newest ON documents (tenant_id, received_at DESC, document_id DESC);
+CREATE INDEX documents_unexported ON documents (tenant_id, decided_at, document_id)
+    WHERE decision = 'approved' AND export_id IS NULL;
+CREATE INDEX documents_of_export ON documents (tenant_id, export_id) WHERE export_id IS NOT NULL;
 CREATE INDEX documents_unstarted ON documents (received_at) WHERE run_started_at IS NULL;
 -- For the removal of old originals, across all tenants: blobs are shared.
 CREATE INDEX documents_by_sha256 ON documents (sha256);
@@ -423,6 +429,42 @@ CREATE TABLE review_counts (
     total     double precision NOT NULL,
     PRIMARY KEY (tenant_id, name, label)
 );
+
+-- Exports ------------------------------------------------------------------------------------------------------------
+
+-- What approved documents are passed on as: a file, or messages to a URL. A row exists before its file does.
+CREATE TABLE exports (
+    tenant_id   text NOT NULL,
+    export_id   text NOT NULL CHECK (export_id ~ '^exp_[0-9a-f]{26}$'),
+    status      text NOT NULL DEFAULT 'preparing' CHECK (status IN ('preparing', 'sending', 'ready', 'failed')),
+    wanted      json NOT NULL,                   -- the order
+    documents   integer NOT NULL CHECK (documents >= 0),
+    done        integer NOT NULL DEFAULT 0,      -- documents written, or sent while it is `sending`
+    path        text,                            -- of the file in the tenant's folder
+    sha256      text,
+    size_bytes  bigint,
+    error       text NOT NULL DEFAULT '',
+    created_by  text NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    ended_at    timestamptz,
+    PRIMARY KEY (tenant_id, export_id),
+    CHECK ((status IN ('ready', 'failed')) = (ended_at IS NOT NULL)),
+    CHECK (status NOT IN ('sending', 'ready') OR path IS NOT NULL)
+);
+CREATE INDEX exports_newest ON exports (tenant_id, created_at DESC, export_id DESC);
+CREATE INDEX exports_open ON exports (tenant_id, created_at) WHERE ended_at IS NULL;
+
+-- The documents of an export in their order, chosen when it is ordered: a repeated attempt writes the same ones.
+CREATE TABLE export_documents (
+    tenant_id   text NOT NULL,
+    export_id   text NOT NULL,
+    position    integer NOT NULL CHECK (position > 0),
+    document_id text NOT NULL,
+    PRIMARY KEY (tenant_id, export_id, position),
+    FOREIGN KEY (tenant_id, export_id) REFERENCES exports (tenant_id, export_id),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
+);
+CREATE INDEX export_documents_of ON export_documents (tenant_id, document_id);
 
 -- Access -------------------------------------------------------------------------------------------------------------
 

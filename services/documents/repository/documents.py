@@ -81,7 +81,11 @@ RETURNING true"""
 
 _LISTED = TypeAdapter(ListedDocument)
 
-MARK_DECIDED = "UPDATE documents SET decision = $3 WHERE tenant_id = $1 AND document_id = $2"
+# What is decided anew is exported anew.
+MARK_DECIDED = """
+UPDATE documents SET decision = $3, decided_at = CASE WHEN $3::text IS NOT NULL THEN now() END, export_id = NULL,
+       exported_at = NULL
+ WHERE tenant_id = $1 AND document_id = $2"""
 
 INSERT_ATTEMPTS = 3
 """An insert loses at most once to the first upload of the same bytes, and then sees it."""
