@@ -15,7 +15,8 @@ import { Name, Time } from '@/kit/Values'
 
 import classes from './FailuresPage.module.css'
 import { Letters } from './Letters'
-import { type Group, groupsQuery, type Result, useRetryLetters } from './queries'
+import { Outcome } from './Outcome'
+import { type Group, groupsQuery, useRetryLetters } from './queries'
 import type { FailuresSearch } from './search'
 
 const route = getRouteApi('/failures')
@@ -146,21 +147,6 @@ function RetryAll({ group, onClose }: { group: Group; onClose: () => void }) {
         </Row>
       </Stack>
     </Modal>
-  )
-}
-
-export function Outcome({ result }: { result: Result }) {
-  const { t } = useTranslation()
-  return (
-    <Stack gap={4} role="status">
-      <Text size="sm">{t('failures.retried', { count: result.retried })}</Text>
-      {result.refused.length > 0 && <Text size="sm">{t('failures.refused', { count: result.refused.length })}</Text>}
-      {result.refused.slice(0, 5).map((each) => (
-        <Text key={`${each.run_id} ${each.step_id}`} size="xs" c="dimmed">
-          {each.run_id}: {each.why}
-        </Text>
-      ))}
-    </Stack>
   )
 }
 

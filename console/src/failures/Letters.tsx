@@ -8,7 +8,7 @@ import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
 
 import classes from './FailuresPage.module.css'
-import { Outcome } from './FailuresPage'
+import { Outcome } from './Outcome'
 import { type Group, type Letter, lettersQuery, useDismiss, useRetryLetters } from './queries'
 
 export function Letters({ group, mayResolve }: { group: Group; mayResolve: boolean }) {

@@ -2,12 +2,11 @@
 import { SegmentedControl, TextInput } from '@mantine/core'
 import { useDebouncedValue, useInterval, useMediaQuery } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { keys } from '@/api/keys'
 import { useCommands } from '@/keyboard/use_commands'
 import { Banner } from '@/kit/Banner'
 import { useTitle } from '@/kit/Page'
@@ -15,7 +14,7 @@ import { Trouble } from '@/kit/Trouble'
 
 import type { RunAction } from './actions'
 import { ActDialog } from './ActDialog'
-import { graphQuery, type RunHead, statesQuery, type StepLine, stepsQuery } from './queries'
+import { graphQuery, type NodeState, type RunHead, statesQuery, type StepLine, stepsQuery } from './queries'
 import { RunHeader } from './run/RunHeader'
 import { nodeStates } from './run/node_states'
 import { StepPanel } from './run/StepPanel'
@@ -50,8 +49,11 @@ function OneRun({ runId }: { runId: string }) {
   const open = graph.data?.graph.open.join(',')
   const latest = useQuery({ ...statesQuery(runId, open ?? ''), enabled: open !== undefined })
   const run = latest.data?.run ?? graph.data?.run
-  const steps = useSteps(runId, wanted, run, view !== 'graph' || wanted !== '')
-  const states = useMemo(nodeStates, [])
+  const steps = useQuery({
+    ...stepsQuery(runId, wanted, JSON.stringify([run?.status, run?.counts])),
+    enabled: run !== undefined && (view !== 'graph' || wanted !== ''),
+  })
+  const states = useMemo(() => nodeStates(), [])
   useEffect(() => {
     const known = latest.data?.states ?? graph.data?.states
     if (known) states.apply(known)
@@ -139,7 +141,7 @@ function OneRun({ runId }: { runId: string }) {
           <StepPanel
             runId={runId}
             stepId={search.step}
-            state={stateOf(search.step, latest.data?.states, run)}
+            version={versionOf(search.step, latest.data?.states, run)}
             onClose={() => select(undefined)}
           />
         )}
@@ -149,10 +151,9 @@ function OneRun({ runId }: { runId: string }) {
   )
 }
 
-/** The state by which the panel notices a change: the step's own, or if it is not drawn, that of the run. */
-function stateOf(step: string, states: Record<string, import('./queries').NodeState> | undefined, run: RunHead) {
-  const attempts = Object.values(run.counts).reduce((sum, each, at) => sum + each * (at + 1), 0)
-  return states?.[step] ?? ({ status: run.status, attempts } as unknown as import('./queries').NodeState)
+/** Changes with the step, so that its details are asked for again: its state if it is drawn, else that of the run. */
+function versionOf(step: string, states: Readonly<Record<string, NodeState>> | undefined, run: RunHead): string {
+  return JSON.stringify(states?.[step] ?? [run.status, run.counts])
 }
 
 /** The open groups with more of them; the last ones are the most important. */
@@ -164,17 +165,6 @@ function opened(open: string | undefined, more: readonly string[]): string {
 function useGo() {
   const navigate = route.useNavigate()
   return (search: RunSearch) => void navigate({ search, replace: true })
-}
-
-/** The steps for list, timeline and search; asked for again when the run has changed. */
-function useSteps(runId: string, search: string, run: RunHead | undefined, isNeeded: boolean) {
-  const client = useQueryClient()
-  const steps = useQuery({ ...stepsQuery(runId, search), enabled: isNeeded })
-  const version = JSON.stringify([run?.status, run?.counts])
-  useEffect(() => {
-    void client.invalidateQueries({ queryKey: keys.runs.one(runId, 'steps') })
-  }, [client, runId, version])
-  return steps
 }
 
 /** Seconds since the epoch, running while something on the page runs. */

@@ -52,9 +52,10 @@ export const statesQuery = (runId: string, open: string) =>
     staleTime: 0,
   })
 
-export const stepsQuery = (runId: string, search: string) =>
+/** The steps of a run in plan order. `version` is whatever changes with the run. */
+export const stepsQuery = (runId: string, search: string, version: string) =>
   queryOptions({
-    queryKey: keys.runs.one(runId, 'steps', { search }),
+    queryKey: keys.runs.one(runId, 'steps', { search, version }),
     queryFn: ({ signal }) =>
       read(
         api.GET('/v1/runs/{run_id}/steps', {

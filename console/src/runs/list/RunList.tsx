@@ -28,6 +28,7 @@ const BEFORE_END = 20
 export function RunList({ runs, current, selected, maySelect, onSelect, onSelectAll, onEnd }: Props) {
   const { t } = useTranslation()
   const scroller = useRef<HTMLDivElement>(null)
+  // oxlint-disable-next-line react/incompatible-library -- the compiler leaves this component as it is
   const rows = useVirtualizer({
     count: runs.length,
     getScrollElement: () => scroller.current,

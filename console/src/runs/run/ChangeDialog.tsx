@@ -117,7 +117,7 @@ function Preview({
         {t('app.loading')}
       </Text>
     ) : null
-  const fates = Object.entries(found.steps).sort(([, a], [, b]) => ORDER.indexOf(a.fate) - ORDER.indexOf(b.fate))
+  const fates = Object.entries(found.steps).toSorted(([, a], [, b]) => ORDER.indexOf(a.fate) - ORDER.indexOf(b.fate))
   const counts = ORDER.map((fate) => [fate, fates.filter(([, each]) => each.fate === fate).length] as const)
   const words = counts.filter(([, count]) => count > 0).map(([fate, count]) => t(`runs.fate.count.${fate}`, { count }))
   return (

@@ -1,5 +1,5 @@
 /** A run at a glance: its state, how far it is, what may be done with it. */
-import { ActionIcon, Anchor, Badge, Button, Group, Menu, Progress, Text, Title, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Badge, Button, Group, Menu, Progress, Text, Title } from '@mantine/core'
 import { IconAlarm, IconDots, IconExternalLink } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -52,9 +52,9 @@ export function RunHeader({ run, now, onAct }: Props) {
               </Anchor>
             )}
             {run.started_at !== null && (
-              <Tooltip label={exactTime(new Date(run.started_at * 1000).toISOString())}>
-                <span tabIndex={0}>{t('runs.took', { duration: duration(Math.max(seconds ?? 0, 0)) })}</span>
-              </Tooltip>
+              <span title={exactTime(new Date(run.started_at * 1000).toISOString())}>
+                {t('runs.took', { duration: duration(Math.max(seconds ?? 0, 0)) })}
+              </span>
             )}
             <Anchor inherit href={run.history_url} target="_blank" rel="noreferrer">
               {t('runs.history')} <IconExternalLink size={12} aria-hidden />

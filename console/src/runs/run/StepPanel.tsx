@@ -10,7 +10,7 @@ import { duration, exactTime } from '@/format/dates'
 import { Id } from '@/kit/Values'
 import { Trouble } from '@/kit/Trouble'
 
-import { type Action, type NodeState, type StepDetail, stepQuery } from '../queries'
+import { type Action, type StepDetail, stepQuery } from '../queries'
 import { StatusBadge } from '../states'
 import { AnswerForm } from './AnswerForm'
 import { ChangeDialog, type Change } from './ChangeDialog'
@@ -21,14 +21,13 @@ import { ValueView } from './ValueView'
 type Props = {
   runId: string
   stepId: string
-  /** Its state as the drawing knows it: a new one asks for the details again. */
-  state: NodeState | undefined
+  /** Changes with the step. */
+  version: string
   onClose: () => void
 }
 
-export function StepPanel({ runId, stepId, state, onClose }: Props) {
+export function StepPanel({ runId, stepId, version, onClose }: Props) {
   const { t } = useTranslation()
-  const version = `${state?.status} ${state?.attempts} ${state?.items?.completed}`
   const found = useQuery(stepQuery(runId, stepId, version))
   const detail = found.data?.step.step_id === stepId ? found.data : undefined
   return (

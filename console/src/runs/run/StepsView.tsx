@@ -25,6 +25,7 @@ export function StepsView({ page, error, selected, onSelect }: Props) {
   const { t } = useTranslation()
   const scroller = useRef<HTMLDivElement>(null)
   const steps = page?.steps ?? []
+  // oxlint-disable-next-line react/incompatible-library -- the compiler leaves this component as it is
   const rows = useVirtualizer({
     count: steps.length,
     getScrollElement: () => scroller.current,
@@ -48,7 +49,7 @@ export function StepsView({ page, error, selected, onSelect }: Props) {
       </Text>
     )
   return (
-    <div ref={scroller} className={classes.rows} role="group" aria-label={t('runs.view.steps')} tabIndex={0}>
+    <div ref={scroller} className={classes.rows} role="group" aria-label={t('runs.view.steps')}>
       <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
         {rows.getVirtualItems().map((row) => {
           const step = steps[row.index]

@@ -24,6 +24,7 @@ export function TimelineView({ steps, now, selected, onSelect }: Props) {
   const { t } = useTranslation()
   const scroller = useRef<HTMLDivElement>(null)
   const timeline = useMemo(() => timelineOf(steps, now), [steps, now])
+  // oxlint-disable-next-line react/incompatible-library -- the compiler leaves this component as it is
   const rows = useVirtualizer({
     count: timeline.bars.length,
     getScrollElement: () => scroller.current,
@@ -45,7 +46,7 @@ export function TimelineView({ steps, now, selected, onSelect }: Props) {
           </span>
         ))}
       </div>
-      <div ref={scroller} className={classes.rows} tabIndex={0} role="group" aria-label={t('runs.timeline.label')}>
+      <div ref={scroller} className={classes.rows} role="group" aria-label={t('runs.timeline.label')}>
         <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
           {rows.getVirtualItems().map((row) => {
             const bar = timeline.bars[row.index]

@@ -18,56 +18,55 @@ function overlaps(places: Places): boolean {
 test('a step is to the right of those that it waits for, and no two overlap', () => {
   const edges = ['ab', 'ac', 'bd', 'cd'].map(([source = '', target = '']) => ({ source, target }))
   const places = placesOf({ nodes: [...'abcd'].map((id) => ({ id })), edges })
-  for (const { source, target } of edges) expect(places[source]!.x + NODE_WIDTH).toBeLessThan(places[target]!.x)
+  for (const { source, target } of edges)
+    expect((places[source]?.x ?? NaN) + NODE_WIDTH).toBeLessThan(places[target]?.x ?? NaN)
   expect(overlaps(places)).toBe(false)
 })
 
 test('three hundred nodes with many arrows do not overlap', () => {
-  const layers = Array.from({ length: 6 }, (_, layer) => Array.from({ length: 50 }, (_, at) => `n${layer}_${at}`))
-  const edges = layers
-    .slice(1)
-    .flatMap((layer, above) =>
-      layer.flatMap((target, at) => [0, 1, 2].map((by) => ({ source: layers[above]![(at + by) % 50]!, target }))),
-    )
-  expect(overlaps(placesOf({ nodes: layers.flat().map((id) => ({ id })), edges }))).toBe(false)
+  const id = (layer: number, at: number) => `n${layer}_${at % 50}`
+  const all = Array.from({ length: 300 }, (_, number) => ({ layer: Math.floor(number / 50), at: number % 50 }))
+  const edges = all
+    .filter(({ layer }) => layer > 0)
+    .flatMap(({ layer, at }) => [0, 1, 2].map((by) => ({ source: id(layer - 1, at + by), target: id(layer, at) })))
+  expect(overlaps(placesOf({ nodes: all.map(({ layer, at }) => ({ id: id(layer, at) })), edges }))).toBe(false)
 })
 
 test('a drawing is laid out once for its key', async () => {
-  const made: FakeWorker[] = []
-  const queue = layoutQueue(() => fakeWorker(made))
+  const { queue, workers } = fakes()
   const first = queue.place('a', chain(3))
-  made[0]!.finish({ s0: { x: 1, y: 2 } })
+  workers[0]?.finish({ s0: { x: 1, y: 2 } })
   expect(await first).toEqual({ s0: { x: 1, y: 2 } })
   expect(await queue.place('a', chain(3))).toBe(await first)
   expect(queue.known('a')).toBe(await first)
-  expect(made).toHaveLength(1)
-  expect(made[0]!.terminated).toBe(true)
+  expect(workers.map((each) => each.terminated)).toEqual([true])
 })
 
 test('a newer drawing stops the layout before', async () => {
-  const made: FakeWorker[] = []
-  const queue = layoutQueue(() => fakeWorker(made))
+  const { queue, workers } = fakes()
   const first = queue.place('a', chain(3))
   const second = queue.place('b', chain(2))
   await expect(first).rejects.toThrow('newer drawing')
-  expect(made[0]!.terminated).toBe(true)
-  made[1]!.finish({})
+  expect(workers[0]?.terminated).toBe(true)
+  workers[1]?.finish({})
   expect(await second).toEqual({})
 })
 
-type FakeWorker = LayoutWorker & { finish: (places: Places) => void; terminated: boolean }
+type FakeWorker = EventTarget & { terminated: boolean; finish: (places: Places) => void }
 
-function fakeWorker(made: FakeWorker[]): FakeWorker {
-  const worker: FakeWorker = {
-    onmessage: null,
-    onerror: null,
-    terminated: false,
-    postMessage: () => undefined,
-    terminate: () => {
-      worker.terminated = true
-    },
-    finish: (data) => worker.onmessage?.call(worker as unknown as Worker, new MessageEvent('message', { data })),
-  }
-  made.push(worker)
-  return worker
+function fakes() {
+  const workers: FakeWorker[] = []
+  const queue = layoutQueue((): LayoutWorker => {
+    const worker = Object.assign(new EventTarget(), {
+      terminated: false,
+      postMessage: () => undefined,
+      terminate: () => {
+        worker.terminated = true
+      },
+      finish: (data: Places) => worker.dispatchEvent(new MessageEvent('message', { data })),
+    })
+    workers.push(worker)
+    return worker
+  })
+  return { queue, workers }
 }

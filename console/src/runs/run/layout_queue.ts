@@ -4,7 +4,7 @@
  */
 import type { Drawing, Places } from './layout'
 
-export type LayoutWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>
+export type LayoutWorker = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>
 
 const MOST_KEPT = 30
 
@@ -29,9 +29,9 @@ export function layoutQueue(createWorker: () => LayoutWorker) {
       reject(new DOMException('a newer drawing is laid out', 'AbortError'))
     }
     running = { worker, stop }
-    worker.onmessage = (event: MessageEvent<Places>) => resolve(event.data)
-    worker.onerror = (event) => reject(new Error(event.message || 'the layout failed'))
-    worker.postMessage(drawing)
+    worker.addEventListener('message', (event: MessageEvent<Places>) => resolve(event.data))
+    worker.addEventListener('error', (event) => reject(new Error(event.message || 'the layout failed')))
+    worker.postMessage(drawing) // oxlint-disable-line unicorn/require-post-message-target-origin -- a worker has none
     try {
       const places = await promise
       keep(key, places)

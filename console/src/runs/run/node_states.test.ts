@@ -19,7 +19,7 @@ const state = (status: NodeState['status'], attempts = 0): NodeState => ({
 test('a patch wakes up only the nodes that have changed', () => {
   const states = nodeStates()
   states.apply({ a: state('running'), b: state('pending') })
-  const [a, b] = [vi.fn(), vi.fn()]
+  const [a, b] = [vi.fn<() => void>(), vi.fn<() => void>()]
   states.subscribe('a', a)
   states.subscribe('b', b)
   expect(states.apply({ a: state('completed', 1), b: state('pending') })).toEqual(['a'])
@@ -44,7 +44,7 @@ test('a node that is not drawn any more has no state', () => {
 
 test('whoever has left is not called', () => {
   const states = nodeStates()
-  const listener = vi.fn()
+  const listener = vi.fn<() => void>()
   states.subscribe('a', listener)()
   states.apply({ a: state('running') })
   expect(listener).not.toHaveBeenCalled()
