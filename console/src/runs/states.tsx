@@ -45,20 +45,34 @@ export function isOver(status: Status): boolean {
   return OVER.has(status)
 }
 
+/** The colour of bars, edges and other plain areas. */
 export function colourOf(status: Status): string {
-  return LOOKS[status].colour
+  const { colour } = LOOKS[status]
+  return colour === 'gray' ? 'var(--mantine-color-gray-5)' : `var(--mantine-color-${colour}-filled)`
 }
 
 /** The icon of a status. It needs its word next to it, or an accessible name. */
 export function StatusIcon({ status, size = 14 }: { status: Status; size?: number }) {
   const { icon: Icon, colour } = LOOKS[status]
-  return <Icon size={size} stroke={2} color={`var(--mantine-color-${colour}-text)`} aria-hidden />
+  return (
+    <Icon
+      size={size}
+      stroke={2}
+      color={colour === 'yellow' ? 'var(--mantine-color-yellow-8)' : `var(--mantine-color-${colour}-text)`}
+      aria-hidden
+    />
+  )
 }
 
 export function StatusBadge({ status }: { status: Status }) {
   const { t } = useTranslation()
   return (
-    <Badge color={colourOf(status)} leftSection={<StatusIcon status={status} size={13} />} data-status={status}>
+    <Badge
+      color={LOOKS[status].colour}
+      c="var(--mantine-color-text)"
+      leftSection={<StatusIcon status={status} size={13} />}
+      data-status={status}
+    >
       {t(`runs.status.${status}`)}
     </Badge>
   )

@@ -37,7 +37,7 @@ export const NodeView = memo(function NodeView({ id, data, selected }: NodeProps
       data-selected={selected || undefined}
       role="group"
       aria-label={`${title}: ${word}`}
-      style={{ '--colour': `var(--mantine-color-${colourOf(status)}-filled)` } as React.CSSProperties}
+      style={{ '--colour': colourOf(status) } as React.CSSProperties}
     >
       <Handle type="target" position={Position.Left} isConnectable={false} />
       <div className={classes.icon}>{state ? <StatusIcon status={status} size={16} /> : null}</div>

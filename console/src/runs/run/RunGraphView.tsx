@@ -1,5 +1,5 @@
 /** The drawing of a run. Nodes keep their places; their states come as patches (`node_states.ts`). */
-import '@xyflow/react/dist/base.css'
+import '@xyflow/react/dist/style.css'
 
 import { Alert, Center, Loader, useComputedColorScheme } from '@mantine/core'
 import {
@@ -11,8 +11,9 @@ import {
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
+  useStore,
 } from '@xyflow/react'
-import { useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
@@ -38,17 +39,18 @@ type Props = {
 
 const NODE_TYPES = { drawn: NodeView }
 const LARGEST_FITTED = 40
+const FIT = { maxZoom: 1, padding: 0.1 }
 
 export function RunGraphView(props: Props) {
   const { t } = useTranslation()
-  const { places, problem } = usePlaces(props.digest, props.graph)
+  const { placed, problem } = usePlaced(props.digest, props.graph)
   if (problem)
     return (
       <Alert color="red" title={t('runs.graph.failed')}>
         {problem}
       </Alert>
     )
-  if (!places) {
+  if (!placed) {
     return (
       <Center h="100%">
         <Loader size="sm" aria-label={t('runs.graph.drawing')} />
@@ -58,13 +60,13 @@ export function RunGraphView(props: Props) {
   return (
     <ReactFlowProvider>
       <StatesContext value={props.states}>
-        <Canvas {...props} places={places} />
+        <Canvas {...props} {...placed} />
       </StatesContext>
     </ReactFlowProvider>
   )
 }
 
-function Canvas({ graph, places, selected, focus, states, onSelect, onOpen }: Props & { places: Places }) {
+function Canvas({ graph, places, selected, focus, states, onSelect, onOpen }: Props & Placed) {
   const { t } = useTranslation()
   const scheme = useComputedColorScheme('light')
   const nodes = useMemo(() => nodesOf(graph, places), [graph, places])
@@ -73,8 +75,12 @@ function Canvas({ graph, places, selected, focus, states, onSelect, onOpen }: Pr
     () => nodes.map((node) => (node.id === selected ? { ...node, selected: true } : node)),
     [nodes, selected],
   )
-  useLookAt(selected ?? focus, graph)
-  const act = (node: DrawnNode) => (node.data.kind === null ? onOpen(node.id) : onSelect(node.id))
+  const lookAtOpened = useView(graph, selected, focus)
+  const act = (node: DrawnNode) => {
+    if (node.data.kind !== null) return onSelect(node.id)
+    lookAtOpened(node.id)
+    onOpen(node.id)
+  }
   return (
     <ReactFlow
       className={classes.canvas}
@@ -95,8 +101,7 @@ function Canvas({ graph, places, selected, focus, states, onSelect, onOpen }: Pr
       nodesConnectable={false}
       edgesFocusable={false}
       onlyRenderVisibleElements
-      fitView={graph.nodes.length <= LARGEST_FITTED}
-      fitViewOptions={{ maxZoom: 1, padding: 0.1 }}
+      fitViewOptions={FIT}
       ariaLabelConfig={{ 'controls.ariaLabel': t('runs.graph.controls'), 'minimap.ariaLabel': t('runs.graph.minimap') }}
       proOptions={{ hideAttribution: true }}
     >
@@ -126,38 +131,65 @@ const MINIMAP: Record<Model<'StepStatus'>, string> = {
   cancelled: 'var(--mantine-color-orange-6)',
 }
 
-/** Moves the view to a node when it is selected or found; not when states change. */
-function useLookAt(wanted: string | undefined, graph: Graph): void {
+/**
+ * Moves the view: to what is selected or to look at in a large drawing, into a group that was opened, and over the whole
+ * of a small drawing when its room changes. States never move it. Returns what to call before a group opens.
+ */
+function useView(graph: Graph, selected: string | undefined, focus: string | undefined): (group: string) => void {
   const flow = useReactFlow()
-  const isDrawn = wanted !== undefined && graph.nodes.some((node) => node.id === wanted)
+  const width = useStore((state) => state.width)
   const isLarge = graph.nodes.length > LARGEST_FITTED
-  useEffect(() => {
-    if (!isDrawn || !isLarge) return
-    const timer = requestAnimationFrame(() => {
-      const node = flow.getNode(wanted)
+  const start = useRef(selected ?? focus)
+  const place = useRef<number>(undefined)
+  const show = useCallback(
+    (id: string | undefined) => {
+      const node = id === undefined ? undefined : flow.getNode(id)
       if (!node) return
       const { x, y } = node.position
       void flow.setCenter(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2, { zoom: 0.9 })
-    })
-    return () => cancelAnimationFrame(timer)
-  }, [wanted, isDrawn, isLarge, flow])
+    },
+    [flow],
+  )
+  useEffect(() => {
+    const opened = place.current === undefined ? undefined : graph.nodes[place.current]?.id
+    place.current = undefined
+    if (opened === undefined && graph.nodes.length <= LARGEST_FITTED) return
+    return later(() => show(opened ?? start.current))
+  }, [graph, show])
+  useEffect(() => {
+    if (isLarge) return later(() => show(selected))
+  }, [isLarge, selected, show])
+  useEffect(() => {
+    if (!isLarge && width > 0) return later(() => void flow.fitView(FIT))
+  }, [flow, isLarge, width])
+  return (group) => {
+    place.current = graph.nodes.findIndex((node) => node.id === group)
+  }
 }
 
-function usePlaces(digest: string, graph: Graph): { places?: Places; problem?: string } {
+/** Runs once the nodes are drawn and have their room. */
+function later(run: () => void): () => void {
+  const timer = setTimeout(run, 50)
+  return () => clearTimeout(timer)
+}
+
+type Placed = { graph: Graph; places: Places }
+
+/** The drawing with its layout. While a new one is laid out, the one before stays. */
+function usePlaced(digest: string, graph: Graph): { placed?: Placed; problem?: string } {
   const key = `${digest}|${graph.open.join(',')}`
-  const [latest, setLatest] = useState<{ key: string; places?: Places; problem?: string }>({ key: '' })
+  const [latest, setLatest] = useState<{ placed?: Placed; problem?: string }>({})
   useEffect(() => {
     let current = true
     layouts.place(key, graph).then(
-      (places) => current && setLatest({ key, places }),
-      (error: Error) => current && error.name !== 'AbortError' && setLatest({ key, problem: error.message }),
+      (places) => current && setLatest({ placed: { graph, places } }),
+      (error: Error) => current && error.name !== 'AbortError' && setLatest({ problem: error.message }),
     )
     return () => {
       current = false
     }
   }, [key, graph])
-  const places = layouts.known(key)
-  return places ? { places } : latest.key === key ? latest : {}
+  return latest
 }
 
 function nodesOf(graph: Graph, places: Places): DrawnNode[] {

@@ -1,5 +1,5 @@
 /** What a run waits for, who can answer, and until when. */
-import { Alert, Anchor, Stack, Text } from '@mantine/core'
+import { Anchor, Stack, Text } from '@mantine/core'
 import { IconClockPause } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
@@ -8,6 +8,7 @@ import type { Model } from '@/api/client'
 import { time } from '@/format/dates'
 
 import { waitsQuery } from '../queries'
+import classes from './WaitsBar.module.css'
 
 type Wait = Model<'OpenWait'>
 
@@ -27,13 +28,8 @@ export function WaitsBar({
   const waits = found.data?.waits ?? []
   if (waits.length === 0) return null
   return (
-    <Alert
-      color="yellow"
-      icon={<IconClockPause size={18} aria-hidden />}
-      p="xs"
-      radius={0}
-      aria-label={t('runs.waits.label')}
-    >
+    <section className={classes.waits} aria-label={t('runs.waits.label')}>
+      <IconClockPause size={18} aria-hidden />
       <Stack gap={2}>
         {waits.slice(0, SHOWN).map((wait) => (
           <Text key={`${wait.run_id} ${wait.step_id}`} size="sm">
@@ -55,7 +51,7 @@ export function WaitsBar({
           </Text>
         )}
       </Stack>
-    </Alert>
+    </section>
   )
 }
 
