@@ -30,6 +30,7 @@ from docrail.dag.language.step_kinds import StepKind
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.definitions import service as definitions
+from docrail.services.documents.service import load_file_names
 from docrail.services.engine import WORKER, describe, history_url, status_of, worker_answers
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.model_config import SHOWN
@@ -56,6 +57,8 @@ class RunHead:
     """SHA-256 of that version: drawings of the same version are alike."""
     document_id: str | None
     """The document that it is about; null if there is none."""
+    file_name: str | None
+    """The document's file name; null if there is none."""
     outer_run_id: str | None
     """The run that it is a part of; null if it is none."""
     status: RunStatus
@@ -164,6 +167,12 @@ class KnownRun:
     plan: Plan
     progress: RunProgress
     unknown: str
+    file_name: str | None
+
+    @property
+    def document_id(self) -> str | None:
+        """Return the id of its document; None if there is none."""
+        return _document_of(self.description)
 
     @property
     def is_nested(self) -> bool:
@@ -276,9 +285,17 @@ async def load_run(app: App, principal: Principal, run_id: str) -> KnownRun:
     except Unavailable as error:
         if error.service == "Temporal":
             raise
-        return KnownRun(description, stored.version, stored.digest, plan, _bare(description), str(error))
-    unknown = "" if progress.steps else progress.reason
-    return KnownRun(description, stored.version, stored.digest, plan, progress, unknown)
+        progress, unknown = _bare(description), str(error)
+    else:
+        unknown = "" if progress.steps else progress.reason
+    document_id = _document_of(description)
+    names = await load_file_names(app.db, principal.tenant_id, [document_id]) if document_id else {}
+    file_name = names.get(document_id or "")
+    return KnownRun(description, stored.version, stored.digest, plan, progress, unknown, file_name)
+
+
+def _document_of(description: WorkflowExecutionDescription) -> str | None:
+    return description.typed_search_attributes.get(DOCUMENT)
 
 
 async def _progress(
@@ -311,7 +328,8 @@ def _head(app: App, principal: Principal, run_id: str, known: KnownRun) -> RunHe
         definition_id=known.plan.id,
         version=known.version,
         digest=known.digest,
-        document_id=known.description.typed_search_attributes.get(DOCUMENT),
+        document_id=known.document_id,
+        file_name=known.file_name,
         outer_run_id=None if parent is None else outer_run_id(parent),
         status=progress.status,
         stopping=progress.stopping,

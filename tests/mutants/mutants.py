@@ -953,6 +953,14 @@ API = (
         "a request with two different keys uses one of them",
     ),
     Mutant(
+        "all-in-every-tab",
+        "services/inbox/repository.py",
+        "AND CASE status WHEN '{status}' THEN true ELSE false END AND",
+        "AND",
+        ("tests/services/test_inbox.py",),
+        "a tab of the inbox shows the documents of its index, whatever their status is",
+    ),
+    Mutant(
         "originals-in-caches",
         "api/documents.py",
         'KEPT, NOT_KEPT = "private, no-cache", "no-store"',

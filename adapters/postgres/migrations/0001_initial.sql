@@ -34,6 +34,12 @@ CREATE INDEX documents_newest ON documents (tenant_id, received_at DESC, documen
 CREATE INDEX documents_unexported ON documents (tenant_id, decided_at, document_id)
     WHERE decision = 'approved' AND export_id IS NULL;
 CREATE INDEX documents_of_export ON documents (tenant_id, export_id) WHERE export_id IS NOT NULL;
+-- For the tabs of the inbox: what is still to do, what was decided, and the archive.
+CREATE INDEX documents_undecided ON documents (tenant_id, received_at DESC, document_id DESC) WHERE decision IS NULL;
+CREATE INDEX documents_decided ON documents (tenant_id, decision, received_at DESC, document_id DESC)
+    WHERE decision IS NOT NULL AND exported_at IS NULL;
+CREATE INDEX documents_exported ON documents (tenant_id, received_at DESC, document_id DESC)
+    WHERE exported_at IS NOT NULL;
 CREATE INDEX documents_unstarted ON documents (received_at) WHERE run_started_at IS NULL;
 -- For the removal of old originals, across all tenants: blobs are shared.
 CREATE INDEX documents_by_sha256 ON documents (sha256);
@@ -208,6 +214,8 @@ CREATE TABLE dead_letters (
     CHECK ((status = 'resolved') = (resolution IS NOT NULL))
 );
 CREATE INDEX dead_letters_newest ON dead_letters (tenant_id, failed_at DESC, run_id DESC, step_id DESC);
+CREATE INDEX dead_letters_of_document ON dead_letters (tenant_id, document_id)
+    WHERE document_id IS NOT NULL AND (status <> 'resolved' OR resolution IN ('abort', 'dismiss'));
 CREATE INDEX dead_letters_open ON dead_letters (tenant_id, error_type) WHERE status <> 'resolved';
 
 -- What people did to runs and their failed steps. Append-only.
@@ -349,6 +357,7 @@ CREATE TABLE reviews (
     run_id             text NOT NULL,
     step_id            text,
     run_document_id    text,                              -- the document of the run that asks
+    file_name          text,                              -- of the document, if there is one
     -- For a human step's item about a document: the item of that document, which represents it in the queue. Open while
     -- that item is decided: the run has not received its answer yet.
     document_review_id text,
@@ -408,6 +417,47 @@ CREATE INDEX reviews_unanswered ON reviews (tenant_id, document_review_id)
     WHERE document_review_id IS NOT NULL AND status = 'open';
 CREATE INDEX reviews_with_sla ON reviews (due_at) WHERE status = 'open' AND sla_from IS NOT NULL;
 CREATE INDEX reviews_unfiled ON reviews (tenant_id, document_id) WHERE revision > filed_revision;
+
+-- An open item is postponed until its time has come.
+CREATE FUNCTION review_status(status text, postponed_until timestamptz, as_of timestamptz) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN status = 'open' AND postponed_until > as_of THEN 'postponed' ELSE status END;
+
+-- What people see of each document, and the only definition of its status. It reads the tables of several nouns, as the
+-- caller of the view (row-level security), and is read by the inbox alone.
+CREATE VIEW document_states WITH (security_invoker = true) AS
+SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.received_at, d.decision, d.exported_at,
+       CASE WHEN d.exported_at IS NOT NULL THEN 'exported'
+            WHEN d.decision IS NOT NULL THEN d.decision
+            WHEN r.status = 'open' THEN
+                CASE WHEN review_status(r.status, r.postponed_until, now()) = 'postponed' THEN 'postponed'
+                     WHEN r.first_approval IS NOT NULL THEN 'second'
+                     ELSE 'attention' END
+            WHEN f.status <> 'resolved' THEN 'failed'
+            WHEN f.status = 'resolved' OR r.status = 'closed' THEN 'dismissed'
+            ELSE 'reading' END AS status,
+       d.duplicate_of, s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency,
+       s.vat_id, s.name_key,
+       (SELECT o.document_id FROM seen_invoices o
+         WHERE o.tenant_id = s.tenant_id AND o.number_key = s.number_key AND o.seen_at < s.seen_at
+           AND (o.vat_id = s.vat_id OR o.name_key = s.name_key)
+         ORDER BY o.seen_at LIMIT 1) AS look_alike,
+       coalesce(r.run_id, f.run_id, CASE WHEN d.run_started_at IS NOT NULL THEN d.run_id END) AS run_id,
+       r.review_id, r.due_at, r.reasons, r.postponed_until, r.assigned_to, r.decided_by,
+       r.first_approval ->> 'by' AS first_approved_by,
+       CASE WHEN r.claimed_until > now() THEN r.claimed_by END AS claimed_by,
+       CASE WHEN r.claimed_until > now() THEN r.claimed_until END AS claimed_until,
+       CASE WHEN r.review_id IS NULL THEN d.confidence ELSE (r.summary ->> 'confidence')::float8 END AS confidence,
+       f.error_type, f.error_message
+  FROM documents d
+  LEFT JOIN seen_invoices s ON s.tenant_id = d.tenant_id AND s.document_id = d.document_id
+  LEFT JOIN reviews r ON r.tenant_id = d.tenant_id AND r.document_id = d.document_id
+  LEFT JOIN LATERAL ( -- an open failure, else the last one that a person set aside
+      SELECT l.status, l.run_id, l.error_type, l.error_message FROM dead_letters l
+       WHERE l.tenant_id = d.tenant_id AND l.document_id = d.document_id
+         AND (l.status <> 'resolved' OR l.resolution IN ('abort', 'dismiss'))
+       ORDER BY l.status = 'resolved', l.failed_at DESC, l.run_id, l.step_id
+       LIMIT 1) AS f ON true;
 
 -- Shares of an item's SLA that were reported. Another due_at is another SLA.
 CREATE TABLE sla_events (

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List Documents
-         * @description List documents, latest upload first.
+         * @description List documents with their status, latest upload first.
          */
         get: operations["list_documents"];
         put?: never;
@@ -22,6 +22,26 @@ export interface paths {
          * @description Store a document and start its run. The stored bytes are durable when this returns.
          */
         post: operations["upload_document"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count Documents
+         * @description Count documents by status.
+         */
+        get: operations["count_documents"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -70,6 +90,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/send-again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send Again
+         * @description Try a failed document again: its failed steps are retried. A dismissed one is read again.
+         */
+        post: operations["send_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dismiss Document
+         * @description Set the failure of a document aside. A run that waits because of it is aborted.
+         */
+        post: operations["dismiss_document"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents/{document_id}/original": {
         parameters: {
             query?: never;
@@ -105,6 +165,26 @@ export interface paths {
          *     top left.
          */
         get: operations["show_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/pages/{number}/words": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Words
+         * @description Show the words of a page and where they are on its image, in reading order; a scan's come from OCR.
+         */
+        get: operations["show_words"];
         put?: never;
         post?: never;
         delete?: never;
@@ -930,6 +1010,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reviews/approve/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Approval
+         * @description Show what a bulk approval would do: what is approved, with its sums, and what stays open and why.
+         *
+         *     Approve exactly that with the `token`: an item that changes in between stays open.
+         */
+        post: operations["preview_approval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews/approve": {
         parameters: {
             query?: never;
@@ -942,6 +1044,8 @@ export interface paths {
         /**
          * Approve Many
          * @description Approve documents without problems. The problems of the others are reported per item; these stay open.
+         *
+         *     Of a preview, at most 100 items are approved at once: repeat it with the `token` of the result until that is null.
          */
         post: operations["approve_many"];
         delete?: never;
@@ -1076,6 +1180,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/fields/{field}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Type Field
+         * @description Lock a field to what a person typed: `4.904,95`, `12.04.2014`, `12 Apr`.
+         *
+         *     `understood` shows how it was read. If two readings are possible, the document decides, or the text is refused with
+         *     both (`ambiguous-value`).
+         */
+        put: operations["type_field"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/line-items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Edit Lines
+         * @description Edit the line items by row: set a cell, insert and delete rows, paste rows of a spreadsheet.
+         *
+         *     Amounts are read as a person types them. The line items are then locked as a whole; undo takes all edits of one
+         *     request back.
+         */
+        post: operations["edit_lines"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents/{document_id}/undo": {
         parameters: {
             query?: never;
@@ -1116,6 +1266,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show History
+         * @description Show what happened to a document, oldest first: upload, readings, corrections, decisions, exports.
+         */
+        get: operations["show_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/readings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Readings
+         * @description Show every reading of a document, and where they differ.
+         */
+        get: operations["show_readings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reviews/{review_id}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Review View
+         * @description Show a document's item as a page needs it, in one answer. It claims nothing.
+         */
+        get: operations["show_review_view"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -1148,6 +1358,92 @@ export interface paths {
          * @description Verify that no event was changed, removed, inserted or cut off, and that every review item is as they left it.
          */
         get: operations["verify_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Exports
+         * @description List exports, newest first.
+         */
+        get: operations["list_exports"];
+        put?: never;
+        /**
+         * Create Export
+         * @description Export approved documents as a file, or to a webhook, which needs the scope `operate`, too.
+         *
+         *     The documents are chosen now; the file is made in the background.
+         */
+        post: operations["create_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Export
+         * @description Show how many documents an export would have, their totals, and its first rows. Nothing is exported.
+         */
+        post: operations["preview_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{export_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Export
+         * @description Show an export and how far it is.
+         */
+        get: operations["show_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{export_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Export
+         * @description Download the file of an export: each time the same bytes.
+         */
+        get: operations["download_export"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2061,6 +2357,37 @@ export interface components {
             status?: string;
         };
         /**
+         * ApprovalPreview
+         * @description What a bulk approval would do. Nothing is changed.
+         */
+        ApprovalPreview: {
+            /**
+             * Items
+             * @description What would become of each.
+             */
+            items: components["schemas"]["PreviewedItem"][];
+            /**
+             * Approved
+             * @description Number of items that would be approved.
+             */
+            approved: number;
+            /**
+             * Sums
+             * @description Their totals by currency.
+             */
+            sums: components["schemas"]["docrail__services__reviews__bulk__Sum"][];
+            /**
+             * Matching
+             * @description Number of items that match; of more than 500, the first are previewed.
+             */
+            matching: number;
+            /**
+             * Token
+             * @description For the approval of exactly these items as they are now; null if none would be approved.
+             */
+            token: string | null;
+        };
+        /**
          * AssignIn
          * @description The person to assign the item to.
          * @example {
@@ -2281,7 +2608,7 @@ export interface components {
         };
         /**
          * BulkApprovalIn
-         * @description The items to approve.
+         * @description The items to approve: either as they were shown, or those of a preview by its token.
          * @example {
          *       "items": [
          *         {
@@ -2296,8 +2623,13 @@ export interface components {
              * Items
              * @description The items to approve, each with the digest that was shown.
              */
-            items: components["schemas"]["ShownItem"][];
-        };
+            items?: components["schemas"]["ShownItem"][];
+            /**
+             * Token
+             * @description of a preview
+             */
+            token?: string;
+        } & (unknown | unknown);
         /**
          * BulkIn
          * @description The letters to retry: those listed, or the open ones that match, oldest failure first.
@@ -2351,17 +2683,6 @@ export interface components {
             reason?: string;
         };
         /**
-         * BulkOut
-         * @description The result for each item, in the given order.
-         */
-        BulkOut: {
-            /**
-             * Items
-             * @description The items, in order.
-             */
-            items: components["schemas"]["BulkOutcome"][];
-        };
-        /**
          * BulkOutcome
          * @description The result for one item of a bulk approval; `why` gives the reason if it was not approved.
          */
@@ -2381,6 +2702,22 @@ export interface components {
              * @description Why the item was not approved; null if it was.
              */
             why: string | null;
+        };
+        /**
+         * BulkResult
+         * @description The result for each item, in the given order.
+         */
+        BulkResult: {
+            /**
+             * Items
+             * @description What became of each.
+             */
+            items: components["schemas"]["BulkOutcome"][];
+            /**
+             * Token
+             * @description The token for the items of the preview that are left; null if all were tried.
+             */
+            token: string | null;
         };
         /**
          * CandidateOut
@@ -2414,6 +2751,12 @@ export interface components {
                 number
             ] | null;
         };
+        /**
+         * Certainty
+         * @description A confidence in words; UNKNOWN: nothing was read.
+         * @enum {string}
+         */
+        Certainty: "high" | "medium" | "low" | "unknown";
         /**
          * ChainCheck
          * @description The result of verifying the chain.
@@ -2584,6 +2927,27 @@ export interface components {
             newest: string;
         };
         /**
+         * ColumnChoice
+         * @description A column of the documents' table.
+         * @example {
+         *       "heading": "Invoice no.",
+         *       "name": "invoice_number"
+         *     }
+         */
+        ColumnChoice: {
+            /**
+             * Name
+             * @description What the column has.
+             * @enum {string}
+             */
+            name: "file_name" | "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "vendor_country" | "payment_reference" | "source" | "received_at" | "approved_by" | "approved_at" | "document_id";
+            /**
+             * Heading
+             * @description Its heading; by default its name.
+             */
+            heading?: string | null;
+        };
+        /**
          * Comparison
          * @description The differences from `from_version` to `to_version`: steps, and in `fields` everything else.
          */
@@ -2696,6 +3060,43 @@ export interface components {
              * @description Null in lists.
              */
             decision: unknown;
+        };
+        /**
+         * Csv
+         * @description Text in the form of RFC 4180; with line items, a zip file of two.
+         * @example {
+         *       "bom": true,
+         *       "decimal": ",",
+         *       "format": "csv",
+         *       "separator": ";"
+         *     }
+         */
+        Csv: {
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "csv";
+            /**
+             * Separator
+             * @description Character between two cells.
+             * @default ,
+             * @enum {string}
+             */
+            separator?: "," | ";" | "\t";
+            /**
+             * Decimal
+             * @description Character before the decimals of a number.
+             * @default .
+             * @enum {string}
+             */
+            decimal?: "." | ",";
+            /**
+             * Bom
+             * @description Whether the file begins with a byte order mark, by which Excel recognises UTF-8.
+             * @default true
+             */
+            bom?: boolean;
         };
         /**
          * Decided
@@ -2885,6 +3286,43 @@ export interface components {
             created_at: string;
         };
         /**
+         * DeleteRows
+         * @description Delete rows.
+         */
+        DeleteRows: {
+            /**
+             * @description `delete`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            do: "delete";
+            /**
+             * Row
+             * @description Number of the first, from 0.
+             */
+            row: number;
+            /**
+             * Count
+             * @description How many.
+             * @default 1
+             */
+            count?: number;
+        };
+        /**
+         * DismissIn
+         * @description Why the failure needs no work.
+         * @example {
+         *       "reason": "an advertisement"
+         *     }
+         */
+        DismissIn: {
+            /**
+             * Reason
+             * @description recorded with the action
+             * @default
+             */
+            reason?: string;
+        };
+        /**
          * Document
          * @description An uploaded document. Its run is at `/v1/runs/{run_id}` once `run_started_at` is set.
          */
@@ -2957,14 +3395,37 @@ export interface components {
             source: string;
         };
         /**
-         * DocumentDecision
-         * @description How people, or straight-through rules, decided on a document.
-         * @enum {string}
+         * DocumentCounts
+         * @description The number of documents by status; every status is there.
          */
-        DocumentDecision: "approved" | "rejected";
+        DocumentCounts: {
+            /**
+             * Counts
+             * @description By status.
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Total
+             * @description Of all statuses.
+             */
+            total: number;
+        };
+        /**
+         * DocumentHistory
+         * @description What happened to a document, oldest first.
+         */
+        DocumentHistory: {
+            /**
+             * Events
+             * @description The events.
+             */
+            events: components["schemas"]["HistoryEvent"][];
+        };
         /**
          * DocumentPage
-         * @description A page of documents, latest upload first.
+         * @description A page of documents.
          */
         DocumentPage: {
             /**
@@ -2979,11 +3440,33 @@ export interface components {
             after: string | null;
         };
         /**
-         * DocumentStatus
-         * @description WAITING: its run has not started; STARTED: it has; SUCCESS, FAILED: as the run's step `record_metrics` counts.
+         * DocumentReadings
+         * @description Every reading of a document, the one that is used first.
+         */
+        DocumentReadings: {
+            /**
+             * Readings
+             * @description The readings.
+             */
+            readings: components["schemas"]["Reading"][];
+            /**
+             * Fields
+             * @description The fields that any of them found.
+             */
+            fields: components["schemas"]["ReadField"][];
+        };
+        /**
+         * DocumentSort
+         * @description Sort orders of documents. Those without the value come last.
          * @enum {string}
          */
-        DocumentStatus: "waiting" | "started" | "success" | "failed";
+        DocumentSort: "newest" | "oldest" | "due" | "total" | "vendor";
+        /**
+         * DocumentStatus
+         * @description The status of a document: ATTENTION and SECOND wait for a person, READING for Docrail, the others for no one.
+         * @enum {string}
+         */
+        DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "dismissed";
         /**
          * DocumentType
          * @description Whether the document requests money or returns some.
@@ -3221,6 +3704,188 @@ export interface components {
             status: components["schemas"]["RunStatus"];
         };
         /**
+         * Export
+         * @description An export: a file, or messages to a URL.
+         */
+        Export: {
+            /**
+             * Export Id
+             * @description Id of the export.
+             * @example exp_0f9c6c4b3a2d4e5f8a7b6c5d4e
+             */
+            export_id: string;
+            /** @description `preparing`, `sending` (to a webhook), `ready` or `failed`. */
+            status: components["schemas"]["Status"];
+            /** @description What was ordered. */
+            wanted: components["schemas"]["ExportOrder"];
+            /**
+             * Documents
+             * @description How many documents it has.
+             */
+            documents: number;
+            /**
+             * Done
+             * @description How many of them are written; while it is `sending`, sent.
+             */
+            done: number;
+            /**
+             * Size Bytes
+             * @description Size of its file; null before there is one.
+             */
+            size_bytes: number | null;
+            /**
+             * Sha256
+             * @description Digest of its file: it never changes.
+             */
+            sha256: string | null;
+            /**
+             * Error
+             * @description Why it failed; empty if it did not.
+             */
+            error: string;
+            /**
+             * Created By
+             * @description Who ordered it.
+             */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Ended At
+             * @description When it ended; null before.
+             */
+            ended_at: string | null;
+            /**
+             * File Name
+             * @description Name of its file.
+             * @example export-2026-11-30-0f9c6c.csv
+             */
+            readonly file_name: string;
+        };
+        /**
+         * ExportOrder
+         * @description Which approved documents are exported, with which columns, and as what.
+         * @example {
+         *       "period": {
+         *         "of": "approved",
+         *         "since": "2026-11-01",
+         *         "time_zone": "Europe/Berlin",
+         *         "until": "2026-11-30"
+         *       },
+         *       "to": {
+         *         "bom": true,
+         *         "decimal": ",",
+         *         "format": "csv",
+         *         "separator": ";"
+         *       }
+         *     }
+         * @example {
+         *       "columns": [
+         *         {
+         *           "name": "invoice_number"
+         *         },
+         *         {
+         *           "name": "total"
+         *         }
+         *       ],
+         *       "to": {
+         *         "format": "xlsx"
+         *       },
+         *       "which": "all"
+         *     }
+         */
+        ExportOrder: {
+            /**
+             * To
+             * @description The format.
+             */
+            to: components["schemas"]["Csv"] | components["schemas"]["Xlsx"] | components["schemas"]["WebhookMessages"];
+            /** @description The days. */
+            period?: components["schemas"]["Period"];
+            /**
+             * Which
+             * @description `new`: documents that no export has since they were approved; `all`: those again, too.
+             * @default new
+             * @enum {string}
+             */
+            which?: "new" | "all";
+            /**
+             * Columns
+             * @description The columns in their order.
+             * @default [
+             *       {
+             *         "name": "vendor_name"
+             *       },
+             *       {
+             *         "name": "vendor_vat_id"
+             *       },
+             *       {
+             *         "name": "invoice_number"
+             *       },
+             *       {
+             *         "name": "date"
+             *       },
+             *       {
+             *         "name": "due_date"
+             *       },
+             *       {
+             *         "name": "currency"
+             *       },
+             *       {
+             *         "name": "net"
+             *       },
+             *       {
+             *         "name": "tax"
+             *       },
+             *       {
+             *         "name": "total"
+             *       },
+             *       {
+             *         "name": "iban"
+             *       },
+             *       {
+             *         "name": "approved_by"
+             *       },
+             *       {
+             *         "name": "approved_at"
+             *       },
+             *       {
+             *         "name": "file_name"
+             *       },
+             *       {
+             *         "name": "document_id"
+             *       }
+             *     ]
+             */
+            columns?: components["schemas"]["ColumnChoice"][];
+            /**
+             * Line Columns
+             * @description The columns of a second table, of line items; none: no such table.
+             * @default []
+             */
+            line_columns?: components["schemas"]["LineColumnChoice"][];
+        };
+        /**
+         * ExportPage
+         * @description A page of exports, newest first.
+         */
+        ExportPage: {
+            /**
+             * Exports
+             * @description The exports of this page.
+             */
+            exports: components["schemas"]["Export"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
+        /**
          * FactsIn
          * @description The properties of an arriving document that rules read.
          * @example {
@@ -3296,9 +3961,9 @@ export interface components {
             value: string | null;
             /**
              * Confidence
-             * @description Confidence in the value, from 0 to 1.
+             * @description null: there is no value, or none that is known
              */
-            confidence: number;
+            confidence: number | null;
             /**
              * Source
              * @description Where it comes from.
@@ -3400,6 +4065,24 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
+             * Lines Version
+             * @description of the line items; an edit names it
+             * @example 0f9c6c4b3a2d4e5f
+             */
+            lines_version: string;
+            /**
+             * Lines Total
+             * @description sum of their amounts; null if one has none
+             */
+            lines_total: string | null;
+            /**
+             * Needs Second
+             * @description why two people must approve; empty if one is enough
+             */
+            needs_second: string[];
+            /** @description how the typed text was read; null if none was typed */
+            understood: components["schemas"]["Understood"] | null;
+            /**
              * Locks
              * @description the person who set each locked field; `document_type` and `line_items` are locked as a whole
              */
@@ -3427,6 +4110,11 @@ export interface components {
              * @description For a step's item, the document of its run; null if it has none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description Of the document, as the uploader claimed; null if there is none.
+             */
+            file_name: string | null;
             /**
              * Run Id
              * @description Id of the run.
@@ -3764,6 +4452,12 @@ export interface components {
             broken: components["schemas"]["BrokenHandler"][];
         };
         /**
+         * Happened
+         * @description What happened to a document.
+         * @enum {string}
+         */
+        Happened: "received" | "read" | "corrected" | "unlocked" | "undone" | "assigned" | "postponed" | "approved_first" | "approved" | "rejected" | "reopened" | "exported";
+        /**
          * HealthOut
          * @description The process is running.
          */
@@ -3775,6 +4469,51 @@ export interface components {
              * @constant
              */
             status?: "ok";
+        };
+        /**
+         * HistoryEvent
+         * @description One thing that happened to a document.
+         */
+        HistoryEvent: {
+            /**
+             * At
+             * Format: date-time
+             * @description When it was done.
+             */
+            at: string;
+            /** @description What happened; `read`: a reading of its bytes was stored, perhaps for an earlier document with the same ones. */
+            what: components["schemas"]["Happened"];
+            /**
+             * By
+             * @description Who did it; null for a reading.
+             */
+            by: string | null;
+            /**
+             * Field
+             * @description The field that was corrected, unlocked or undone.
+             */
+            field: string | null;
+            /**
+             * Value
+             * @description Its new value; of a reading the reader, of an export the format, of an assignment the person.
+             */
+            value: string | null;
+            /**
+             * Was
+             * @description Its value before.
+             */
+            was: string | null;
+            /**
+             * Why
+             * @description The reason that was given; empty if there is none.
+             * @default
+             */
+            why: string;
+            /**
+             * Export Id
+             * @description The export; null for other events.
+             */
+            export_id: string | null;
         };
         /**
          * HoldKind
@@ -3831,6 +4570,22 @@ export interface components {
              * @description The config with all values filled in, or the elements of the step's list. Secrets are named, not shown.
              */
             input: unknown;
+        };
+        /**
+         * InsertRow
+         * @description Insert an empty row.
+         */
+        InsertRow: {
+            /**
+             * @description `insert`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            do: "insert";
+            /**
+             * Row
+             * @description Its number, from 0; the number of rows appends it.
+             */
+            row: number;
         };
         /**
          * InvoiceProblem
@@ -4416,6 +5171,65 @@ export interface components {
             limits: components["schemas"]["TagLimit"][];
         };
         /**
+         * LineColumnChoice
+         * @description A column of the table of line items.
+         * @example {
+         *       "name": "quantity"
+         *     }
+         */
+        LineColumnChoice: {
+            /**
+             * Name
+             * @description What the column has.
+             * @enum {string}
+             */
+            name: "document_id" | "vendor_name" | "invoice_number" | "currency" | "position" | "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
+            /**
+             * Heading
+             * @description Its heading; by default its name.
+             */
+            heading?: string | null;
+        };
+        /**
+         * LinesOrder
+         * @description Edits of the line items, made one after the other: all of them, or none if one is refused.
+         * @example {
+         *       "base": "0f9c6c4b3a2d4e5f",
+         *       "edits": [
+         *         {
+         *           "column": "amount",
+         *           "do": "set",
+         *           "row": 0,
+         *           "text": "4.904,95"
+         *         }
+         *       ],
+         *       "token": 3
+         *     }
+         */
+        LinesOrder: {
+            /**
+             * Edits
+             * @description Each names its rows as they are after the edits before it.
+             */
+            edits: (components["schemas"]["SetCell"] | components["schemas"]["InsertRow"] | components["schemas"]["DeleteRows"] | components["schemas"]["PasteCells"])[];
+            /**
+             * Base
+             * @description `lines_version` of the line items that were edited.
+             */
+            base: string;
+            /**
+             * Token
+             * @description of the caller's claim
+             */
+            token: number;
+            /**
+             * Why
+             * @description Why.
+             * @default
+             */
+            why?: string;
+        };
+        /**
          * ListedDefinition
          * @description The newest version of a definition, and the definition's aliases.
          */
@@ -4481,12 +5295,12 @@ export interface components {
             source: string;
             /**
              * Definition
-             * @description the definition of its run
+             * @description The definition of its run.
              */
             definition: string | null;
             /**
              * Run Id
-             * @description Id of the run.
+             * @description The run that asks about it or failed; null if none has started yet.
              */
             run_id: string | null;
             /**
@@ -4495,15 +5309,18 @@ export interface components {
              * @description When the document was uploaded.
              */
             received_at: string;
-            /** @description waiting: its run has not started; started; success or failed: as its step `record_metrics` counted it, else it stays started */
+            /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
             status: components["schemas"]["DocumentStatus"];
-            /** @description of its review item; null while that is open */
-            decision: components["schemas"]["DocumentDecision"] | null;
             /**
              * Duplicate Of
              * @description the first document with the same bytes
              */
             duplicate_of: string | null;
+            /**
+             * Look Alike Of
+             * @description An earlier document with the same bytes, or with the same vendor and invoice number.
+             */
+            look_alike_of: string | null;
             /** @description Kind of document, such as invoice or credit note. */
             document_type: components["schemas"]["DocumentType"] | null;
             /**
@@ -4531,6 +5348,68 @@ export interface components {
              * @description ISO 4217 code of the amount.
              */
             currency: string | null;
+            /**
+             * Confidence
+             * @description 0 to 1; null if it is not known.
+             */
+            confidence: number | null;
+            /** @description The confidence in words: high from 0.9, medium from 0.7. */
+            certainty: components["schemas"]["Certainty"];
+            /**
+             * Review Id
+             * @description Its review item; null until there is one.
+             */
+            review_id: string | null;
+            /**
+             * Due At
+             * @description When it must be decided.
+             */
+            due_at: string | null;
+            /**
+             * Reason
+             * @description The first reason why it waits for a person, or the message of its failure.
+             */
+            reason: string | null;
+            /**
+             * More Reasons
+             * @description The number of further reasons.
+             */
+            more_reasons: number;
+            /**
+             * Claimed By
+             * @description Who works on it.
+             */
+            claimed_by: string | null;
+            /**
+             * Claimed Until
+             * @description When the claim ends unless it is renewed; null without a claim.
+             */
+            claimed_until: string | null;
+            /**
+             * Assigned To
+             * @description Who gets it next.
+             */
+            assigned_to: string | null;
+            /**
+             * First Approved By
+             * @description Who gave the first of two approvals.
+             */
+            first_approved_by: string | null;
+            /**
+             * Decided By
+             * @description Who, or what, decided; null or empty before.
+             */
+            decided_by: string | null;
+            /**
+             * Postponed Until
+             * @description Until when the item is postponed; null if it is not.
+             */
+            postponed_until: string | null;
+            /**
+             * Exported At
+             * @description When it was last exported, since its approval.
+             */
+            exported_at: string | null;
         };
         /**
          * Lock
@@ -4554,6 +5433,22 @@ export interface components {
              * @default
              */
             why: string;
+        };
+        /**
+         * MatchingIn
+         * @description Which documents: as in the list of documents. Only those that wait for a decision count.
+         */
+        MatchingIn: {
+            /**
+             * Vendor
+             * @description A VAT id, or how the vendor's name begins.
+             */
+            vendor?: string;
+            /**
+             * Text
+             * @description Part of the file name, the vendor's name or the invoice number, or the total.
+             */
+            text?: string;
         };
         /**
          * Me
@@ -4803,6 +5698,17 @@ export interface components {
             };
         };
         /**
+         * PageWords
+         * @description The words of a page, in reading order.
+         */
+        PageWords: {
+            /**
+             * Words
+             * @description The explanation, one sentence a line.
+             */
+            words: components["schemas"]["PlacedWord"][];
+        };
+        /**
          * ParentPart
          * @description A parent of a step.
          */
@@ -4893,6 +5799,33 @@ export interface components {
             weight: number;
         };
         /**
+         * PasteCells
+         * @description Paste cells of a spreadsheet; rows beyond the last are appended.
+         */
+        PasteCells: {
+            /**
+             * @description `paste`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            do: "paste";
+            /**
+             * Row
+             * @description Number of the first row, from 0.
+             */
+            row: number;
+            /**
+             * Column
+             * @description The first column.
+             * @enum {string}
+             */
+            column: "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
+            /**
+             * Text
+             * @description Rows in lines, cells separated by tabs.
+             */
+            text: string;
+        };
+        /**
          * PayloadsIn
          * @description Payloads, as in Temporal's remote codec protocol.
          * @example {
@@ -4925,6 +5858,66 @@ export interface components {
             payloads: components["schemas"]["EncodedPayload-Output"][];
         };
         /**
+         * Period
+         * @description The days, both included, within which a document must lie; without them, all documents.
+         * @example {
+         *       "of": "approved",
+         *       "since": "2026-11-01",
+         *       "until": "2026-11-30"
+         *     }
+         */
+        Period: {
+            /**
+             * @description Which date counts: that of the approval, that of the invoice, or that of the upload.
+             * @default approved
+             */
+            of?: components["schemas"]["PeriodOf"];
+            /**
+             * Since
+             * @description The first day.
+             */
+            since?: string | null;
+            /**
+             * Until
+             * @description The last day.
+             */
+            until?: string | null;
+            /**
+             * Time Zone
+             * @description Where days begin; times in the file are those of this zone, too.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            time_zone?: string;
+        };
+        /**
+         * PeriodOf
+         * @description The date by which a period selects documents.
+         * @enum {string}
+         */
+        PeriodOf: "approved" | "invoice_date" | "received";
+        /**
+         * PlacedWord
+         * @description A word of a page, in the coordinates of the page's picture.
+         */
+        PlacedWord: {
+            /**
+             * Text
+             * @description The word.
+             */
+            text: string;
+            /**
+             * Box
+             * @description Left, top, right and bottom edge, as shares of the picture's width and height.
+             */
+            box: [
+                number,
+                number,
+                number,
+                number
+            ];
+        };
+        /**
          * PostponeIn
          * @description The end of the postponement, and the reason.
          * @example {
@@ -4952,6 +5945,111 @@ export interface components {
              * @default
              */
             why?: string;
+        };
+        /**
+         * Preview
+         * @description What an export would have.
+         */
+        Preview: {
+            /**
+             * Documents
+             * @description How many documents.
+             */
+            documents: number;
+            /**
+             * Exported Before
+             * @description How many of them an export has already.
+             */
+            exported_before: number;
+            /**
+             * Sums
+             * @description Their totals by currency.
+             */
+            sums: components["schemas"]["docrail__services__exports__models__Sum"][];
+            /**
+             * Kinds
+             * @description What each column has.
+             */
+            kinds: ("text" | "amount" | "date" | "time")[];
+            /**
+             * Rows
+             * @description The first rows: amounts as exact decimals, dates as 2026-11-30; null for an empty cell.
+             */
+            rows: (string | null)[][];
+        };
+        /**
+         * PreviewIn
+         * @description The items to preview: some, or all that match.
+         * @example {
+         *       "review_ids": [
+         *         "rev_0f9c6c4b3a2d4e5f8a7b6c5d4e"
+         *       ]
+         *     }
+         * @example {
+         *       "matching": {
+         *         "vendor": "coolblue"
+         *       }
+         *     }
+         */
+        PreviewIn: {
+            /**
+             * Review Ids
+             * @description the items
+             */
+            review_ids?: string[];
+            /** @description instead of items: all documents that match */
+            matching?: components["schemas"]["MatchingIn"];
+        } & (unknown | unknown);
+        /**
+         * PreviewedItem
+         * @description What a bulk approval would do with one item; `why` gives the reason if it would stay open.
+         */
+        PreviewedItem: {
+            /**
+             * Review Id
+             * @description Id of the review item; null if there is none.
+             */
+            review_id: string;
+            /**
+             * Document Id
+             * @description Id of the document; null if there is none.
+             */
+            document_id: string | null;
+            /**
+             * File Name
+             * @description Name of the file.
+             */
+            file_name: string | null;
+            /**
+             * Vendor
+             * @description Name of the vendor.
+             */
+            vendor: string | null;
+            /**
+             * Number
+             * @description The vendor's number of the invoice.
+             */
+            number: string | null;
+            /**
+             * Total
+             * @description How many there are.
+             */
+            total: string | null;
+            /**
+             * Currency
+             * @description ISO 4217 code of the cost.
+             */
+            currency: string | null;
+            /**
+             * Approved
+             * @description Whether the item is approved.
+             */
+            approved: boolean;
+            /**
+             * Why
+             * @description Why.
+             */
+            why: string | null;
         };
         /**
          * Problem
@@ -5173,6 +6271,33 @@ export interface components {
             quotas: components["schemas"]["SetQuota"][];
         };
         /**
+         * ReadField
+         * @description A field in every reading, in the order of the readings.
+         */
+        ReadField: {
+            /**
+             * Name
+             * @description Name of the field.
+             * @example total
+             */
+            name: string;
+            /**
+             * Values
+             * @description Its values; null where a reading has none.
+             */
+            values: (string | null)[];
+            /**
+             * Sources
+             * @description Where each value was found.
+             */
+            sources: string[];
+            /**
+             * Differs
+             * @description Whether the readings disagree, regardless of how a value is written.
+             */
+            differs: boolean;
+        };
+        /**
          * ReadPart
          * @description A value that an expression read, as JSON, shortened if it is long; None: it had no value.
          */
@@ -5216,6 +6341,54 @@ export interface components {
              * @example no worker polls the task queue 'docrail'
              */
             worker: string;
+        };
+        /**
+         * Reading
+         * @description One reading of a document's bytes.
+         */
+        Reading: {
+            /**
+             * Version
+             * @description Version of the readers, with the model and its prompt if one read it, and `@RUN` if a run read it again.
+             * @example 12.2
+             */
+            version: string;
+            /**
+             * Read At
+             * Format: date-time
+             * @description When it was stored.
+             */
+            read_at: string;
+            /**
+             * Reader
+             * @description The reader whose values were chosen: xml, gemini, text or ocr.
+             */
+            reader: string;
+            /**
+             * Readers
+             * @description Every reader that found something.
+             */
+            readers: string[];
+            /**
+             * Model
+             * @description Name and version of the model; empty without one.
+             */
+            model: string;
+            /**
+             * Confidence
+             * @description Confidence in the reading, from 0 to 1, before anyone corrected it.
+             */
+            confidence: number;
+            /**
+             * Line Items
+             * @description How many line items it has.
+             */
+            line_items: number;
+            /**
+             * Is Used
+             * @description Whether the document's values come from it.
+             */
+            is_used: boolean;
         };
         /**
          * ReasonIn
@@ -5510,6 +6683,11 @@ export interface components {
              */
             document_id: string | null;
             /**
+             * File Name
+             * @description Of the document, as the uploader claimed; null if there is none.
+             */
+            file_name: string | null;
+            /**
              * Run Id
              * @description Id of the run.
              */
@@ -5670,6 +6848,34 @@ export interface components {
             readonly first_approved_by: string | null;
         };
         /**
+         * ReviewAction
+         * @description Whether the caller may act on the item now. The server checks it again when they do.
+         */
+        ReviewAction: {
+            /**
+             * Name
+             * @description Its name.
+             * @enum {string}
+             */
+            name: "claim" | "correct" | "undo" | "approve" | "reject" | "postpone" | "release" | "reopen";
+            /**
+             * Allowed
+             * @description Whether it would be accepted now.
+             */
+            allowed: boolean;
+            /**
+             * Problem
+             * @description Name of the problem that would refuse it; null if it is allowed.
+             * @example claimed-by-other
+             */
+            problem: string | null;
+            /**
+             * Reason
+             * @description Why it is not allowed, for people.
+             */
+            reason: string | null;
+        };
+        /**
          * ReviewPage
          * @description A page of review items, most urgent first.
          */
@@ -5689,6 +6895,36 @@ export interface components {
              * @description If there are no items: a queue or group that no item has ever had.
              */
             unmatched: components["schemas"]["Unmatched"][];
+        };
+        /**
+         * ReviewViewOut
+         * @description A document's review item with everything that a person needs to decide it.
+         */
+        ReviewViewOut: {
+            /** @description The review item as it is now. */
+            review: components["schemas"]["FullReview"];
+            /** @description the document's current fields, and the digest that a decision names */
+            fields: components["schemas"]["FieldsOut"];
+            /** @description the file */
+            document: components["schemas"]["Document"];
+            /**
+             * Page Count
+             * @description its pages; 0 for an e-invoice without any
+             */
+            page_count: number;
+            /**
+             * Actions
+             * @description what the caller may do now, and why not
+             */
+            actions: components["schemas"]["ReviewAction"][];
+            /** @description the caller's change that undo takes back; null if there is none */
+            undoable: components["schemas"]["StoredChange"] | null;
+            /**
+             * As Of
+             * Format: date-time
+             * @description the server's time, with which `claimed_until` is compared
+             */
+            as_of: string;
         };
         /**
          * RotationIn
@@ -5899,6 +7135,11 @@ export interface components {
              * @description The document that it is about; null if there is none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description The document's file name; null if there is none.
+             */
+            file_name: string | null;
             /**
              * Outer Run Id
              * @description The run that it is a part of; null if it is none.
@@ -6259,6 +7500,11 @@ export interface components {
              * @description Id of the document; null if there is none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description of the document, as the uploader claimed
+             */
+            file_name: string | null;
             /** @description Its status. */
             status: components["schemas"]["RunStatus"];
             /**
@@ -6370,6 +7616,33 @@ export interface components {
             after: string | null;
         };
         /**
+         * SetCell
+         * @description Set one cell to what a person typed.
+         */
+        SetCell: {
+            /**
+             * @description `set`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            do: "set";
+            /**
+             * Row
+             * @description Number of the row, from 0.
+             */
+            row: number;
+            /**
+             * Column
+             * @description The column.
+             * @enum {string}
+             */
+            column: "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
+            /**
+             * Text
+             * @description As typed, such as `4.904,95`; empty: the document does not state it.
+             */
+            text: string;
+        };
+        /**
          * SetQuota
          * @description A quota of a tenant, or of one of its keys.
          */
@@ -6461,6 +7734,11 @@ export interface components {
              * @description Id of the document; null if there is none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description of the document, as the uploader claimed
+             */
+            file_name: string | null;
             /** @description parked: its run waits for a person; failed; resolved */
             status: components["schemas"]["LetterStatus"];
             /**
@@ -6613,6 +7891,12 @@ export interface components {
              */
             created: boolean;
         };
+        /**
+         * Status
+         * @description How an export stands. PREPARING: its file is being made; SENDING: it is, and goes to the receiver.
+         * @enum {string}
+         */
+        Status: "preparing" | "sending" | "ready" | "failed";
         /**
          * StatusFilter
          * @description Filter letters by whether they are resolved.
@@ -7148,6 +8432,11 @@ export interface components {
              * @description Id of the document; null if there is none.
              */
             document_id: string | null;
+            /**
+             * File Name
+             * @description of the document, as the uploader claimed
+             */
+            file_name: string | null;
             /** @description parked: its run waits for a person; failed; resolved */
             status: components["schemas"]["LetterStatus"];
             /**
@@ -7399,6 +8688,63 @@ export interface components {
          */
         TriggerRule: "none_failed" | "all_success" | "all_done" | "one_success" | "one_failed" | "all_failed";
         /**
+         * TypedOrder
+         * @description The correct value of a field, as a person types it.
+         * @example {
+         *       "text": "4.904,95",
+         *       "token": 3
+         *     }
+         */
+        TypedOrder: {
+            /**
+             * Text
+             * @description `4.904,95`, `12.04.2014`, `12 Apr`; empty if the document does not state it.
+             */
+            text: string;
+            /**
+             * Token
+             * @description of the caller's claim
+             */
+            token: number;
+            /**
+             * Why
+             * @description Why.
+             * @default
+             */
+            why?: string;
+            /**
+             * Page
+             * @description The page that states the value, if known.
+             */
+            page?: number | null;
+            /**
+             * Box
+             * @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)
+             */
+            box?: [
+                number,
+                number,
+                number,
+                number
+            ] | null;
+        };
+        /**
+         * Understood
+         * @description How a typed text was read.
+         */
+        Understood: {
+            /**
+             * Value
+             * @description In the field's format; None if the text is empty: the document does not state it.
+             */
+            value: string | null;
+            /**
+             * Because
+             * @description What decided between two readings, or gave the year; None: there is only one reading.
+             */
+            because: string | null;
+        };
+        /**
          * Undone
          * @description The moves of a rollback, and the aliases afterwards.
          */
@@ -7634,6 +8980,27 @@ export interface components {
             decided?: components["schemas"]["AnswerPart"][];
         };
         /**
+         * WebhookMessages
+         * @description JSON messages to a URL, signed with the tenant's secret `webhooks`; needs the scope `operate`.
+         * @example {
+         *       "format": "webhook",
+         *       "url": "https://books.example/invoices"
+         *     }
+         */
+        WebhookMessages: {
+            /**
+             * Url
+             * @description Where to. The workers' setting `allowed_hosts` must allow its host.
+             * @example https://books.example/in
+             */
+            url: string;
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "webhook";
+        };
+        /**
          * WhyIn
          * @description The reason for pausing or resuming a run.
          * @example {
@@ -7671,6 +9038,63 @@ export interface components {
              * @description Only items for this group of people.
              */
             group?: string | null;
+        };
+        /**
+         * Xlsx
+         * @description A workbook for Excel; line items are its second sheet.
+         * @example {
+         *       "format": "xlsx"
+         *     }
+         */
+        Xlsx: {
+            /**
+             * @description The format. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            format: "xlsx";
+        };
+        /**
+         * Sum
+         * @description The documents of one currency.
+         */
+        docrail__services__exports__models__Sum: {
+            /**
+             * Currency
+             * @description ISO 4217 code; null for documents that state none.
+             */
+            currency: string | null;
+            /**
+             * Documents
+             * @description How many there are.
+             */
+            documents: number;
+            /**
+             * Total
+             * @description Sum of their totals, taxes included.
+             * @example 18230.45
+             */
+            total: string;
+        };
+        /**
+         * Sum
+         * @description The total of some documents in one currency; null: they name none.
+         */
+        docrail__services__reviews__bulk__Sum: {
+            /**
+             * Currency
+             * @description ISO 4217 code of the cost.
+             */
+            currency: string | null;
+            /**
+             * Documents
+             * @description Number of documents.
+             */
+            documents: number;
+            /**
+             * Total
+             * @description How many there are.
+             */
+            total: string;
         };
         /**
          * ProblemOut
@@ -7755,6 +9179,24 @@ export interface components {
              */
             decision?: unknown;
             /**
+             * Where
+             * @description the part of the request with two readings
+             * @default null
+             */
+            where?: string | null;
+            /**
+             * Readings
+             * @description its readings, in the field's format
+             * @default null
+             */
+            readings?: string[] | null;
+            /**
+             * Lines Version
+             * @description of the current line items
+             * @default null
+             */
+            lines_version?: string | null;
+            /**
              * Scope
              * @description the missing scope
              * @default null
@@ -7791,18 +9233,20 @@ export interface operations {
     list_documents: {
         parameters: {
             query?: {
-                /** @description waiting: its run has not started; success or failed: as its step `record_metrics` counted */
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
                 status?: components["schemas"]["DocumentStatus"] | null;
                 /** @description as its fields say; unread ones have none */
                 document_type?: components["schemas"]["DocumentType"] | null;
                 /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
                 vendor?: string | null;
-                /** @description part of the file name, the vendor's name or the invoice number; case does not count */
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
                 text?: string | null;
                 /** @description uploaded at that time or later */
                 since?: string | null;
                 /** @description uploaded before that time */
                 until?: string | null;
+                /** @description ones without the value come last */
+                sort?: components["schemas"]["DocumentSort"];
                 /** @description most items on the page */
                 limit?: number;
                 /** @description the `after` of the previous page; without it, the first page */
@@ -7848,6 +9292,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Document"];
+                };
+            };
+        };
+    };
+    count_documents: {
+        parameters: {
+            query?: {
+                /** @description as its fields say; unread ones have none */
+                document_type?: components["schemas"]["DocumentType"] | null;
+                /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
+                vendor?: string | null;
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
+                text?: string | null;
+                /** @description uploaded at that time or later */
+                since?: string | null;
+                /** @description uploaded before that time */
+                until?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentCounts"];
                 };
             };
         };
@@ -7901,6 +9376,56 @@ export interface operations {
             };
         };
     };
+    send_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedDocument"];
+                };
+            };
+        };
+    };
+    dismiss_document: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DismissIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedDocument"];
+                };
+            };
+        };
+    };
     download_original: {
         parameters: {
             query?: never;
@@ -7926,7 +9451,10 @@ export interface operations {
     };
     show_page: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `small`: at most 0.09 megapixels, for a strip of pages */
+                size?: "full" | "small";
+            };
             header?: {
                 /** @description an `ETag` of this image */
                 "if-none-match"?: string | null;
@@ -7956,6 +9484,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    show_words: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+                /** @description counted from 1 */
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageWords"];
+                };
             };
         };
     };
@@ -9106,6 +10659,30 @@ export interface operations {
             };
         };
     };
+    preview_approval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPreview"];
+                };
+            };
+        };
+    };
     approve_many: {
         parameters: {
             query?: never;
@@ -9125,7 +10702,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BulkOut"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
         };
@@ -9321,6 +10898,62 @@ export interface operations {
             };
         };
     };
+    type_field: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+                /** @description the field's name */
+                field: "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "document_type" | "line_items";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TypedOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldsOut"];
+                };
+            };
+        };
+    };
+    edit_lines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinesOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FieldsOut"];
+                };
+            };
+        };
+    };
     undo_correction: {
         parameters: {
             query?: never;
@@ -9371,6 +11004,75 @@ export interface operations {
             };
         };
     };
+    show_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentHistory"];
+                };
+            };
+        };
+    };
+    show_readings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentReadings"];
+                };
+            };
+        };
+    };
+    show_review_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the review item; null if there is none. */
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewViewOut"];
+                };
+            };
+        };
+    };
     list_audit: {
         parameters: {
             query?: {
@@ -9415,6 +11117,128 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChainCheck"];
+                };
+            };
+        };
+    };
+    list_exports: {
+        parameters: {
+            query?: {
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportPage"];
+                };
+            };
+        };
+    };
+    create_export: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the same key returns the same run or document, however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+        };
+    };
+    preview_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+        };
+    };
+    show_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the export. */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+        };
+    };
+    download_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the export. */
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the file: CSV, zip, XLSX, or one JSON message a line */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
         };

@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { duration } from '@/format/dates'
-import { Time } from '@/kit/Values'
+import { Name, Time } from '@/kit/Values'
 
 import type { Run } from '../queries'
 import { StatusBadge } from '../states'
@@ -107,6 +107,12 @@ export function RunList({ runs, current, selected, maySelect, onSelect, onSelect
                   <Link to="/runs/$runId" params={{ runId: run.run_id }} className={classes.link}>
                     {run.run_id}
                   </Link>
+                  {run.file_name && (
+                    <Text span size="xs" c="dimmed">
+                      {' '}
+                      <Name value={run.file_name} most={40} />
+                    </Text>
+                  )}
                   {run.overdue && (
                     <Text span size="xs" c="red">
                       {' '}

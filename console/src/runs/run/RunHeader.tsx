@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 
 import { duration, exactTime } from '@/format/dates'
 import { count } from '@/format/numbers'
+import { Name } from '@/kit/Values'
 
 import type { RunAction } from '../actions'
 import type { RunHead } from '../queries'
@@ -42,8 +43,8 @@ export function RunHeader({ run, now, onAct }: Props) {
               {run.definition_id} · {t('runs.version', { version: run.version })}
             </span>
             {run.document_id && (
-              <Anchor inherit href={`documents/${run.document_id}`}>
-                {t('runs.document')}
+              <Anchor inherit component={Link} to="/documents/$documentId" params={{ documentId: run.document_id } as never}>
+                {run.file_name ? <Name value={run.file_name} most={40} /> : t('runs.document')}
               </Anchor>
             )}
             {run.outer_run_id && (
