@@ -43,7 +43,12 @@ export function RunHeader({ run, now, onAct }: Props) {
               {run.definition_id} · {t('runs.version', { version: run.version })}
             </span>
             {run.document_id && (
-              <Anchor inherit component={Link} to="/documents/$documentId" params={{ documentId: run.document_id } as never}>
+              <Anchor
+                inherit
+                component={Link}
+                to="/documents/$documentId"
+                params={{ documentId: run.document_id } as never}
+              >
                 {run.file_name ? <Name value={run.file_name} most={40} /> : t('runs.document')}
               </Anchor>
             )}
