@@ -91,7 +91,7 @@ class Console:
     assets: Mapping[str, Asset]
 
     @classmethod
-    def read(cls, folder: Path = BUILT) -> "Console":
+    def read(cls, folder: Path) -> "Console":
         """Read the built files."""
         index = folder / "index.html"
         if not index.exists():
@@ -113,7 +113,7 @@ class Console:
 
 def add_console(api: FastAPI) -> None:
     """Serve the console. Its pages are for people, and not part of the OpenAPI document."""
-    console = Console.read()
+    console = Console.read(BUILT)
 
     async def page(request: Request) -> Response:
         return console.show(request)

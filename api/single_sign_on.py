@@ -20,7 +20,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from docrail.adapters.oidc.issuer import SignIn
 from docrail.api.auth import access_of, cookie_name, session_cookie, set_cookie
-from docrail.api.docs import PATH as DOCS_PATH
 from docrail.api.errors import problems_without_key, refusal
 from docrail.api.parameters import AppDep
 from docrail.services.access.identity_provider import IdentityProvider
@@ -53,7 +52,7 @@ Page = Annotated[
         alias="next",
         pattern=PAGE_PATTERN,
         max_length=MOST_PAGE_CHARACTERS,
-        description="where to go afterwards: a path of this API, `/docs` if not given",
+        description="where to go afterwards: a path of this server, that of the console if not given",
     ),
 ]
 
@@ -139,7 +138,7 @@ def _callback_url(request: Request) -> str:
 
 
 def _usual_page(request: Request) -> str:
-    return urlsplit(_public_url(request)).path + DOCS_PATH
+    return urlsplit(_public_url(request)).path + "/"
 
 
 def _public_url(request: Request) -> str:

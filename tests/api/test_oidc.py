@@ -94,9 +94,9 @@ async def test_the_sessions_cookie_is_strict_and_a_page_leads_on(api: Service, i
     assert signed_in.headers["referrer-policy"] == "no-referrer"
 
 
-async def test_the_docs_are_where_a_person_goes_who_asked_for_no_page(api: Service, issuer: LoopbackIssuer) -> None:
+async def test_the_console_is_where_a_person_goes_who_asked_for_no_page(api: Service, issuer: LoopbackIssuer) -> None:
     async with browser() as client:
-        assert "url=/docs" in (await sign_in(client, api)).text
+        assert re.findall(r'content="0; url=(.*?)"', (await sign_in(client, api)).text) == ["/"]
 
 
 async def test_a_public_url_is_where_the_provider_sends_people_back(api: Service, issuer: LoopbackIssuer) -> None:

@@ -12255,7 +12255,7 @@ export interface operations {
     begin_sign_in: {
         parameters: {
             query?: {
-                /** @description where to go afterwards: a path of this API, `/docs` if not given */
+                /** @description where to go afterwards: a path of this server, that of the console if not given */
                 next?: string | null;
             };
             header?: never;

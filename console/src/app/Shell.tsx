@@ -1,7 +1,7 @@
 import { ActionIcon, AppShell, Burger, Group, Text } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { Outlet, useRouterState } from '@tanstack/react-router'
+import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -28,7 +28,16 @@ export function Shell() {
   const chosen = useSignal(width)
   const isNarrow = chosen === '' ? !hasRoom : chosen === 'narrow'
   const isPhone = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false })
-  useCommands({ 'general.help': () => helpOpened.set(true), 'general.palette': openPalette })
+  const navigate = useNavigate()
+  useCommands(
+    {
+      'general.help': () => helpOpened.set(true),
+      'general.palette': openPalette,
+      'general.search': openPalette,
+      'general.export': () => void navigate({ to: '/exports' }),
+    },
+    { isFallback: true },
+  )
   useFocusOnNavigation(close)
   return (
     <>
