@@ -16,8 +16,10 @@ with workflow.unsafe.imports_passed_through():
     )
     from docrail.dag.engine.state import Answer
     from docrail.dag.explain.explain import facts_of_run
+    from docrail.dag.explain.progress import progress_of
     from docrail.dag.explain.report import RunReport, for_outer
-    from docrail.dag.language.statuses import RunStatus
+    from docrail.dag.explain.step_data import input_of, items_of
+    from docrail.dag.language.statuses import RunStatus, StepStatus
     from docrail.dag.values.json_values import Json
     from docrail.workflows.contract.names import (
         ABORT,
@@ -25,12 +27,15 @@ with workflow.unsafe.imports_passed_through():
         EXPLAIN,
         OUTPUT,
         PAUSE,
+        PROGRESS,
         RESOLVE,
         RESUME,
         RUN_FAILED,
         SAVED,
         STATE,
         STATUS,
+        STEP_INPUT,
+        STEP_ITEMS,
         WORKFLOW_TYPE,
         WRONG_STATE,
         RunRequest,
@@ -99,6 +104,27 @@ class Run:
         driver, run_id = self._driver, run_id_of(workflow.info().workflow_id)
         facts = facts_of_run(driver.plan, driver.state, run_id, step_id=step_id, after=after, limit=limit)
         return facts.model_dump(mode="json", exclude_defaults=True)
+
+    @workflow.query(name=PROGRESS)
+    def progress(self) -> Json:
+        """Return a RunProgress without default values."""
+        return progress_of(self._driver.plan, self._driver.state).model_dump(mode="json", exclude_defaults=True)
+
+    @workflow.query(name=STEP_INPUT)
+    def step_input(self, step_id: str, key: str | None = None) -> Json:
+        """Return the input of a step, or of an item of its list; null if there is no such step."""
+        plan, state = self._driver.plan, self._driver.state
+        return input_of(plan, state, step_id, key).model_dump(mode="json") if step_id in plan.index else None
+
+    @workflow.query(name=STEP_ITEMS)
+    def step_items(self, step_id: str, status: str | None = None, after: int = -1, limit: int = 100) -> Json:
+        """Return a page of the items of a step's list without default values; null if there is no such step."""
+        plan, state = self._driver.plan, self._driver.state
+        if step_id not in plan.index:
+            return None
+        wanted = None if status is None else StepStatus(status)
+        found = items_of(plan, state, step_id, status=wanted, after=after, limit=limit)
+        return found.model_dump(mode="json", exclude_defaults=True)
 
     @workflow.signal(name=PAUSE, description="Start no more steps until resumed")
     def signal_pause(self) -> None:

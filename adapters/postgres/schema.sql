@@ -145,6 +145,7 @@ CREATE TABLE public.dead_letters (
     error_message text NOT NULL,
     retryable boolean NOT NULL,
     attempts integer NOT NULL,
+    failed_again integer DEFAULT 0 NOT NULL,
     failed_at timestamp with time zone NOT NULL,
     reported_at timestamp with time zone NOT NULL,
     resolution text,

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +12,8 @@ import asyncpg
 
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.postgres.tenants import of_tenant
+from docrail.dag.engine.plan import plan_of
+from docrail.dag.explain.graph import Graph, graph_of
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import diff
 from docrail.dag.language.inputs import InputProblem
@@ -148,6 +150,12 @@ async def load(app: App, principal: Principal, ref: str, version: int | None = N
     Raises: NotFound, InvalidInput, Damaged.
     """
     return await _load(app, principal, _checked_ref(ref, version), key=None)
+
+
+async def draw(app: App, principal: Principal, ref: str, version: int | None, wanted: Sequence[str]) -> Graph:
+    """Return the drawing of a version with the `wanted` groups of steps open. Raises: as `load`."""
+    stored = await load(app, principal, ref, version)
+    return await asyncio.to_thread(lambda: graph_of(plan_of(stored.body), wanted))
 
 
 async def resolve(

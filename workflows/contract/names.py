@@ -42,6 +42,15 @@ OUTPUT = "output"
 EXPLAIN = "explain"
 """Name of the query that explains: a step id or None for a page, the step before the page or None, and its size."""
 
+PROGRESS = "progress"
+"""Name of the query that returns a RunProgress: every step's state in few words, without default values."""
+
+STEP_INPUT = "step_input"
+"""Name of the query that returns a StepInput: a step id, and the key of an item of its list or None."""
+
+STEP_ITEMS = "step_items"
+"""Name of the query that returns an ItemsProgress: a step id, a status or None, the position before, the size."""
+
 SAVED = "saved"
 """Name of the query that returns the whole state (saved_state.save), for a retry to continue from, or the requested
 piece with the number of pieces. A state that is too large is refused whole."""

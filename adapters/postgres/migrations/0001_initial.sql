@@ -204,6 +204,7 @@ CREATE TABLE dead_letters (
     error_message text NOT NULL,
     retryable     boolean NOT NULL,
     attempts      integer NOT NULL,
+    failed_again  integer NOT NULL DEFAULT 0, -- how often it failed after a person had it tried again
     failed_at     timestamptz NOT NULL,
     reported_at   timestamptz NOT NULL, -- by the run's clock; older reports are ignored
     resolution    text CHECK (resolution IN ('retry', 'skip', 'output', 'abort', 'dismiss')),
