@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 from temporalio.client import WorkflowExecution
 
+from docrail.adapters.temporal.codec import PayloadKeyError
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.access.models import Principal
@@ -61,13 +62,17 @@ class RunSummary:
 
     run_id: str
     definition_id: str
-    version: int
+    version: Annotated[int | None, Field(description="null if it cannot be read")]
     document_id: str | None
     status: RunStatus
     started_at: dt.datetime
     ended_at: dt.datetime | None
     overdue: Annotated[bool, Field(description="whether it had not ended within its definition's `deadline_seconds`")]
     attempts: Annotated[int, Field(description="1, and one more for each retry, as far back as Temporal keeps them")]
+    unreadable: Annotated[
+        str | None,
+        Field(description="why the rest cannot be read here, such as a missing key; usually null"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +167,21 @@ def _status_filter(status: RunStatus) -> str:
 
 
 async def _summary(execution: WorkflowExecution, attempts: int) -> RunSummary:
-    memo = await execution.memo()
+    """Return the line of a run. One whose key is missing here has less in it, and does not hide the others."""
+    version, unreadable = None, None
+    try:
+        version = (await execution.memo())["version"]
+    except PayloadKeyError as error:
+        unreadable = str(error)
     return RunSummary(
         run_id=run_id_of(execution.id),
-        definition_id=memo["definition"],
-        version=memo["version"],
+        definition_id=execution.typed_search_attributes[DEFINITION],
+        version=version,
         document_id=execution.typed_search_attributes.get(DOCUMENT),
         status=status_of(execution),
         started_at=execution.start_time,
         ended_at=execution.close_time,
         overdue=execution.typed_search_attributes.get(OVERDUE) is not None,
         attempts=max(attempts, 1),
+        unreadable=unreadable,
     )
