@@ -225,8 +225,9 @@ async def _checked(
     invoice = await assessed(tx, principal.tenant_id, document_of(review))
     if (current := shown_digest(invoice)) != verdict.digest:
         raise DecisionOutdated(current)
-    if principal.name in review.may_not_decide:
-        raise MayNotDecide(f"{principal.name} started the run, and the step accepts only another person's decision")
+    if principal.people & set(review.may_not_decide):
+        barred = ", ".join(sorted(principal.people & set(review.may_not_decide)))
+        raise MayNotDecide(f"{barred} started the run, and the step accepts only another person's decision")
     return invoice
 
 
@@ -244,8 +245,7 @@ async def _approve(
     digest, needs = shown_digest(invoice), why_two_approvals(invoice, app.four_eyes_above)
     first = review.first_approval
     if needs and (first is None or first["digest"] != digest):  # the document has changed since the first approval
-        at = dt.datetime.now(dt.UTC)
-        await record_first_approval(tx, principal.tenant_id, review.review_id, by=principal.name, at=at, digest=digest)
+        await record_first_approval(tx, principal, review.review_id, digest)
         await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=needs)
         return needs
     if needs:

@@ -98,9 +98,15 @@ def check_held(principal: Principal, review: Review, token: int) -> None:
 
 
 def check_second(principal: Principal, review: Review) -> None:
-    """Raise MayNotDecide if the principal gave the first of the item's two approvals."""
-    if review.first_approved_by == principal.name:
+    """Raise MayNotDecide if the principal, or someone who knows either key, gave the first of the two approvals."""
+    first = review.first_approval or {}
+    if first.get("by") == principal.name:
         raise MayNotDecide(f"{principal.name} approved it first; someone else must give the second approval")
+    if principal.people & {first.get("by"), first.get("known_to")}:
+        raise MayNotDecide(
+            f"one person knows the keys of {principal.name} and of {first['by']}, who approved it first; "
+            "someone else must give the second approval"
+        )
 
 
 def document_of(review: Review) -> str:
