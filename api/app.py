@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime as dt
 import gc
 import operator
 from collections.abc import AsyncIterator, Callable
@@ -16,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from docrail.activities.registry import load_catalogue
 from docrail.adapters.oidc.issuer import Issuer
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.sandbox.forker import Forker
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
@@ -76,6 +78,8 @@ from docrail.settings import Settings
 VERSION = "1"
 """Version of the HTTP interface, as in `/v1`."""
 
+CREDENTIALS = 4
+"""Connections for checking keys and sessions: each check is one query by primary key."""
 CLOSE_SECONDS = 5.0
 CHECK_PROGRAM = "docrail.api.check_program"
 
@@ -182,7 +186,8 @@ def _add_routes(api: FastAPI) -> None:
 
 def _identity_provider(settings: Settings) -> IdentityProvider | None:
     issuer = settings.issuer
-    return None if issuer is None else IdentityProvider(Issuer(issuer), settings.claim_mapping)
+    lifetime = dt.timedelta(minutes=settings.oidc_session_minutes)
+    return None if issuer is None else IdentityProvider(Issuer(issuer), settings.claim_mapping, lifetime)
 
 
 def settle() -> None:
@@ -199,11 +204,13 @@ def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[App]:
     """Open the resources that services need. Nothing has to be running: each connection is made on first use."""
     pool = await open_pool(settings.database_url, min_size=0)
+    credentials = await open_pool(settings.database_url, min_size=0, max_size=CREDENTIALS, rows=ALL_ROWS)
     store = settings.open_store()
     reader, checking = DocumentReader(workers=1), Forker(CHECK_PROGRAM, *settings.handlers)
     try:
         yield App(
             db=pool,
+            credentials=credentials,
             temporal=await open_client(connection),
             blobs=BlobStore(store.sub("blobs"), turns_in(pool, BLOBS)),
             values=ValueStore(store.sub("values"), turns_in(pool, VALUES)),
@@ -222,6 +229,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
     finally:
         await checking.close()
         await reader.close()
+        await _close(credentials)
         await _close(pool)
 
 

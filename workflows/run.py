@@ -175,21 +175,21 @@ class Run:
     def signal_answer(self, step_id: str, answer: Json, by: str = "") -> None:
         """Answer as soon as a worker is available. A signal cannot be refused, so an invalid one is dropped."""
         try:
-            self._driver.check_answer(step_id, answer, by)
+            self._driver.check_answer(step_id, Answer(answer, by))
         except ApplicationError as error:
             workflow.logger.warning("an answer was dropped: %s", error.message)
         else:
             self._driver.answer(step_id, Answer(answer, by))
 
     @workflow.update(name=ANSWER, description="Answer a waiting step; the first answer that it accepts counts")
-    async def answer(self, step_id: str, answer: Json, by: str = "") -> RunStatus:
-        """Answer and return the run's status."""
-        self._driver.answer(step_id, Answer(answer, by))
+    async def answer(self, step_id: str, answer: Json, by: str = "", known_to: str = "") -> RunStatus:
+        """Answer and return the run's status. `known_to`: who else knows the key of `by`."""
+        self._driver.answer(step_id, Answer(answer, by, known_to))
         return await self._settled()
 
     @answer.validator
-    def _may_answer(self, step_id: str, answer: Json, by: str = "") -> None:
-        self._driver.check_answer(step_id, answer, by)
+    def _may_answer(self, step_id: str, answer: Json, by: str = "", known_to: str = "") -> None:
+        self._driver.check_answer(step_id, Answer(answer, by, known_to))
 
     @workflow.update(name=RESOLVE, description="Say what becomes of a parked step: retry, skip or output")
     async def resolve(self, step_id: str, kind: str, value: Json = None, by: str = "") -> RunStatus:

@@ -65,6 +65,7 @@ CREATE TABLE public.api_keys (
     previous_sha256 bytea,
     previous_until timestamp with time zone,
     created_by text NOT NULL,
+    known_to text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     rotated_at timestamp with time zone,
     expires_at timestamp with time zone,

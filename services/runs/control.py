@@ -120,7 +120,8 @@ async def answer_wait(
     """
     try:
         await asyncio.to_thread(check_answer, {}, answer)  # reject what Temporal cannot carry; the run checks the rest
-        return await update_run(app, principal, run_id, ANSWER, step_id, answer, principal.name, update_id=update_id)
+        who = (principal.name, principal.known_to or "")
+        return await update_run(app, principal, run_id, ANSWER, step_id, answer, *who, update_id=update_id)
     except InvalidValueError as error:
         raise InvalidInput(error.problems) from None
     except WrongState as error:

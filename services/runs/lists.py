@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 from temporalio.client import WorkflowExecution
 
+from docrail.adapters.temporal.codec import PayloadKeyError
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.access.models import Principal
@@ -76,7 +77,7 @@ class RunSummary:
 
     run_id: str
     definition_id: str
-    version: int
+    version: Annotated[int | None, Field(description="null if it cannot be read")]
     document_id: str | None
     file_name: Annotated[str | None, Field(description="of the document, as the uploader claimed")]
     status: RunStatus
@@ -88,6 +89,10 @@ class RunSummary:
         list[RunAction],
         Field(description="what the caller may do with it, as far as its status decides; the run itself shows why not"),
     ]
+    unreadable: Annotated[
+        str | None,
+        Field(description="why the rest cannot be read here, such as a missing key; usually null"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +206,17 @@ def _status_filter(status: RunStatus) -> str:
 
 
 async def _summary(principal: Principal, execution: WorkflowExecution, attempts: int) -> RunSummary:
-    memo, status = await execution.memo(), status_of(execution)
+    """Return the line of a run. One whose key is missing here has less in it, and does not hide the others."""
+    status, version, unreadable = status_of(execution), None, None
     situation = Situation(status, is_nested=execution.parent_id is not None)
+    try:
+        version = (await execution.memo())["version"]
+    except PayloadKeyError as error:
+        unreadable = str(error)
     return RunSummary(
         run_id=run_id_of(execution.id),
-        definition_id=memo["definition"],
-        version=memo["version"],
+        definition_id=execution.typed_search_attributes[DEFINITION],
+        version=version,
         document_id=execution.typed_search_attributes.get(DOCUMENT),
         file_name=None,
         status=status,
@@ -215,4 +225,5 @@ async def _summary(principal: Principal, execution: WorkflowExecution, attempts:
         overdue=execution.typed_search_attributes.get(OVERDUE) is not None,
         attempts=max(attempts, 1),
         allowed=[RunAction(action.name) for action in run_actions(principal, situation) if action.allowed],
+        unreadable=unreadable,
     )

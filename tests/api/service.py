@@ -127,7 +127,7 @@ def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
 
 
 def create_tested_api(settings: Settings) -> FastAPI:
-    """Return the API. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
+    """Return the API. The headers X-Test-Tenant, -Name, -Scopes and -Known-To name the caller."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
     return api
@@ -191,5 +191,7 @@ async def _principal_of_headers(
     x_test_tenant: Annotated[str, Header()] = "default",
     x_test_name: Annotated[str, Header()] = "tester",
     x_test_scopes: Annotated[str, Header()] = ALL_SCOPES,
+    x_test_known_to: Annotated[str | None, Header()] = None,
 ) -> Principal:
-    return Principal(x_test_tenant, x_test_name, frozenset(Scope(scope) for scope in x_test_scopes.split()))
+    scopes = frozenset(Scope(scope) for scope in x_test_scopes.split())
+    return Principal(x_test_tenant, x_test_name, scopes, known_to=x_test_known_to)

@@ -38,6 +38,8 @@ COUNT = "SELECT count(*) FROM documents"
 FOR_ALL_TENANTS = {
     ("activities/internal/filing.py", "_unfiled"),
     ("activities/internal/maintenance.py", "remove_old"),
+    ("activities/internal/maintenance.py", "remove_rows"),
+    ("api/app.py", "open_app"),
     ("api/metrics.py", "metrics"),
     ("services/access/service.py", "_load_secrets"),
     ("services/access/service.py", "_load_session"),
@@ -46,6 +48,9 @@ FOR_ALL_TENANTS = {
     ("services/access/service.py", "list_tenants"),
     ("services/events/service.py", "_keep"),
     ("services/events/service.py", "forget_events"),
+    ("services/access/service.py", "verify_key"),
+    ("services/access/service.py", "verify_session"),
+    ("services/exports/service.py", "_open"),
     ("services/intake/service.py", "_unstarted"),
     ("services/reviews/run_answers.py", "answer_waiting_runs"),
     ("services/reviews/sla.py", "list_unsent"),

@@ -135,12 +135,19 @@ class RunRequest(BaseModel, frozen=True):
     """The same for nested runs, by run id: they continue from there if their inputs are unchanged."""
     started_by: str = ""
     """The principal who started the run, or the outermost of the runs around it; empty: unknown."""
+    started_key_known_to: tuple[str, ...] = ()
+    """Who else knows a key of `started_by`: where two people must act, they are one."""
     callbacks: tuple[Callback, ...] = ()
     """The callback URLs of the outer runs, which this run's inputs may use."""
     semantics: int
     """The version of its scheduler's decisions: engine.plan.SEMANTICS of the build that started it."""
     inline_bytes: int | None = None
     """Largest outputs that the outer run accepts inline, in bytes of JSON; None: there is no outer run."""
+
+    @property
+    def starters(self) -> tuple[str, ...]:
+        """Return the names of whoever started the run, first `started_by`."""
+        return (self.started_by, *self.started_key_known_to)
 
 
 class ChunkRequest(BaseModel, frozen=True):

@@ -528,6 +528,7 @@ CREATE TABLE api_keys (
     previous_sha256 bytea,         -- the secret before the last rotation
     previous_until  timestamptz,
     created_by      text NOT NULL,
+    known_to        text,          -- whoever got its secret over HTTP, and counts as its holder where two people must act
     created_at      timestamptz NOT NULL DEFAULT now(),
     rotated_at      timestamptz,
     expires_at      timestamptz,

@@ -4929,6 +4929,12 @@ export interface components {
              */
             created_by: string;
             /**
+             * Known To
+             * @description Who got its present secret over HTTP: where two people must act, that person and the key's holder are one. Null
+             *     if it was made on the server's machine.
+             */
+            known_to: string | null;
+            /**
              * Created At
              * Format: date-time
              * @description When it was created.
@@ -7558,9 +7564,9 @@ export interface components {
             definition_id: string;
             /**
              * Version
-             * @description Version of the definition.
+             * @description null if it cannot be read
              */
-            version: number;
+            version: number | null;
             /**
              * Document Id
              * @description Id of the document; null if there is none.
