@@ -47,6 +47,7 @@ from docrail.adapters.temporal.draining import working
 from docrail.handlers import Catalogue
 from docrail.services.app import App
 from docrail.services.callback_urls import CallbackUrls
+from docrail.services.documents.originals import DrawAhead
 from docrail.services.engine import engine_errors, temporal_unreachable
 from docrail.services.errors import Unavailable
 from docrail.services.exports.files import ExportFiles
@@ -166,6 +167,7 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
     """Return the resources that services need, from the worker's own."""
     return App(
         db=tools.db,
+        credentials=tools.db,  # a worker has no callers
         temporal=client,
         blobs=tools.blobs,
         values=tools.values,
@@ -279,9 +281,10 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     pool = await open_pool(settings.database_url)
     metrics = Metrics()
     reader = DocumentReader(record=metrics.record_reading)
+    kept = BlobStore(blobs, turns_in(pool, BLOBS)), ValueStore(values, turns_in(pool, VALUES))
+    drawn_ahead = DrawAhead(kept[0], reader)
     try:
         await reader.start()
-        kept = BlobStore(blobs, turns_in(pool, BLOBS)), ValueStore(values, turns_in(pool, VALUES))
         with redacted_logs():
             yield Tools(
                 pool,
@@ -292,8 +295,10 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
                 outside_of(settings),
                 settings.keeping,
                 settings.four_eyes_above,
+                drawn_ahead,
             )
     finally:
+        await drawn_ahead.close()
         await reader.close()
         await pool.close()
 

@@ -24,6 +24,7 @@ from docrail.invoices.facts import DocumentType
 from docrail.services.documents import originals
 from docrail.services.documents import service as documents
 from docrail.services.documents.models import Document
+from docrail.services.documents.originals import PageWords
 from docrail.services.errors import KeyConflict, NotFound, WrongState
 from docrail.services.inbox import service as inbox
 from docrail.services.inbox.models import (
@@ -237,6 +238,9 @@ async def show_page(
     app: AppDep,
     drawings: Annotated[originals.Drawings, Depends(_drawings_of)],
     *,
+    size: Annotated[
+        originals.Size, Query(description="`small`: at most 0.09 megapixels, for a strip of pages")
+    ] = "full",
     if_none_match: Annotated[str | None, Header(description="an `ETag` of this image")] = None,
 ) -> Response:
     """Show a page as an image of at most 2.2 megapixels.
@@ -244,9 +248,15 @@ async def show_page(
     The `box` of a field refers to it: left, top, right and bottom edge, as fractions of its width and height from the
     top left.
     """
-    page = await originals.draw_page(app, drawings, who, document_id, number)
+    page = await originals.draw_page(app, drawings, who, document_id, number, size)
     tag = f'"{page.tag}"'
     headers = HEADERS | {"ETag": tag, "Cache-Control": KEPT}
     if if_none_match and tag in (each.strip().removeprefix("W/") for each in if_none_match.split(",")):
         return Response(status_code=304, headers=headers)
     return Response(page.data, media_type=PNG, headers=headers | {"Content-Disposition": "inline"})
+
+
+@router.get("/{document_id}/pages/{number}/words", responses=problems(NotFound, WrongState))
+async def show_words(document_id: str, number: Page, who: MayRead, app: AppDep) -> PageWords:
+    """Show the words of a page and where they are on its image, in reading order; a scan's come from OCR."""
+    return await originals.show_words(app, who, document_id, number)

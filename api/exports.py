@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1/exports", tags=["exports"])
 ExportId = Annotated[str, Path(max_length=64, description="Id of the export.")]
 
 
-@router.post("", status_code=202, responses=problems(KeyConflict))
+@router.post("", status_code=202, responses=problems(KeyConflict, WrongState))
 async def create_export(
     wanted: ExportOrder, who: MayReview, app: AppDep, response: Response, idempotency_key: IdempotencyKey = None
 ) -> Export:

@@ -69,7 +69,7 @@ def create(
     style = {"separator": "\t" if separator is Separator.TAB else separator.value, "decimal": decimal, "bom": bom}
     to: dict[str, Json] = {"format": format.value, **(style if format is Format.CSV else {}), **given(url=url)}
     period = given(of=of, since=since, until=until, time_zone=zone)
-    wanted = {"to": to, "period": period, "which": "all" if again else "new"}
+    wanted: dict[str, Json] = {"to": to, "period": period, "which": "all" if again else "new"}
     wanted |= {"columns": _named(columns)} if columns else {}
     wanted |= {"line_columns": _named(LINE_COLUMNS)} if lines else {}
     headers = {"Idempotency-Key": key} if key else {}

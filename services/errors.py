@@ -62,15 +62,29 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_KNOWN]) + more
 
 
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Whose credentials were refused, as far as that is known."""
+
+    tenant_id: str = ""
+    name: str = ""
+    key_id: str = ""
+
+
 class Unauthenticated(OperationError):
     """The request has no valid credentials. What is wrong with a key is shown to its holder only."""
+
+    def __init__(self, why: str, claimed: Claimed | None = None) -> None:
+        super().__init__(why)
+        self.claimed = claimed or Claimed()
 
 
 class NotAdmitted(OperationError):
     """The identity provider knows the person, but its claims give no access here. The reason is in the log."""
 
-    def __init__(self) -> None:
+    def __init__(self, claimed: Claimed | None = None) -> None:
         super().__init__("you are signed in at the identity provider, but may not use Docrail: ask its operator")
+        self.claimed = claimed or Claimed()
 
 
 class Forbidden(OperationError):
@@ -304,6 +318,23 @@ class DecisionOutdated(OperationError):
     def __init__(self, digest: str) -> None:
         super().__init__("the document's fields or problems have changed since it was shown: load it again")
         self.digest = digest
+
+
+class AmbiguousValue(OperationError):
+    """A typed text can be read in two ways, and the document does not decide between them."""
+
+    def __init__(self, where: str, text: str, readings: Sequence[str]) -> None:
+        super().__init__(f"{where}: {text}")
+        self.where = where
+        self.readings = tuple(readings)
+
+
+class LinesOutdated(OperationError):
+    """The line items have changed since the caller read them."""
+
+    def __init__(self, current: str) -> None:
+        super().__init__("the line items have changed since they were read: load them again")
+        self.lines_version = current
 
 
 class NothingToTakeBack(OperationError):

@@ -75,6 +75,8 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     question = _question(call, state, verdict, tools.four_eyes_above, document.file_name if document else None)
     passes = verdict.passes and config.straight_through.mode == "on"
     review = await open_item(tools.db, call.tenant_id, question, state.invoice, tools.four_eyes_above, passes=passes)
+    if review.is_open:
+        await _draw_ahead(call, tools, state.invoice.page_count)
     return Output(
         review_id=review.review_id,
         priority=review.priority,
@@ -84,6 +86,13 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
         straight_through=verdict.passes,
         held_because=_held_because(verdict),
     )
+
+
+async def _draw_ahead(call: StepCall[Config], tools: Tools, pages: int) -> None:
+    """Have the first pages drawn before a person opens the item."""
+    document = await load_document(tools.db, call.tenant_id, call.config.document_id)
+    if tools.drawn_ahead is not None and document is not None and document.original_removed_at is None:
+        tools.drawn_ahead.add(document.sha256, pages)
 
 
 def _held_because(verdict: StraightThrough) -> list[str]:

@@ -65,8 +65,8 @@ log = logging.getLogger(__name__)
 async def create_export(app: App, principal: Principal, order: ExportOrder, *, key: str | None = None) -> Export:
     """Order an export, and return it while it is being made; the same key again returns the same export.
 
-    Raises: InvalidInput (no document, or too many), Forbidden (a webhook without the scope `operate`), KeyConflict,
-    QuotaExceeded.
+    Raises: InvalidInput (too many documents), WrongState (none), Forbidden (a webhook without the scope `operate`),
+    KeyConflict, QuotaExceeded.
     """
     export_id = _export_id(principal.tenant_id, key)
     wanted = _filter(order)
@@ -160,18 +160,17 @@ async def _insert(app: App, principal: Principal, export_id: str, order: ExportO
             assert found is not None, "another request has just inserted it"
             return found
         ids = await take_approved(tx, tenant_id, wanted, export_id, limit=MOST_DOCUMENTS + 1)
-        if problem := _wrong_count(len(ids), order):
-            raise InvalidInput([problem])
+        _check_count(len(ids), order)
         return await repository.insert_documents(tx, tenant_id, export_id, ids)
 
 
-def _wrong_count(count: int, order: ExportOrder) -> InputProblem | None:
+def _check_count(count: int, order: ExportOrder) -> None:
     if count > MOST_DOCUMENTS:
-        return InputProblem("period", f"has more than {MOST_DOCUMENTS} documents: choose a shorter one")
+        message = f"has more than {MOST_DOCUMENTS} documents: choose a shorter one"
+        raise InvalidInput([InputProblem("period", message)])
     if count == 0:
-        which = "that no export has yet" if order.which == "new" else "at all"
-        return InputProblem("period", f"has no approved document {which}")
-    return None
+        which = " that no export has yet" if order.which == "new" else ""
+        raise WrongState("export", "empty", "period", advice=f"it has no approved document{which}")
 
 
 async def _start(app: App, export: Export) -> None:

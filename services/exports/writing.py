@@ -41,7 +41,7 @@ LONGEST_CELL = 32_767
 FIRST_DAY = dt.date(1900, 3, 1)
 """Excel counts days from 1900, and takes that for a leap year."""
 
-Choices = Sequence[ColumnChoice] | Sequence[LineColumnChoice]
+Choices = Sequence[ColumnChoice | LineColumnChoice]
 
 
 class Writer(Protocol):

@@ -175,13 +175,13 @@ async def test_a_document_is_new_once_until_it_is_decided_again(service: Service
     document_id = await approved(service, ann)
     await exported(ann, CSV)
     refused = await order(ann, CSV)
-    assert refused.status_code == 422
-    assert refused.json()["problems"][0]["message"] == "has no approved document that no export has yet"
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/wrong-state")
+    assert "it has no approved document that no export has yet" in refused.json()["detail"]
     assert len(rows_of(await exported(ann, CSV, which="all"))) == 2
     review_id = (await ann.get(f"/documents/{document_id}/fields"))["review_id"]
     await ann.post(f"/reviews/{review_id}/reopen", {"why": "the total is wrong"})
     assert await marks(service, document_id) == (None, False)
-    assert (await order(ann, CSV, which="all")).status_code == 422
+    assert (await order(ann, CSV, which="all")).status_code == 409
 
 
 async def test_the_same_key_is_the_same_export(service: Service, ann: Reviewer) -> None:
@@ -254,7 +254,7 @@ async def test_an_export_belongs_to_its_tenant(service: Service, ann: Reviewer) 
     assert (await eve.ask("GET", f"/exports/{export_id}")).status_code == 404
     assert (await eve.ask("GET", f"/exports/{export_id}/file")).status_code == 404
     assert (await eve.get("/exports"))["exports"] == []
-    assert (await order(eve, CSV, which="all")).status_code == 422
+    assert (await order(eve, CSV, which="all")).status_code == 409
     kept = list((Path(service.settings.data_dir) / "exports" / ann.tenant).rglob("*.csv"))
     assert len(kept) == 1
 

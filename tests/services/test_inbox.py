@@ -9,7 +9,9 @@ from asyncpg.pool import PoolConnectionProxy
 
 from docrail.dag.language.statuses import StepStatus
 from docrail.invoices.facts import DocumentType
-from docrail.services.documents.service import mark_decided
+from docrail.services.access.models import Principal
+from docrail.services.documents.models import ApprovedFilter, PeriodOf
+from docrail.services.documents.service import mark_decided, mark_taken_exported, take_approved
 from docrail.services.failures.models import Resolved
 from docrail.services.failures.repository import close, load_letter, record_report
 from docrail.services.inbox.models import (
@@ -32,6 +34,7 @@ from tests.services.arrivals import arrive, correct, judged
 ANY = DocumentFilter()
 MONDAY = dt.datetime(2026, 11, 2, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
+ANN = Principal(TENANT, "ann", frozenset())
 
 
 async def listed(
@@ -81,8 +84,10 @@ async def set_aside(db: PoolConnectionProxy, document_id: str) -> None:
     await close(db, TENANT, letter, Resolved.DISMISS, by="ann")
 
 
-async def exported(db: PoolConnectionProxy, document_id: str) -> None:
-    await db.execute("UPDATE documents SET exported_at = now() WHERE document_id = $1", document_id)
+async def export_approved(db: PoolConnectionProxy) -> None:
+    everything = ApprovedFilter(PeriodOf.APPROVED, since=None, before=None, only_new=True)
+    assert await take_approved(db, TENANT, everything, "exp_1", limit=100)
+    await mark_taken_exported(db, TENANT, "exp_1")
 
 
 async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
@@ -92,13 +97,13 @@ async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
     await set_aside(db, ids[DocumentStatus.DISMISSED])
     without = (DocumentStatus.READING, DocumentStatus.FAILED, DocumentStatus.DISMISSED)
     items = {status: await asked(db, id_) for status, id_ in ids.items() if status not in without}
-    for status in (DocumentStatus.APPROVED, DocumentStatus.EXPORTED, DocumentStatus.REJECTED):
-        decision = "rejected" if status is DocumentStatus.REJECTED else "approved"
-        await mark_decided(db, TENANT, ids[status], decision)
-    await exported(db, ids[DocumentStatus.EXPORTED])
+    await mark_decided(db, TENANT, ids[DocumentStatus.REJECTED], "rejected")
+    await mark_decided(db, TENANT, ids[DocumentStatus.EXPORTED], "approved")
+    await export_approved(db)
+    await mark_decided(db, TENANT, ids[DocumentStatus.APPROVED], "approved")
     later = dt.datetime.now(dt.UTC) + HOUR
     await free_review(db, TENANT, items[DocumentStatus.POSTPONED], postponed_until=later)
-    await record_first_approval(db, TENANT, items[DocumentStatus.SECOND], by="ann", at=MONDAY, digest="0" * 64)
+    await record_first_approval(db, ANN, items[DocumentStatus.SECOND], digest="0" * 64)
     return ids
 
 
@@ -142,7 +147,7 @@ async def test_a_decision_that_is_withdrawn_is_not_exported_any_more(db: PoolCon
     document_id = (await upload(db)).document_id
     await asked(db, document_id)
     await mark_decided(db, TENANT, document_id, "approved")
-    await exported(db, document_id)
+    await export_approved(db)
     await mark_decided(db, TENANT, document_id, None)
     assert (await only(db)).status is DocumentStatus.ATTENTION
     await mark_decided(db, TENANT, document_id, "approved")

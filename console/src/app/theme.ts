@@ -5,7 +5,10 @@ import {
   type MantineColorScheme,
   type MantineColorSchemeManager,
   type MantineColorsTuple,
+  type MantineThemeOverride,
+  mergeThemeOverrides,
 } from '@mantine/core'
+import type { TFunction } from 'i18next'
 
 const ink: MantineColorsTuple = [
   '#eef2fe',
@@ -44,7 +47,7 @@ const dark: MantineColorsTuple = [
   '#0e1015',
 ]
 
-export const theme = createTheme({
+const looks = createTheme({
   primaryColor: 'ink',
   primaryShade: { light: 7, dark: 6 },
   colors: { ink, gray, dark },
@@ -71,6 +74,20 @@ export const theme = createTheme({
     Badge: { defaultProps: { radius: 'sm', variant: 'light', tt: 'none', fw: 500 } },
   },
 })
+
+/** The theme, with the names of the buttons that Mantine adds in the person's language. */
+export function themeIn(t: TFunction): MantineThemeOverride {
+  const close = { 'aria-label': t('app.close') }
+  return mergeThemeOverrides(looks, {
+    components: {
+      Modal: { defaultProps: { closeButtonProps: close } },
+      Drawer: { defaultProps: { closeButtonProps: close } },
+      Notification: { defaultProps: { closeButtonProps: close } },
+      Alert: { defaultProps: { closeButtonLabel: t('app.close') } },
+      PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': t('app.showText') } } },
+    },
+  })
+}
 
 /** Surfaces that Mantine has no names for. `--surface-sunken` is the navigation's, `--line` every border's. */
 export const variables: CSSVariablesResolver = (resolved) => ({
