@@ -44,13 +44,13 @@ venv: .venv/.complete  ## Make .venv with what Docrail needs to run (needs Pytho
 	@$(RUN)python deploy/install.py requirements-dev.lock
 	@touch $@
 
-# The packages that the build needs, and those of the checks and tests as well: half of them is the tests' browser.
-console/node_modules/.for-builds: console/package-lock.json .venv/.complete
+# What the build needs; the checks and tests need more: half of it is their browser. Once it is there, it stays.
+console/node_modules/.for-builds: console/package-lock.json | .venv/.complete
 	@echo "installing the pinned packages of the console"
-	@$(RUN)python deploy/node.py ci --omit=dev --no-progress --loglevel=error
-	@touch $@
+	@if [ -e console/node_modules/.for-checks ]; then more="console/node_modules/.for-checks"; else omit=--omit=dev; fi; \
+	  $(RUN)python deploy/node.py ci $$omit --no-progress --loglevel=error && touch $@ $$more
 
-console/node_modules/.for-checks: console/package-lock.json .venv/.complete
+console/node_modules/.for-checks: console/package-lock.json | .venv/.complete
 	@echo "installing the pinned packages of the console, with its developer tools"
 	@$(RUN)python deploy/node.py ci --no-progress --loglevel=error
 	@touch console/node_modules/.for-builds $@
