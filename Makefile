@@ -11,7 +11,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv console console-dev console-types demo up test test-all mutants lint check conformance bench bench-extraction calibration labelled fuzz docs dist lock clean
+.PHONY: help venv console console-dev console-types screenshots demo up test test-all mutants lint check conformance bench bench-extraction calibration labelled fuzz docs dist lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ console-dev: console/node_modules/.for-checks  ## Serve the console with hot rel
 
 console-types: .venv/.developer console/node_modules/.for-checks  ## Generate the types of the console's API client
 	@$(RUN)python -m docs.client_types
+
+screenshots: .venv/.developer console/node_modules/.for-checks console  ## Draw the README's pictures of the console into docs/pictures
+	@PICTURES=docs/pictures $(RUN)python -m pytest tests/console/test_pictures.py
 
 demo: venv console  ## Read the sample invoices through the whole system; KEEP=1 leaves it running
 	@$(RUN)docrail demo $(if $(KEEP),--keep)

@@ -223,6 +223,18 @@ async def test_an_ended_session_asks_again_over_the_page_which_then_goes_on(
     await expect(page.get_by_role("heading", level=1, name="Runs")).to_be_visible()
 
 
+async def test_someone_else_who_signs_in_then_gets_a_page_of_their_own(stranger: Visitor, guarded_site: Site) -> None:
+    page = await stranger.tab("/definitions")
+    await sign_in(page, await key_of(guarded_site))
+    await expect(page.get_by_role("button", name="ann")).to_be_visible()
+    await page.evaluate("window.stays = true")
+    await stranger.context.clear_cookies()
+    await show_again(page)
+    await sign_in(page, await key_of(guarded_site, name="bob"))
+    await expect(page.get_by_role("button", name="bob")).to_be_visible()
+    assert not await page.evaluate("window.stays")
+
+
 async def show_again(page: Page) -> None:
     """Have the page do what it does when its tab is shown again."""
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange', {bubbles: true}))")
