@@ -22,6 +22,7 @@ ASSETS = "/assets/{name}"
 PAGES = (
     "/",
     "/review/{review_id}",
+    "/decide",
     "/decide/{review_id}",
     "/exports",
     "/documents/{document_id}",

@@ -1,4 +1,4 @@
-"""The README's pictures are of real pages with the sample documents. `make screenshots` draws them into docs/pictures."""
+"""The README's pictures are of real pages with the sample documents: `make screenshots` draws docs/pictures."""
 
 import os
 from collections.abc import AsyncIterator
