@@ -741,6 +741,22 @@ SERVICES = (
         "two attempts read the same bytes with a model, and both pay",
     ),
     Mutant(
+        "events-of-other-tenants",
+        "services/events/stream.py",
+        "if each.tenant_id == self.who.tenant_id and each.change.kind",
+        "if each.change.kind",
+        ("tests/api/test_events.py",),
+        "a stream reports what another tenant changes",
+    ),
+    Mutant(
+        "late-commits-are-missed",
+        "services/events/service.py",
+        "self._position = read.position",
+        'self._position = Position(read.position.snapshot.rpartition(":")[0] + ":", read.position.read_at)',
+        ("tests/api/test_events.py",),
+        "what commits after a later transaction is never reported",
+    ),
+    Mutant(
         "audit-forks",
         "services/audit/repository.py",
         "FROM audit_heads WHERE tenant_id = $1 FOR UPDATE",
