@@ -31,6 +31,7 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, canonical, shortened, size_of
 from docrail.dag.values.wording import describe, wording
 from docrail.services.errors import (
+    LONGEST_ID,
     MOST_PROBLEMS,
     AlreadyAnswered,
     AlreadyDecided,
@@ -142,7 +143,7 @@ CALLBACKS_PATH = "/v1/callbacks/"
 SCHEMA = f"#/components/schemas/{ProblemOut.__name__}"
 
 
-_UNAVAILABLE = (
+UNAVAILABLE = (
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
@@ -182,7 +183,7 @@ def register(app: FastAPI) -> None:
     """Make `app` return every error as problem+json."""
     for error in KINDS:
         app.add_exception_handler(error, _refused)
-    for cause in _UNAVAILABLE:
+    for cause in UNAVAILABLE:
         app.add_exception_handler(cause, _unavailable)
     app.add_exception_handler(PayloadKeyError, _unreadable)
     app.add_exception_handler(RequestValidationError, _misshapen)
@@ -200,6 +201,12 @@ def refusal(error: OperationError) -> JSONResponse:
     more = _fields(error, kind.fields)
     headers = _of_quota(error) if isinstance(error, QuotaExceeded) else HEADERS.get(kind.status)
     return _answer(_body(kind.name, kind.title, kind.status, str(error), **more), headers)
+
+
+def unavailable(error: Exception) -> JSONResponse:
+    """Return the response for one of the errors UNAVAILABLE."""
+    log.warning("storage is unavailable: %r", error)
+    return refusal(Unavailable("storage", type(error).__name__))
 
 
 def _of_quota(error: QuotaExceeded) -> dict[str, str]:
@@ -261,8 +268,7 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _unavailable(_: Request, error: Exception) -> JSONResponse:
-    log.warning("storage is unavailable: %r", error)
-    return refusal(Unavailable("storage", type(error).__name__))
+    return unavailable(error)
 
 
 async def _unreadable(_: Request, error: Exception) -> JSONResponse:
@@ -282,24 +288,25 @@ async def _misshapen(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _http(request: Request, error: Exception) -> Response:
-    """Answer the framework's refusals: an unknown path, a wrong method, an invalid form."""
+    """Answer the framework's refusals: an unknown path, a wrong method, a body that it cannot read."""
     refused = cast("HTTPException", error)
-    if refused.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        return _wrong_method(request)
-    if unreadable := unreadable_body(refused):
-        return refusal(InvalidInput([InputProblem("body", unreadable)]))
-    status = HTTPStatus(refused.status_code)
-    name = status.phrase.lower().replace(" ", "-")
-    return _answer(_body(name, status.phrase, status, str(refused.detail)), refused.headers)
+    match refused.status_code:
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            return _wrong_method(request)
+        case HTTPStatus.NOT_FOUND:
+            kind = KINDS[NotFound]
+            detail = f"there is no path {shortened(request.scope['path'], LONGEST_ID)!r}: /docs lists all"
+            return _answer(_body(kind.name, kind.title, kind.status, detail))
+    found = unreadable_body(refused) or str(refused.detail)
+    return refusal(InvalidInput([InputProblem("body", found)]))
 
 
 def _wrong_method(request: Request) -> Response:
     headers = {"Allow": ", ".join(allowed_methods(request.app.routes, request.scope))}
     if request.method == "OPTIONS":
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=headers)
-    status = HTTPStatus.METHOD_NOT_ALLOWED
     detail = f"this path has {headers['Allow']}, found {request.method[:20]}"
-    return _answer(_body("method-not-allowed", status.phrase, status, detail), headers)
+    return _answer(_body(WRONG_METHOD.name, WRONG_METHOD.title, WRONG_METHOD.status, detail), headers)
 
 
 async def _too_large(_: Request, error: Exception) -> JSONResponse:
@@ -311,9 +318,7 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
     token = str(request.path_params.get("token", ""))  # of a callback URL
     path = request.url.path.replace(token, "{token}") if token else request.url.path
     log.error("%s %s failed", request.method, path, exc_info=error)
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
-    # answered outside all middleware
-    return _answer(_body("internal", "Internal error", status, "the error is in the server's log"), SAFE_HEADERS)
+    return _answer(plain_body(BUG), SAFE_HEADERS)  # answered outside all middleware
 
 
 def _body(name: str, title: str, status: HTTPStatus, detail: str, **more: Json) -> dict[str, Json]:
@@ -517,6 +522,31 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "the last change to this document's fields is not yours, or there is none: nothing is undone",
     ),
 }
+
+
+WRONG_METHOD = Kind(
+    HTTPStatus.METHOD_NOT_ALLOWED, "method-not-allowed", "Method not allowed", "this path has GET, HEAD, OPTIONS, ..."
+)
+BUG = Kind(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "Internal error", "the error is in the server's log")
+TOO_SLOW = Kind(
+    HTTPStatus.REQUEST_TIMEOUT,
+    "request-timeout",
+    "Request too slow",
+    "the request did not arrive in time: send it again, faster",
+)
+MALFORMED = Kind(
+    HTTPStatus.BAD_REQUEST,
+    "malformed-request",
+    "Not an HTTP request",
+    "what arrived is not an HTTP/1.1 request: this port serves HTTP, or HTTPS if it has a certificate",
+)
+OF_SERVER = (WRONG_METHOD, BUG, TOO_SLOW, MALFORMED)
+"""Problems of any request, which no service knows."""
+
+
+def plain_body(kind: Kind) -> dict[str, Json]:
+    """Return the body of a problem without details of its own."""
+    return _body(kind.name, kind.title, kind.status, kind.example)
 
 
 UNREADABLE_BODY = "There was an error parsing the body"
