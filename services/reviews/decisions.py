@@ -77,7 +77,7 @@ class ShownItem:
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
-    review_id: str
+    review_id: Text
     digest: Digest
 
 
