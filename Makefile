@@ -11,7 +11,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo up test test-all mutants lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
+.PHONY: help venv console console-dev console-types demo up test test-all mutants lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,27 +44,54 @@ venv: .venv/.complete  ## Make .venv with what Docrail needs to run (needs Pytho
 	@$(RUN)python deploy/install.py requirements-dev.lock
 	@touch $@
 
-demo: venv  ## Read the sample invoices through the whole system; KEEP=1 leaves it running
+# The packages that the build needs, and those of the checks and tests as well: half of them is the tests' browser.
+console/node_modules/.for-builds: console/package-lock.json .venv/.complete
+	@echo "installing the pinned packages of the console"
+	@$(RUN)python deploy/node.py ci --omit=dev --no-progress --loglevel=error
+	@touch $@
+
+console/node_modules/.for-checks: console/package-lock.json .venv/.complete
+	@echo "installing the pinned packages of the console, with its developer tools"
+	@$(RUN)python deploy/node.py ci --no-progress --loglevel=error
+	@touch console/node_modules/.for-builds $@
+
+CONSOLE := $(shell find console/src console/public -type f) console/index.html console/vite.config.ts console/package.json
+
+api/built/index.html: console/node_modules/.for-builds $(CONSOLE)
+	@echo "building the console"
+	@$(RUN)python deploy/node.py run build --silent -- --logLevel=warn
+	@touch $@
+
+console: api/built/index.html  ## Build the console's pages, which the API serves
+
+console-dev: console/node_modules/.for-checks  ## Serve the console with hot reload on port 5173, for the API at DOCRAIL_API_URL (http://127.0.0.1:8000)
+	@$(RUN)python deploy/node.py run dev
+
+console-types: .venv/.developer console/node_modules/.for-checks  ## Generate the types of the console's API client
+	@$(RUN)python -m docs.client_types
+
+demo: venv console  ## Read the sample invoices through the whole system; KEEP=1 leaves it running
 	@$(RUN)docrail demo $(if $(KEEP),--keep)
 
-up: venv  ## Start everything on this machine, with its data in ./var
+up: venv console  ## Start everything on this machine, with its data in ./var
 	@$(RUN)docrail up
 
-test: .venv/.developer  ## Run the tests without the slow ones (ten minutes on two cores), on real servers that they start themselves
+test: .venv/.developer console/node_modules/.for-checks console  ## Run the tests without the slow ones (ten minutes on two cores), on real servers that they start themselves
 	@$(PYTEST) -m "not slow" --hypothesis-profile=quick
 
-test-all: .venv/.developer  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
+test-all: .venv/.developer console/node_modules/.for-checks console  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
 	@$(PYTEST) --hypothesis-profile=thorough --ignore=tests/chaos
 	@$(RUN)python -m pytest tests/chaos
 
 mutants: .venv/.developer  ## Plant the mistakes of tests/mutants in copies of the tree: the tests must notice each one
 	@$(RUN)python -m tests.mutants
 
-lint: .venv/.developer  ## Check style, types and imports
+lint: .venv/.developer console/node_modules/.for-checks  ## Check style, types and imports
 	$(RUN)ruff check .
 	$(RUN)ruff format --check .
 	$(RUN)mypy
 	$(RUN)lint-imports
+	$(RUN)python deploy/node.py run check
 
 check: lint test-all  ## Run all that a commit must pass
 
@@ -88,10 +115,10 @@ fuzz: .venv/.developer  ## Feed changed files to the readers for FUZZ_SECONDS (6
 	@$(RUN)python -m tests.invoices.fuzz $(or $(FUZZ_SECONDS),60)
 	@$(RUN)python -m pytest tests/workflows/test_random.py --drawn=150 --drawn-seed=$$(date +%s)
 
-docs: .venv/.developer  ## Generate the reference pages that come from the code, and schema.sql
+docs: .venv/.developer console/node_modules/.for-checks  ## Generate the reference pages that come from the code, and schema.sql
 	@$(RUN)python -m docs.generate
 
-dist: .venv/.developer  ## Build the sdist, and the wheel from it, into dist/
+dist: .venv/.developer console  ## Build the sdist, and the wheel from it, into dist/
 	@rm -rf dist
 	@$(RUN)python -m build --no-isolation --outdir dist .
 
@@ -101,6 +128,8 @@ COMPILE := uv pip compile pyproject.toml --universal --generate-hashes --no-emit
 lock: venv  ## Pin the newest versions that pyproject.toml allows (needs uv)
 	$(COMPILE) --extra dev --upgrade -o requirements-dev.lock
 	$(COMPILE) -c requirements-dev.lock -o requirements.lock
+	uv pip compile --group node --universal --generate-hashes --no-emit-index-url --no-header --quiet --python-version 3.11 \
+	  --upgrade -o requirements-node.lock
 
 clean:  ## Remove .venv, dist and caches; data in ./var stays
-	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
+	rm -rf .venv dist api/built console/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

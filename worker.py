@@ -21,6 +21,7 @@ from docrail.activities.handler_tools import HandlerTools
 from docrail.activities.internal.background import background_activities
 from docrail.activities.internal.dead_letters import dead_letter_activity
 from docrail.activities.internal.deadlines import overdue_activity
+from docrail.activities.internal.exports import export_activities
 from docrail.activities.internal.filing import filing_activity
 from docrail.activities.internal.maintenance import maintenance_activities
 from docrail.activities.internal.reviews import review_activities
@@ -46,8 +47,10 @@ from docrail.adapters.temporal.draining import working
 from docrail.handlers import Catalogue
 from docrail.services.app import App
 from docrail.services.callback_urls import CallbackUrls
+from docrail.services.documents.originals import DrawAhead
 from docrail.services.engine import engine_errors, temporal_unreachable
 from docrail.services.errors import Unavailable
+from docrail.services.exports.files import ExportFiles
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
 from docrail.services.quotas.service import Quotas
@@ -56,6 +59,7 @@ from docrail.settings import Settings, missing_settings, unread_variables
 from docrail.workflows.background import BackgroundTasks
 from docrail.workflows.contract.names import tag_queue
 from docrail.workflows.elsewhere import QueueOnly
+from docrail.workflows.exports import Export
 from docrail.workflows.maintenance import Maintenance, SlaWatch
 from docrail.workflows.map_chunk import Chunk
 from docrail.workflows.run import Run
@@ -100,14 +104,16 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     activities = handler_activities(catalogue, tools)
     grace = settings.graceful_shutdown_seconds
     deployment = deployment_of(settings)
+    app = app_of(client, settings, tools, catalogue)
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks],
+        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks, Export],
         activities=[
             *activities,
             *internal_activities(tools),
-            *background_activities(app_of(client, settings, tools, catalogue)),
+            *background_activities(app),
+            *export_activities(app, tools.outside),
         ],
         sandboxed=settings.sandboxed,
         graceful_shutdown_seconds=grace,
@@ -164,6 +170,7 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
         temporal=client,
         blobs=tools.blobs,
         values=tools.values,
+        exports=ExportFiles(settings.open_store().sub("exports")),
         catalogue=catalogue,
         task_queue=settings.task_queue,
         resource_limits=settings.resource_limits,
@@ -273,9 +280,10 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     pool = await open_pool(settings.database_url)
     metrics = Metrics()
     reader = DocumentReader(record=metrics.record_reading)
+    kept = BlobStore(blobs, turns_in(pool, BLOBS)), ValueStore(values, turns_in(pool, VALUES))
+    drawn_ahead = DrawAhead(kept[0], reader)
     try:
         await reader.start()
-        kept = BlobStore(blobs, turns_in(pool, BLOBS)), ValueStore(values, turns_in(pool, VALUES))
         with redacted_logs():
             yield Tools(
                 pool,
@@ -286,8 +294,10 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
                 outside_of(settings),
                 settings.keeping,
                 settings.four_eyes_above,
+                drawn_ahead,
             )
     finally:
+        await drawn_ahead.close()
         await reader.close()
         await pool.close()
 

@@ -30,12 +30,15 @@ from docrail.api import (
     definitions,
     documents,
     executions,
+    exports,
     failures,
     fleet,
+    history,
     keys,
     limits,
     metrics,
     quotas,
+    review_views,
     reviews,
     routing,
     runs,
@@ -47,6 +50,7 @@ from docrail.api.auth import Access, CookieRotation
 from docrail.api.body_limit import BodyLimit, CloseUnread
 from docrail.api.boundary import Boundary
 from docrail.api.codec import TemporalUi
+from docrail.api.console import add_console
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.early_auth import AuthenticateFirst
@@ -62,6 +66,7 @@ from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
+from docrail.services.exports.files import ExportFiles
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
 from docrail.settings import Settings
@@ -82,7 +87,10 @@ ROUTERS = (
     executions.router,
     reviews.router,
     corrections.router,
+    history.router,
+    review_views.router,
     audit.router,
+    exports.router,
     definitions.router,
     definitions.aliases_router,
     routing.router,
@@ -163,6 +171,7 @@ def _add_routes(api: FastAPI) -> None:
     for router in FOR_STRANGERS:
         api.include_router(router, dependencies=[Depends(no_repeated_keys)])
     add_docs(api)
+    add_console(api)
 
 
 def _identity_provider(settings: Settings) -> IdentityProvider | None:
@@ -192,6 +201,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             temporal=await open_client(connection),
             blobs=BlobStore(store.sub("blobs"), turns_in(pool, BLOBS)),
             values=ValueStore(store.sub("values"), turns_in(pool, VALUES)),
+            exports=ExportFiles(store.sub("exports")),
             catalogue=load_catalogue(settings.handlers),
             task_queue=settings.task_queue,
             resource_limits=settings.resource_limits,

@@ -1,6 +1,7 @@
 """Routes of a document's fields: show values, confidence and sources; correct, unlock and undo."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -11,15 +12,18 @@ from docrail.api.errors import problems
 from docrail.api.parameters import MOST, AppDep
 from docrail.api.reviews import TokenIn
 from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.assessment.corrections import proposals
 from docrail.invoices.assessment.explanation import Term, explain, explain_overall, explain_priority
 from docrail.invoices.fields import CORRECTABLE, value_text
+from docrail.invoices.line_edits import lines_version
 from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData, InvoiceProblem, Lock
+from docrail.invoices.typed import Understood
 from docrail.services.documents.models import StoredChange
-from docrail.services.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
+from docrail.services.errors import AmbiguousValue, ClaimLost, LinesOutdated, NotFound, NothingToTakeBack, WrongState
 from docrail.services.model_config import Text
 from docrail.services.reviews import corrections
-from docrail.services.reviews.corrections import ON_PAGE, AssessedDocument, CorrectionOrder
+from docrail.services.reviews.corrections import ON_PAGE, AssessedDocument, CorrectionOrder, LinesOrder, TypedOrder
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
@@ -58,7 +62,7 @@ class FieldOut(BaseModel):
 
     name: str = Field(examples=["total"])
     value: str | None = Field(description="amounts as exact decimals, dates as 2026-11-30", examples=["1190.00"])
-    confidence: float
+    confidence: float | None = Field(description="null: there is no value, or none that is known")
     source: str = Field(examples=["text_label"])
     page: int | None
     box: Box | None = Field(description=ON_PAGE)
@@ -74,7 +78,7 @@ class FieldOut(BaseModel):
         return cls(
             name=name,
             value=value_text(field.value),
-            confidence=field.confidence,
+            confidence=None if field.value is None else field.confidence,
             source=field.source.value,
             page=field.page,
             box=field.box,
@@ -100,6 +104,10 @@ class FieldsOut(BaseModel):
     )
     fields: list[FieldOut]
     line_items: list[dict[str, Json]]
+    lines_version: str = Field(description="of the line items; an edit names it", examples=["0f9c6c4b3a2d4e5f"])
+    lines_total: Decimal | None = Field(description="sum of their amounts; null if one has none")
+    needs_second: list[str] = Field(description="why two people must approve; empty if one is enough")
+    understood: Understood | None = Field(description="how the typed text was read; null if none was typed")
     locks: Mapping[str, Lock] = Field(
         description="the person who set each locked field; `document_type` and `line_items` are locked as a whole"
     )
@@ -119,6 +127,10 @@ class FieldsOut(BaseModel):
             priority=_parts(explain_priority(invoice)),
             fields=[FieldOut.of(name, getattr(invoice, name)) for name in FIELD_NAMES],
             line_items=[line.model_dump(mode="json") for line in invoice.line_items],
+            lines_version=lines_version(invoice.line_items),
+            lines_total=lines_total(invoice.line_items),
+            needs_second=shown.needs_second,
+            understood=shown.understood,
             locks=shown.locks,
             problems=invoice.problems,
         )
@@ -148,6 +160,28 @@ async def correct_field(
     `document_type` and `line_items` can be locked too, the latter as a JSON list.
     """
     return FieldsOut.of(await corrections.correct_field(app, who, document_id, field, order))
+
+
+@router.put("/{document_id}/fields/{field}/text", responses=problems(NotFound, ClaimLost, WrongState, AmbiguousValue))
+async def type_field(document_id: str, field: FieldName, order: TypedOrder, who: MayReview, app: AppDep) -> FieldsOut:
+    """Lock a field to what a person typed: `4.904,95`, `12.04.2014`, `12 Apr`.
+
+    `understood` shows how it was read. If two readings are possible, the document decides, or the text is refused with
+    both (`ambiguous-value`).
+    """
+    return FieldsOut.of(await corrections.type_field(app, who, document_id, field, order))
+
+
+@router.post(
+    "/{document_id}/line-items", responses=problems(NotFound, ClaimLost, WrongState, AmbiguousValue, LinesOutdated)
+)
+async def edit_lines(document_id: str, order: LinesOrder, who: MayReview, app: AppDep) -> FieldsOut:
+    """Edit the line items by row: set a cell, insert and delete rows, paste rows of a spreadsheet.
+
+    Amounts are read as a person types them. The line items are then locked as a whole; undo takes all edits of one
+    request back.
+    """
+    return FieldsOut.of(await corrections.edit_lines(app, who, document_id, order))
 
 
 @router.delete("/{document_id}/fields/{field}", responses=problems(NotFound, ClaimLost, WrongState))

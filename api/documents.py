@@ -1,19 +1,41 @@
-"""Routes of documents: upload and show them, read them again, and get their originals and page images."""
+"""Routes of documents: upload and list them, send failed ones again, read them again, get originals and page images."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated, cast
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
+from pydantic import BaseModel, ConfigDict
 
 from docrail.api.auth import MayRead, MayReview, MaySubmit
 from docrail.api.errors import problems
-from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Moment, each_part_once, one_key
+from docrail.api.parameters import (
+    After,
+    AppDep,
+    IdempotencyKey,
+    Limit,
+    Moment,
+    Reason,
+    SearchWords,
+    each_part_once,
+    one_key,
+)
 from docrail.invoices.facts import DocumentType
 from docrail.services.documents import originals
 from docrail.services.documents import service as documents
-from docrail.services.documents.models import Document, DocumentFilter, DocumentPage, DocumentStatus
+from docrail.services.documents.models import Document
+from docrail.services.documents.originals import PageWords
 from docrail.services.errors import KeyConflict, NotFound, WrongState
+from docrail.services.inbox import service as inbox
+from docrail.services.inbox.models import (
+    STATUS_WORDS,
+    DocumentCounts,
+    DocumentFilter,
+    DocumentPage,
+    DocumentSort,
+    DocumentStatus,
+    ListedDocument,
+)
 from docrail.services.intake import service as intake
 from docrail.services.intake.service import DEFAULT_SLA_HOURS, SOURCE_PATTERN, UNKNOWN_MEDIA_TYPE, Upload
 from docrail.services.runs.service import KEY_PATTERN, StartedRun
@@ -71,7 +93,18 @@ async def upload_document(
     return document
 
 
-Words = Annotated[str | None, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Type = Annotated[DocumentType | None, Query(description="as its fields say; unread ones have none")]
+Vendor = Annotated[
+    SearchWords | None, Query(description="a VAT id, or how the vendor's name begins: only letters and digits count")
+]
+Words = Annotated[
+    SearchWords | None,
+    Query(
+        description="part of the file name, the vendor's name or the invoice number, or the total; case does not count"
+    ),
+]
+Since = Annotated[Moment | None, Query(description="uploaded at that time or later")]
+Until = Annotated[Moment | None, Query(description="uploaded before that time")]
 
 
 @router.get("", responses=problems())
@@ -79,25 +112,34 @@ async def list_documents(
     who: MayRead,
     app: AppDep,
     *,
-    status: Annotated[
-        DocumentStatus | None,
-        Query(description="waiting: its run has not started; success or failed: as its step `record_metrics` counted"),
-    ] = None,
-    document_type: Annotated[DocumentType | None, Query(description="as its fields say; unread ones have none")] = None,
-    vendor: Annotated[
-        Words, Query(description="a VAT id, or how the vendor's name begins: only letters and digits count")
-    ] = None,
-    text: Annotated[
-        Words, Query(description="part of the file name, the vendor's name or the invoice number; case does not count")
-    ] = None,
-    since: Annotated[Moment | None, Query(description="uploaded at that time or later")] = None,
-    until: Annotated[Moment | None, Query(description="uploaded before that time")] = None,
+    status: Annotated[DocumentStatus | None, Query(description=STATUS_WORDS)] = None,
+    document_type: Type = None,
+    vendor: Vendor = None,
+    text: Words = None,
+    since: Since = None,
+    until: Until = None,
+    sort: Annotated[DocumentSort, Query(description="ones without the value come last")] = DocumentSort.NEWEST,
     limit: Limit = 100,
     after: After = None,
 ) -> DocumentPage:
-    """List documents, latest upload first."""
+    """List documents with their status, latest upload first."""
     wanted = DocumentFilter(status, document_type, vendor, text, since, until)
-    return await documents.list_documents(app, who, wanted, limit=limit, after=after)
+    return await inbox.list_documents(app, who, wanted, sort=sort, limit=limit, after=after)
+
+
+@router.get("/counts", responses=problems())
+async def count_documents(
+    who: MayRead,
+    app: AppDep,
+    *,
+    document_type: Type = None,
+    vendor: Vendor = None,
+    text: Words = None,
+    since: Since = None,
+    until: Until = None,
+) -> DocumentCounts:
+    """Count documents by status."""
+    return await inbox.count_documents(app, who, DocumentFilter(None, document_type, vendor, text, since, until))
 
 
 @router.get("/{document_id}", responses=problems(NotFound))
@@ -115,6 +157,28 @@ async def extract_again(
     A decided document must be reopened first.
     """
     return await intake.extract_again(app, who, document_id, key=idempotency_key)
+
+
+@router.post("/{document_id}/send-again", responses=problems(NotFound, KeyConflict, WrongState))
+async def send_again(document_id: str, who: MayReview, app: AppDep) -> ListedDocument:
+    """Try a failed document again: its failed steps are retried. A dismissed one is read again."""
+    return await inbox.send_again(app, who, document_id)
+
+
+class DismissIn(BaseModel):
+    """Why the failure needs no work."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "an advertisement"}]})
+
+    reason: Reason = ""
+
+
+@router.post("/{document_id}/dismiss", responses=problems(NotFound, WrongState))
+async def dismiss_document(
+    document_id: str, who: MayReview, app: AppDep, wanted: DismissIn | None = None
+) -> ListedDocument:
+    """Set the failure of a document aside. A run that waits because of it is aborted."""
+    return await inbox.dismiss(app, who, document_id, wanted.reason if wanted else "")
 
 
 async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
@@ -146,7 +210,8 @@ async def _drawings_of(request: Request) -> originals.Drawings:
 Page = Annotated[int, Path(ge=1, le=MOST_PAGES, description="counted from 1")]
 
 
-def _of(media_type: str, description: str) -> dict[int | str, dict[str, object]]:
+def binary(media_type: str, description: str) -> dict[int | str, dict[str, object]]:
+    """Return the description of a response that is no JSON."""
     return {
         200: {"description": description, "content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}
     }
@@ -155,7 +220,7 @@ def _of(media_type: str, description: str) -> dict[int | str, dict[str, object]]
 @router.get(
     "/{document_id}/original",
     response_class=Response,
-    responses=_of(BYTES, "the bytes as they were sent") | problems(NotFound),
+    responses=binary(BYTES, "the bytes as they were sent") | problems(NotFound),
 )
 async def download_original(document_id: str, who: MayRead, app: AppDep) -> Response:
     """Download a document as it was sent. It is not scanned: open it only if you trust its sender."""
@@ -167,7 +232,7 @@ async def download_original(document_id: str, who: MayRead, app: AppDep) -> Resp
 @router.get(
     "/{document_id}/pages/{number}.png",
     response_class=Response,
-    responses=_of(PNG, "the page")
+    responses=binary(PNG, "the page")
     | {304: {"description": "unchanged: `If-None-Match` has its `ETag`"}}
     | problems(NotFound, WrongState),
 )
@@ -178,6 +243,9 @@ async def show_page(
     app: AppDep,
     drawings: Annotated[originals.Drawings, Depends(_drawings_of)],
     *,
+    size: Annotated[
+        originals.Size, Query(description="`small`: at most 0.09 megapixels, for a strip of pages")
+    ] = "full",
     if_none_match: Annotated[str | None, Header(description="an `ETag` of this image")] = None,
 ) -> Response:
     """Show a page as an image of at most 2.2 megapixels.
@@ -185,9 +253,15 @@ async def show_page(
     The `box` of a field refers to it: left, top, right and bottom edge, as fractions of its width and height from the
     top left.
     """
-    page = await originals.draw_page(app, drawings, who, document_id, number)
+    page = await originals.draw_page(app, drawings, who, document_id, number, size)
     tag = f'"{page.tag}"'
     headers = HEADERS | {"ETag": tag, "Cache-Control": KEPT}
     if if_none_match and tag in (each.strip().removeprefix("W/") for each in if_none_match.split(",")):
         return Response(status_code=304, headers=headers)
     return Response(page.data, media_type=PNG, headers=headers | {"Content-Disposition": "inline"})
+
+
+@router.get("/{document_id}/pages/{number}/words", responses=problems(NotFound, WrongState))
+async def show_words(document_id: str, number: Page, who: MayRead, app: AppDep) -> PageWords:
+    """Show the words of a page and where they are on its image, in reading order; a scan's come from OCR."""
+    return await originals.show_words(app, who, document_id, number)

@@ -35,6 +35,7 @@ from docrail.services.errors import (
     MOST_PROBLEMS,
     AlreadyAnswered,
     AlreadyDecided,
+    AmbiguousValue,
     Busy,
     CallbackOver,
     ClaimedByOther,
@@ -48,6 +49,7 @@ from docrail.services.errors import (
     InvalidInput,
     InvalidRouting,
     KeyConflict,
+    LinesOutdated,
     MayNotDecide,
     NotAdmitted,
     NotFound,
@@ -131,6 +133,9 @@ class ProblemOut(BaseModel):
     current: int | None = Field(default=None, description="the current revision")
     decided_by: str | None = Field(default=None, description="the person who decided first")
     decision: Json = Field(default=None, description="the first decision")
+    where: str | None = Field(default=None, description="the part of the request with two readings")
+    readings: list[str] | None = Field(default=None, description="its readings, in the field's format")
+    lines_version: str | None = Field(default=None, description="of the current line items")
     scope: str | None = Field(default=None, description="the missing scope")
     quota: str | None = Field(default=None, description="the quota that is used up")
     limit: float | None = Field(default=None, description="its value")
@@ -357,6 +362,20 @@ KINDS: Mapping[type[OperationError], Kind] = {
         HTTPStatus.UNAUTHORIZED, "unauthenticated", "Not authenticated", "the API key is not valid: create one with ..."
     ),
     Forbidden: Kind(HTTPStatus.FORBIDDEN, "forbidden", "Not allowed", "this needs the scope 'operate'", ("scope",)),
+    AmbiguousValue: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "ambiguous-value",
+        "The text has two readings",
+        "text: '1.234' can be read as 1234 or 1.234: choose one",
+        ("where", "readings"),
+    ),
+    LinesOutdated: Kind(
+        HTTPStatus.CONFLICT,
+        "lines-outdated",
+        "The line items have changed",
+        "the line items have changed since they were read: load them again",
+        ("lines_version",),
+    ),
     QuotaExceeded: Kind(
         HTTPStatus.TOO_MANY_REQUESTS,
         "quota-exceeded",

@@ -43,6 +43,7 @@ async def _left(request: Request) -> None:
 
 AppDep = Annotated[App, Depends(app_of)]
 Limit = Annotated[int, Query(ge=1, le=500, description="most items on the page")]
+SearchWords = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 After = Annotated[
     str | None, Query(max_length=4096, description="the `after` of the previous page; without it, the first page")
 ]

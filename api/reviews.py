@@ -7,15 +7,15 @@ In one file because all routes act on the same item and return its model.
 """
 
 import datetime as dt
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Body, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from docrail.api.audit import AfterEvent, AuditOut
 from docrail.api.auth import MayReview
 from docrail.api.errors import problems
-from docrail.api.parameters import After, AppDep, Limit, Time, as_utc
+from docrail.api.parameters import After, AppDep, Limit, SearchWords, Time, as_utc
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import (
     AlreadyDecided,
@@ -26,11 +26,15 @@ from docrail.services.errors import (
     NotFound,
     WrongState,
 )
-from docrail.services.model_config import Text
+from docrail.services.inbox import service as inbox
+from docrail.services.inbox.models import DocumentFilter
+from docrail.services.model_config import Text, without_null
+from docrail.services.reviews import bulk
 from docrail.services.reviews import claims as review_claims
 from docrail.services.reviews import decisions as review_decisions
 from docrail.services.reviews import service as reviews
-from docrail.services.reviews.decisions import MOST_AT_ONCE, BulkOutcome, DecisionOutcome, DocumentVerdict, ShownItem
+from docrail.services.reviews.bulk import MOST_AT_ONCE, MOST_PREVIEWED, ApprovalPreview, BulkResult
+from docrail.services.reviews.decisions import DecisionOutcome, DocumentVerdict
 from docrail.services.reviews.models import (
     EXAMPLE_DIGEST,
     Claim,
@@ -44,6 +48,7 @@ from docrail.services.reviews.models import (
     Who,
     Wish,
 )
+from docrail.services.reviews.preview_tokens import ShownItem
 from docrail.services.reviews.service import Decided, ReviewPage, list_item_events
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
@@ -197,29 +202,94 @@ class ReopenIn(BaseModel):
     why: Text = Field(min_length=1)
 
 
+PreviewToken = Annotated[str, Field(min_length=1, max_length=40_000, description="of a preview")]
+
+
 class BulkApprovalIn(BaseModel):
-    """The items to approve."""
+    """The items to approve: either as they were shown, or those of a preview by its token."""
 
     model_config = ConfigDict(
         extra="forbid",
         json_schema_extra={
-            "examples": [{"items": [{"review_id": "rev_0f9c6c4b3a2d4e5f8a7b6c5d4e", "digest": EXAMPLE_DIGEST}]}]
+            "examples": [{"items": [{"review_id": "rev_0f9c6c4b3a2d4e5f8a7b6c5d4e", "digest": EXAMPLE_DIGEST}]}],
+            "oneOf": [{"required": ["items"]}, {"required": ["token"]}],
         },
     )
 
-    items: list[ShownItem] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    items: list[ShownItem] | None = Field(
+        default=None, min_length=1, max_length=MOST_AT_ONCE, json_schema_extra=without_null
+    )
+    token: PreviewToken | None = Field(default=None, json_schema_extra=without_null)
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.items is None) is (self.token is None):
+            raise ValueError("expected either items or token")
+        return self
 
 
-class BulkOut(BaseModel):
-    """The result for each item, in the given order."""
+class MatchingIn(BaseModel):
+    """Which documents: as in the list of documents. Only those that wait for a decision count."""
 
-    items: list[BulkOutcome]
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    vendor: SearchWords | None = Field(default=None, json_schema_extra=without_null)
+    """A VAT id, or how the vendor's name begins."""
+    text: SearchWords | None = Field(default=None, json_schema_extra=without_null)
+    """Part of the file name, the vendor's name or the invoice number, or the total."""
+
+
+class PreviewIn(BaseModel):
+    """The items to preview: some, or all that match."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"review_ids": ["rev_0f9c6c4b3a2d4e5f8a7b6c5d4e"]}, {"matching": {"vendor": "coolblue"}}],
+            "oneOf": [{"required": ["review_ids"]}, {"required": ["matching"]}],
+        },
+    )
+
+    review_ids: list[Annotated[str, Field(max_length=64, pattern=r"^[^\x00]*$")]] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_PREVIEWED,
+        json_schema_extra=without_null,
+        description="the items",
+    )
+    matching: MatchingIn | None = Field(
+        default=None, json_schema_extra=without_null, description="instead of items: all documents that match"
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.review_ids is None) is (self.matching is None):
+            raise ValueError("expected either review_ids or matching")
+        return self
+
+
+@router.post("/approve/preview", responses=problems())
+async def preview_approval(wanted: PreviewIn, who: MayReview, app: AppDep) -> ApprovalPreview:
+    """Show what a bulk approval would do: what is approved, with its sums, and what stays open and why.
+
+    Approve exactly that with the `token`: an item that changes in between stays open.
+    """
+    if wanted.review_ids is not None:
+        return await bulk.preview_many(app, who, wanted.review_ids)
+    assert wanted.matching is not None, "one of both"
+    matching = DocumentFilter(vendor=wanted.matching.vendor, text=wanted.matching.text)
+    return await inbox.preview_matching(app, who, matching)
 
 
 @router.post("/approve", responses=problems())
-async def approve_many(wanted: BulkApprovalIn, who: MayReview, app: AppDep) -> BulkOut:
-    """Approve documents without problems. The problems of the others are reported per item; these stay open."""
-    return BulkOut(items=await review_decisions.approve_many(app, who, wanted.items))
+async def approve_many(wanted: BulkApprovalIn, who: MayReview, app: AppDep) -> BulkResult:
+    """Approve documents without problems. The problems of the others are reported per item; these stay open.
+
+    Of a preview, at most 100 items are approved at once: repeat it with the `token` of the result until that is null.
+    """
+    if wanted.token is not None:
+        return await bulk.approve_previewed(app, who, wanted.token)
+    return BulkResult(await bulk.approve_many(app, who, wanted.items or []), None)
 
 
 @router.post("/{review_id}/approve", responses=problems(*REFUSALS))

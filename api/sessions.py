@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field
 
-from docrail.api.auth import MayAdminister, SignedIn, check_same_origin, session_cookie, set_cookie
+from docrail.api.auth import MayAdminister, SignedIn, access_of, check_same_origin, session_cookie, set_cookie
 from docrail.api.errors import problems, problems_without_key
 from docrail.api.parameters import After, AppDep, Limit
 from docrail.services.access import service
@@ -28,6 +28,13 @@ class SignIn(BaseModel):
     """The whole key."""
 
 
+class SignInMethodsOut(BaseModel):
+    """How people may sign in here with a browser."""
+
+    key: bool = Field(description="whether a session needs an API key or the identity provider; false in local mode")
+    single_sign_on: bool = Field(description="whether `GET /v1/session/oidc` leads to an identity provider")
+
+
 class SessionListOut(BaseModel):
     """A page of open sessions."""
 
@@ -39,6 +46,14 @@ class SessionListOut(BaseModel):
 async def show_me(who: SignedIn) -> Me:
     """Show who the caller is: name, tenant, scopes, and how they were authenticated."""
     return describe_principal(who)
+
+
+@router.get("/session/methods", responses=problems_without_key())
+async def list_sign_in_methods(request: Request) -> SignInMethodsOut:
+    """List how people may sign in here. Callable without credentials, for the page on which they do."""
+    access = access_of(request)
+    has_provider = access.provider is not None and access.provider.issuer.access.client_id is not None
+    return SignInMethodsOut(key=access.local is None, single_sign_on=has_provider)
 
 
 @router.post("/session", status_code=201, responses=problems_without_key(Unauthenticated, CrossSite))

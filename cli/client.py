@@ -111,16 +111,31 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
 
     Raises: ApiError with its problem, NoAnswerError if trying again may help.
     """
+    response = await _answer(client, method, path, **request)
+    return {} if response.status_code == HTTPStatus.NO_CONTENT else _body_of(response)
+
+
+async def fetch(client: httpx.AsyncClient, path: str) -> bytes:
+    """Return a file's bytes. Raises: as `ask` does."""
+    response = await _answer(client, "GET", path)
+    if not response.is_success:
+        _body_of(response)
+    return response.content
+
+
+async def _answer(client: httpx.AsyncClient, method: str, path: str, **request: Json) -> httpx.Response:
     request["params"] = given(**request.get("params", {}))
     try:
-        response = await client.request(method, path, **request)
+        return await client.request(method, path, **request)
     except httpx.TransportError as error:
         address = str(client.base_url).rstrip("/")
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             raise ApiError(f"the certificate of {address} is not trusted: {error}; {TRUST_IT}") from error
         raise NoAnswerError(f"no answer from the API at {address} ({error or type(error).__name__})") from error
-    if response.status_code == HTTPStatus.NO_CONTENT:
-        return {}
+
+
+def _body_of(response: httpx.Response) -> Json:
+    """Return the JSON of an answer. Raises: ApiError with its problem."""
     try:
         body = response.json()
     except ValueError:

@@ -47,14 +47,14 @@ def upload(
 def list_documents(
     *,
     status: Annotated[
-        str | None, typer.Option(help="Only waiting, started, success or failed ones.", metavar="STATUS")
+        str | None, typer.Option(help="Only those with this status, such as attention or failed.", metavar="STATUS")
     ] = None,
     document_type: Annotated[
         str | None, typer.Option("--type", help="Only this type: invoice or credit_note.", metavar="TYPE")
     ] = None,
     vendor: Annotated[str | None, typer.Option(help="Only of this VAT id or name's beginning.", metavar="TEXT")] = None,
     text: Annotated[
-        str | None, typer.Option(help="Only with this in the file, vendor or invoice number.", metavar="TEXT")
+        str | None, typer.Option(help="Only with this in file, vendor, number or total.", metavar="TEXT")
     ] = None,
     since: Annotated[
         str | None, typer.Option(help="Uploaded then or later: 2026-11-30T09:00:00Z.", metavar="TIME")
@@ -67,7 +67,7 @@ def list_documents(
 
     `docrail lake query` has every field of them.
 
-    Example: docrail document list --vendor coolblue --status success
+    Example: docrail document list --vendor coolblue --status attention
     """
     wanted = {"status": status, "document_type": document_type, "vendor": vendor, "text": text}
     page = ask_api(api, "GET", DOCUMENTS, params={**wanted, "since": since, "until": until, "limit": limit})

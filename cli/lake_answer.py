@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -15,18 +14,14 @@ from docrail.adapters.store.files import write_atomic
 from docrail.cli.listing import ID, TEXT
 from docrail.cli.tables import fits, print_blocks, print_columns
 from docrail.cli.terminal import complain, say, visible, visible_json
+from docrail.dag.values.csv_cells import text_cell
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.printable import printable
 from docrail.services.lake.files import Lake
 from docrail.services.lake.parquet import pack
 from docrail.services.lake.query import open_lake, rows_of
 
 MOST_SHOWN = 1_000
 """Most rows of a table."""
-
-
-FORMULA = re.compile(r"\s*(?![+-]?\d+(\.\d+)?\Z)[=+\-@\uff1d\uff0b\uff0d\uff20]")
-"""The start of a formula in a spreadsheet, also in full width; a plain number is none."""
 
 
 class Shape(StrEnum):
@@ -104,12 +99,8 @@ def _print_json(answer: pa.RecordBatchReader) -> None:
 
 
 def safe_cell(value: Json) -> str:
-    """Return a CSV cell that neither commands a terminal nor is a formula in a spreadsheet.
-
-    A text that begins like a formula gets an apostrophe, as OWASP advises; numbers stay.
-    """
-    text = printable(_text(value), lines=True)
-    return f"'{text}" if FORMULA.match(text) else text
+    """Return a CSV cell that neither commands a terminal nor is a formula in a spreadsheet."""
+    return text_cell(_text(value))
 
 
 def _text(value: Json) -> str:

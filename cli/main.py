@@ -106,6 +106,14 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "export": ("docrail.cli.gold:export", "Export what people approved and corrected."),
         },
     ),
+    "export": (
+        "Export approved documents, and fetch earlier exports again.",
+        {
+            "create": ("docrail.cli.exports:create", "Export approved documents to a file, or to a webhook."),
+            "list": ("docrail.cli.exports:list_exports", "List exports, newest first."),
+            "download": ("docrail.cli.exports:download", "Download the file of an export again."),
+        },
+    ),
     "failure": (
         "Deal with steps that failed for good.",
         {

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  # a folder of documents, not a package
-"""Write the pages of docs/reference that follow from the code: settings, handlers, API, fields.
+"""Write what follows from the code: the pages of docs/reference, schema.sql, the types of the console's API client.
 
 Run: python -m docs.generate.
 """
@@ -19,7 +19,7 @@ from docrail.handlers import Handler
 from docrail.invoices.model import FIELDS
 from docrail.services.definitions.handlers import REQUIRED, Schema, default_words, lines_of, type_words
 from docrail.settings import Settings
-from docs import schema
+from docs import client_types, schema
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Made by `python -m docs.generate`: change the code, not this page. -->"
@@ -40,6 +40,7 @@ def main() -> None:
         (REFERENCE / name).write_text(text, "utf-8")
         sys.stdout.write(f"wrote docs/reference/{name}\n")
     schema.main()
+    client_types.main()
 
 
 def _settings() -> Iterator[str]:

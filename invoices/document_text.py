@@ -1,16 +1,17 @@
-"""Extract a document's text page by page, for handlers that do not look for an invoice, and to look up values."""
+"""Extract a document's text or words page by page: for handlers, to look up values, and for people who click them."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from lxml import etree
 
-from docrail.invoices.page_text import PageText
+from docrail.invoices.page_text import PageText, PlacedWord
 from docrail.invoices.readers.einvoice.xml_tree import parse_xml
 from docrail.invoices.readers.layout.page import Page, lay_out
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.pdf.file import open_pdf
 from docrail.invoices.readers.pdf.images import open_pictures
-from docrail.invoices.readers.pdf.words import read_pages
+from docrail.invoices.readers.pdf.words import read_page, read_pages
 from docrail.invoices.readers.sniff import FileKind, sniff
 
 
@@ -48,3 +49,35 @@ def printed_pages(data: bytes, *, max_pages: int) -> list[Page]:
         return []
     open_pdf(data, max_pages)  # raises for a file that is unsafe to open
     return read_pages(data)
+
+
+def placed_words(page: Page) -> list[PlacedWord]:
+    """Return a page's words, in reading order, with their places on the page's picture."""
+    cells = [cell for row in lay_out([page]).rows for cell in row.cells]
+    words = (word for cell in cells for word in cell.words)
+    return [PlacedWord(word.text, page.as_sent(word.left, word.top, word.right, word.bottom)) for word in words]
+
+
+def words_of_page(data: bytes, number: int, *, max_pages: int) -> list[PlacedWord] | None:
+    """Return the words of page `number`, from 1; None if there is no such page. Scans and pictures are read by OCR.
+
+    Run it only in a limited child process.
+
+    Raises: UnreadableDocument.
+    """
+    page = _page(data, number, max_pages)
+    return None if page is None else placed_words(page)
+
+
+def _page(data: bytes, number: int, max_pages: int) -> Page | None:
+    match sniff(data):
+        case FileKind.XML:
+            return None
+        case FileKind.PDF:
+            if number > open_pdf(data, max_pages).page_count:
+                return None
+            page = read_page(data, number)
+            return ocr.read_scans(data, [page], ocr.scanned_pages(data, [page]))[0]
+        case FileKind.IMAGE:
+            picture = next(islice(open_pictures(data, max_pages), number - 1, None), None)
+            return ocr.read_pictures([picture])[0] if picture else None

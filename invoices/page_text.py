@@ -1,6 +1,11 @@
-"""A page of a document as text."""
+"""A page of a document as text, and as words with their places."""
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import ConfigDict
+
+from docrail.invoices.model import Box
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +19,15 @@ class PageText:
     width: float
     height: float
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWord:
+    """A word of a page, in the coordinates of the page's picture."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
+
+    text: str
+    """The word."""
+    box: Box
+    """Left, top, right and bottom edge, as shares of the picture's width and height."""

@@ -21,6 +21,8 @@ from docrail.services.quotas.service import Quotas
 if TYPE_CHECKING:  # handlers are loaded with this module, and checking a definition needs no client
     from temporalio.client import Client
 
+    from docrail.services.exports.files import ExportFiles
+
 
 class Registry(Protocol):
     """The resources needed to check and publish a definition. `App` implements it."""
@@ -50,6 +52,7 @@ class App:
     temporal: "Client"
     blobs: BlobStore
     values: ValueStore
+    exports: "ExportFiles"
     catalogue: Catalogue
     task_queue: str
     resource_limits: Mapping[str, float]

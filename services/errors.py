@@ -306,6 +306,23 @@ class DecisionOutdated(OperationError):
         self.digest = digest
 
 
+class AmbiguousValue(OperationError):
+    """A typed text can be read in two ways, and the document does not decide between them."""
+
+    def __init__(self, where: str, text: str, readings: Sequence[str]) -> None:
+        super().__init__(f"{where}: {text}")
+        self.where = where
+        self.readings = tuple(readings)
+
+
+class LinesOutdated(OperationError):
+    """The line items have changed since the caller read them."""
+
+    def __init__(self, current: str) -> None:
+        super().__init__("the line items have changed since they were read: load them again")
+        self.lines_version = current
+
+
 class NothingToTakeBack(OperationError):
     """The last change to the document's fields is not the caller's, or there is none."""
 

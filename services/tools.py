@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from docrail.adapters.store.values import ValueStore
     from docrail.services.app import Keeping
     from docrail.services.callback_urls import CallbackUrls
+    from docrail.services.documents.originals import DrawAhead
     from docrail.services.lake.files import Lake
     from docrail.services.metrics import Metrics
 
@@ -61,4 +62,6 @@ class Tools:
     keeping: Keeping = field(default_factory=_maker("docrail.services.app", "Keeping"))
     four_eyes_above: Decimal | None = None
     """Largest total of a document that may be approved without a second person; None: no maximum."""
+    drawn_ahead: DrawAhead | None = None
+    """Draws pages of documents that wait for a person; None: they are drawn when someone looks."""
     coalescer: Coalescer = field(default_factory=_maker("docrail.adapters.coalesce", "Coalescer"))

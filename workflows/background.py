@@ -6,7 +6,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from docrail.workflows.contract.names import ANSWER_RUNS, BACKGROUND_TYPE, FILE_REVIEWED, START_DOCUMENTS
+from docrail.workflows.contract.names import ANSWER_RUNS, BACKGROUND_TYPE, FILE_REVIEWED, START_DOCUMENTS, START_EXPORTS
 
 LONGEST, HEARTBEAT = timedelta(minutes=3), timedelta(minutes=1)
 
@@ -21,7 +21,7 @@ class BackgroundTasks:
     @workflow.run
     async def run(self) -> None:
         """Run the tasks concurrently. Raises the first failure once all have ended."""
-        tasks = [_run(START_DOCUMENTS), _run(ANSWER_RUNS), _run(FILE_REVIEWED, HEARTBEAT)]
+        tasks = [_run(START_DOCUMENTS), _run(ANSWER_RUNS), _run(FILE_REVIEWED, HEARTBEAT), _run(START_EXPORTS)]
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome

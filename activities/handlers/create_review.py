@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from docrail.handlers import Handler, StepCall
 from docrail.invoices.assessment.straight_through import Policy, StraightThrough, decide
+from docrail.services.documents.service import load_document
 from docrail.services.reviews.approvals import open_item
 from docrail.services.reviews.items import appearance_of
 from docrail.services.reviews.models import APPROVED, Question
@@ -70,9 +71,12 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     # Outside the transaction: the document's values must be visible to documents assessed at the same time.
     state = await load_state(tools.db, call.tenant_id, config.document_id, today=today)
     verdict = decide(state.invoice, _policy(config.straight_through))
-    question = _question(call, state, verdict, tools.four_eyes_above)
+    document = await load_document(tools.db, call.tenant_id, config.document_id)
+    question = _question(call, state, verdict, tools.four_eyes_above, document.file_name if document else None)
     passes = verdict.passes and config.straight_through.mode == "on"
     review = await open_item(tools.db, call.tenant_id, question, state.invoice, tools.four_eyes_above, passes=passes)
+    if review.is_open:
+        await _draw_ahead(call, tools, state.invoice.page_count)
     return Output(
         review_id=review.review_id,
         priority=review.priority,
@@ -84,12 +88,23 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     )
 
 
+async def _draw_ahead(call: StepCall[Config], tools: Tools, pages: int) -> None:
+    """Have the first pages drawn before a person opens the item."""
+    document = await load_document(tools.db, call.tenant_id, call.config.document_id)
+    if tools.drawn_ahead is not None and document is not None and document.original_removed_at is None:
+        tools.drawn_ahead.add(document.sha256, pages)
+
+
 def _held_because(verdict: StraightThrough) -> list[str]:
     return [*verdict.reasons[:MOST_REASONS], *([DRAWN] if verdict.audit_sample else [])]
 
 
 def _question(
-    call: StepCall[Config], state: DocumentState, verdict: StraightThrough, above: Decimal | None
+    call: StepCall[Config],
+    state: DocumentState,
+    verdict: StraightThrough,
+    above: Decimal | None,
+    file_name: str | None,
 ) -> Question:
     return Question(
         run_id=call.run_id,
@@ -98,6 +113,7 @@ def _question(
         sla_from=state.received_at,
         straight_through=verdict.passes,
         audit_sample=verdict.audit_sample,
+        file_name=file_name,
     )
 
 

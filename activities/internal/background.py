@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable
 from temporalio import activity
 
 from docrail.services.app import App
+from docrail.services.exports.service import start_waiting_exports
 from docrail.services.intake.service import start_waiting_documents
 from docrail.services.reviews.run_answers import answer_waiting_runs
-from docrail.workflows.contract.names import ANSWER_RUNS, START_DOCUMENTS
+from docrail.workflows.contract.names import ANSWER_RUNS, START_DOCUMENTS, START_EXPORTS
 
 
 def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
@@ -24,4 +25,8 @@ def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
     async def answer_runs() -> int:
         return await answer_waiting_runs(app)
 
-    return [start_documents, answer_runs]
+    @activity.defn(name=START_EXPORTS)
+    async def start_exports() -> int:
+        return await start_waiting_exports(app)
+
+    return [start_documents, answer_runs, start_exports]

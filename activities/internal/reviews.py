@@ -13,6 +13,7 @@ from temporalio import activity
 
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import Json, digest, shortened
+from docrail.services.documents.service import load_document
 from docrail.services.reviews.models import CLOSED, DECIDED, ESCALATED, FIRST, PersonsDecision, StepEnd, StepQuestion
 from docrail.services.reviews.service import ask, close, record_person
 from docrail.services.tools import Tools
@@ -52,6 +53,7 @@ def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
 
 
 async def _ask(db: asyncpg.Pool, call: ReviewCall, band: int) -> None:
+    document = None if call.document_id is None else await load_document(db, call.tenant_id, call.document_id)
     question = StepQuestion(
         queue=call.queue,
         title=shortened(_storable(call.title).replace("\0", ""), LONGEST_TITLE) or call.step_id,
@@ -64,6 +66,7 @@ async def _ask(db: asyncpg.Pool, call: ReviewCall, band: int) -> None:
         may_not_decide=call.may_not_decide,
         approvals=call.approvals,
         document_id=call.document_id,
+        file_name=document.file_name if document else None,
         band=band,
     )
     await ask(db, call.tenant_id, call.run_id, call.step_id, question)

@@ -32,9 +32,9 @@ DECLARE
 BEGIN
     EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
     FOR target IN
-        SELECT c.oid::regclass AS name, c.relrowsecurity AS is_closed
+        SELECT c.oid::regclass AS name, c.relrowsecurity AS is_closed, c.relkind = 'v' AS is_view
           FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
-         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attname = 'tenant_id'
+         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v') AND a.attname = 'tenant_id'
          ORDER BY c.relname
     LOOP
         allowed := CASE target.name::text
@@ -44,6 +44,10 @@ BEGIN
             WHEN 'audit_heads' THEN 'SELECT, INSERT, UPDATE'
             ELSE 'SELECT, INSERT, UPDATE, DELETE'
         END;
+        IF target.is_view THEN -- it must read its tables as its caller (security_invoker), with their policies
+            EXECUTE format('GRANT SELECT ON %s TO docrail_app, docrail_fleet', target.name);
+            CONTINUE;
+        END IF;
         EXECUTE format('GRANT %s ON %s TO docrail_app, docrail_fleet', allowed, target.name);
         IF NOT target.is_closed THEN
             EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', target.name);

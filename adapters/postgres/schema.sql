@@ -7,6 +7,10 @@ BEGIN
     RAISE EXCEPTION 'audit events are append-only: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
 END $$;
 
+CREATE FUNCTION public.review_status(status text, postponed_until timestamp with time zone, as_of timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN ((status = 'open'::text) AND (postponed_until > as_of)) THEN 'postponed'::text ELSE status END;
+
 CREATE TABLE public.alias_moves (
     move_id bigint NOT NULL,
     tenant_id text NOT NULL,
@@ -185,12 +189,156 @@ CREATE TABLE public.documents (
     confidence double precision,
     metrics_recorded_at timestamp with time zone,
     decision text,
+    decided_at timestamp with time zone,
+    export_id text,
+    exported_at timestamp with time zone,
     original_removed_at timestamp with time zone,
     CONSTRAINT documents_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text]))),
     CONSTRAINT documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT documents_size_bytes_check CHECK ((size_bytes >= 0)),
     CONSTRAINT documents_sla_hours_check CHECK ((sla_hours > (0)::double precision))
 );
+
+CREATE TABLE public.reviews (
+    tenant_id text NOT NULL,
+    review_id text NOT NULL,
+    document_id text,
+    run_id text NOT NULL,
+    step_id text,
+    run_document_id text,
+    file_name text,
+    document_review_id text,
+    status text DEFAULT 'open'::text NOT NULL,
+    queue text DEFAULT 'documents'::text NOT NULL,
+    title text DEFAULT ''::text NOT NULL,
+    asked_at double precision DEFAULT 0 NOT NULL,
+    form json,
+    show json,
+    band smallint DEFAULT 0 NOT NULL,
+    priority numeric(6,3) NOT NULL,
+    parts jsonb NOT NULL,
+    reasons jsonb NOT NULL,
+    summary jsonb NOT NULL,
+    due_at timestamp with time zone,
+    sla_from timestamp with time zone,
+    postponed_until timestamp with time zone,
+    assigned_to text,
+    assignee_group text,
+    may_not_decide text[] DEFAULT '{}'::text[] NOT NULL,
+    claimed_by text,
+    claimed_at timestamp with time zone,
+    claimed_until timestamp with time zone,
+    claim_token bigint DEFAULT 0 NOT NULL,
+    shown_digest text,
+    straight_through boolean,
+    audit_sample boolean DEFAULT false NOT NULL,
+    touched boolean DEFAULT false NOT NULL,
+    first_approval json,
+    approvals_needed integer DEFAULT 1 NOT NULL,
+    decided_so_far json DEFAULT '[]'::json NOT NULL,
+    decision json,
+    decision_digest text,
+    decided_by text,
+    decided_invoice json,
+    taught_vendor text,
+    revision integer DEFAULT 0 NOT NULL,
+    filed_revision integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    closed_at timestamp with time zone,
+    CONSTRAINT reviews_check CHECK (((document_id IS NULL) = (step_id IS NOT NULL)))
+);
+
+CREATE TABLE public.seen_invoices (
+    tenant_id text NOT NULL,
+    document_id text NOT NULL,
+    sha256 text NOT NULL,
+    document_type text NOT NULL,
+    number_key text,
+    vat_id text,
+    iban text,
+    name_key text,
+    total numeric,
+    issued_on date,
+    vendor_name text,
+    invoice_number text,
+    currency text,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE VIEW public.document_states WITH (security_invoker='true') AS
+ SELECT d.tenant_id,
+    d.document_id,
+    d.file_name,
+    d.source,
+    d.definition,
+    d.received_at,
+    d.decision,
+    d.exported_at,
+        CASE
+            WHEN (d.exported_at IS NOT NULL) THEN 'exported'::text
+            WHEN (d.decision IS NOT NULL) THEN d.decision
+            WHEN (r.status = 'open'::text) THEN
+            CASE
+                WHEN (public.review_status(r.status, r.postponed_until, now()) = 'postponed'::text) THEN 'postponed'::text
+                WHEN (r.first_approval IS NOT NULL) THEN 'second'::text
+                ELSE 'attention'::text
+            END
+            WHEN (f.status <> 'resolved'::text) THEN 'failed'::text
+            WHEN ((f.status = 'resolved'::text) OR (r.status = 'closed'::text)) THEN 'dismissed'::text
+            ELSE 'reading'::text
+        END AS status,
+    d.duplicate_of,
+    s.document_type,
+    s.vendor_name,
+    s.invoice_number,
+    s.issued_on,
+    s.total,
+    s.currency,
+    s.vat_id,
+    s.name_key,
+    ( SELECT o.document_id
+           FROM public.seen_invoices o
+          WHERE ((o.tenant_id = s.tenant_id) AND (o.number_key = s.number_key) AND (o.seen_at < s.seen_at) AND ((o.vat_id = s.vat_id) OR (o.name_key = s.name_key)))
+          ORDER BY o.seen_at
+         LIMIT 1) AS look_alike,
+    COALESCE(r.run_id, f.run_id,
+        CASE
+            WHEN (d.run_started_at IS NOT NULL) THEN d.run_id
+            ELSE NULL::text
+        END) AS run_id,
+    r.review_id,
+    r.due_at,
+    r.reasons,
+    r.postponed_until,
+    r.assigned_to,
+    r.decided_by,
+    (r.first_approval ->> 'by'::text) AS first_approved_by,
+        CASE
+            WHEN (r.claimed_until > now()) THEN r.claimed_by
+            ELSE NULL::text
+        END AS claimed_by,
+        CASE
+            WHEN (r.claimed_until > now()) THEN r.claimed_until
+            ELSE NULL::timestamp with time zone
+        END AS claimed_until,
+        CASE
+            WHEN (r.review_id IS NULL) THEN d.confidence
+            ELSE ((r.summary ->> 'confidence'::text))::double precision
+        END AS confidence,
+    f.error_type,
+    f.error_message
+   FROM (((public.documents d
+     LEFT JOIN public.seen_invoices s ON (((s.tenant_id = d.tenant_id) AND (s.document_id = d.document_id))))
+     LEFT JOIN public.reviews r ON (((r.tenant_id = d.tenant_id) AND (r.document_id = d.document_id))))
+     LEFT JOIN LATERAL ( SELECT l.status,
+            l.run_id,
+            l.error_type,
+            l.error_message
+           FROM public.dead_letters l
+          WHERE ((l.tenant_id = d.tenant_id) AND (l.document_id = d.document_id) AND ((l.status <> 'resolved'::text) OR (l.resolution = ANY (ARRAY['abort'::text, 'dismiss'::text]))))
+          ORDER BY (l.status = 'resolved'::text), l.failed_at DESC, l.run_id, l.step_id
+         LIMIT 1) f ON (true));
 
 CREATE TABLE public.executions (
     execution_id text NOT NULL,
@@ -200,6 +348,35 @@ CREATE TABLE public.executions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     run_id text,
     triggered_at timestamp with time zone
+);
+
+CREATE TABLE public.export_documents (
+    tenant_id text NOT NULL,
+    export_id text NOT NULL,
+    "position" integer NOT NULL,
+    document_id text NOT NULL,
+    CONSTRAINT export_documents_position_check CHECK (("position" > 0))
+);
+
+CREATE TABLE public.exports (
+    tenant_id text NOT NULL,
+    export_id text NOT NULL,
+    status text DEFAULT 'preparing'::text NOT NULL,
+    wanted json NOT NULL,
+    documents integer NOT NULL,
+    done integer DEFAULT 0 NOT NULL,
+    path text,
+    sha256 text,
+    size_bytes bigint,
+    error text DEFAULT ''::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT exports_check CHECK (((status = ANY (ARRAY['ready'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT exports_check1 CHECK (((status <> ALL (ARRAY['sending'::text, 'ready'::text])) OR (path IS NOT NULL))),
+    CONSTRAINT exports_documents_check CHECK ((documents >= 0)),
+    CONSTRAINT exports_export_id_check CHECK ((export_id ~ '^exp_[0-9a-f]{26}$'::text)),
+    CONSTRAINT exports_status_check CHECK ((status = ANY (ARRAY['preparing'::text, 'sending'::text, 'ready'::text, 'failed'::text])))
 );
 
 CREATE TABLE public.field_outcomes (
@@ -356,55 +533,6 @@ CREATE TABLE public.review_counts (
     total double precision NOT NULL
 );
 
-CREATE TABLE public.reviews (
-    tenant_id text NOT NULL,
-    review_id text NOT NULL,
-    document_id text,
-    run_id text NOT NULL,
-    step_id text,
-    run_document_id text,
-    document_review_id text,
-    status text DEFAULT 'open'::text NOT NULL,
-    queue text DEFAULT 'documents'::text NOT NULL,
-    title text DEFAULT ''::text NOT NULL,
-    asked_at double precision DEFAULT 0 NOT NULL,
-    form json,
-    show json,
-    band smallint DEFAULT 0 NOT NULL,
-    priority numeric(6,3) NOT NULL,
-    parts jsonb NOT NULL,
-    reasons jsonb NOT NULL,
-    summary jsonb NOT NULL,
-    due_at timestamp with time zone,
-    sla_from timestamp with time zone,
-    postponed_until timestamp with time zone,
-    assigned_to text,
-    assignee_group text,
-    may_not_decide text[] DEFAULT '{}'::text[] NOT NULL,
-    claimed_by text,
-    claimed_at timestamp with time zone,
-    claimed_until timestamp with time zone,
-    claim_token bigint DEFAULT 0 NOT NULL,
-    shown_digest text,
-    straight_through boolean,
-    audit_sample boolean DEFAULT false NOT NULL,
-    touched boolean DEFAULT false NOT NULL,
-    first_approval json,
-    approvals_needed integer DEFAULT 1 NOT NULL,
-    decided_so_far json DEFAULT '[]'::json NOT NULL,
-    decision json,
-    decision_digest text,
-    decided_by text,
-    decided_invoice json,
-    taught_vendor text,
-    revision integer DEFAULT 0 NOT NULL,
-    filed_revision integer DEFAULT 0 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    closed_at timestamp with time zone,
-    CONSTRAINT reviews_check CHECK (((document_id IS NULL) = (step_id IS NOT NULL)))
-);
-
 CREATE TABLE public.routing_rules (
     tenant_id text NOT NULL,
     revision integer NOT NULL,
@@ -413,23 +541,6 @@ CREATE TABLE public.routing_rules (
     set_by text NOT NULL,
     set_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT routing_rules_revision_check CHECK ((revision > 0))
-);
-
-CREATE TABLE public.seen_invoices (
-    tenant_id text NOT NULL,
-    document_id text NOT NULL,
-    sha256 text NOT NULL,
-    document_type text NOT NULL,
-    number_key text,
-    vat_id text,
-    iban text,
-    name_key text,
-    total numeric,
-    issued_on date,
-    vendor_name text,
-    invoice_number text,
-    currency text,
-    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE public.sessions (
@@ -523,6 +634,12 @@ ALTER TABLE ONLY public.documents
 ALTER TABLE ONLY public.executions
     ADD CONSTRAINT executions_pkey PRIMARY KEY (execution_id);
 
+ALTER TABLE ONLY public.export_documents
+    ADD CONSTRAINT export_documents_pkey PRIMARY KEY (tenant_id, export_id, "position");
+
+ALTER TABLE ONLY public.exports
+    ADD CONSTRAINT exports_pkey PRIMARY KEY (tenant_id, export_id);
+
 ALTER TABLE ONLY public.field_outcomes
     ADD CONSTRAINT field_outcomes_pkey PRIMARY KEY (tenant_id, document_id, field);
 
@@ -606,15 +723,33 @@ CREATE INDEX corrections_of_document ON public.corrections USING btree (tenant_i
 
 CREATE INDEX dead_letters_newest ON public.dead_letters USING btree (tenant_id, failed_at DESC, run_id DESC, step_id DESC);
 
+CREATE INDEX dead_letters_of_document ON public.dead_letters USING btree (tenant_id, document_id) WHERE ((document_id IS NOT NULL) AND ((status <> 'resolved'::text) OR (resolution = ANY (ARRAY['abort'::text, 'dismiss'::text]))));
+
 CREATE INDEX dead_letters_open ON public.dead_letters USING btree (tenant_id, error_type) WHERE (status <> 'resolved'::text);
 
 CREATE INDEX documents_by_sha256 ON public.documents USING btree (sha256);
+
+CREATE INDEX documents_decided ON public.documents USING btree (tenant_id, decision, received_at DESC, document_id DESC) WHERE ((decision IS NOT NULL) AND (exported_at IS NULL));
+
+CREATE INDEX documents_exported ON public.documents USING btree (tenant_id, received_at DESC, document_id DESC) WHERE (exported_at IS NOT NULL);
 
 CREATE UNIQUE INDEX documents_first ON public.documents USING btree (tenant_id, sha256) WHERE (duplicate_of IS NULL);
 
 CREATE INDEX documents_newest ON public.documents USING btree (tenant_id, received_at DESC, document_id DESC);
 
+CREATE INDEX documents_of_export ON public.documents USING btree (tenant_id, export_id) WHERE (export_id IS NOT NULL);
+
+CREATE INDEX documents_undecided ON public.documents USING btree (tenant_id, received_at DESC, document_id DESC) WHERE (decision IS NULL);
+
+CREATE INDEX documents_unexported ON public.documents USING btree (tenant_id, decided_at, document_id) WHERE ((decision = 'approved'::text) AND (export_id IS NULL));
+
 CREATE INDEX documents_unstarted ON public.documents USING btree (received_at) WHERE (run_started_at IS NULL);
+
+CREATE INDEX export_documents_of ON public.export_documents USING btree (tenant_id, document_id);
+
+CREATE INDEX exports_newest ON public.exports USING btree (tenant_id, created_at DESC, export_id DESC);
+
+CREATE INDEX exports_open ON public.exports USING btree (tenant_id, created_at) WHERE (ended_at IS NULL);
 
 CREATE INDEX field_outcomes_newest ON public.field_outcomes USING btree (tenant_id, decided_at DESC);
 
@@ -671,6 +806,12 @@ ALTER TABLE ONLY public.definition_aliases
 ALTER TABLE ONLY public.executions
     ADD CONSTRAINT executions_tenant_id_definition_id_version_fkey FOREIGN KEY (tenant_id, definition_id, version) REFERENCES public.definitions(tenant_id, definition_id, version);
 
+ALTER TABLE ONLY public.export_documents
+    ADD CONSTRAINT export_documents_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, document_id);
+
+ALTER TABLE ONLY public.export_documents
+    ADD CONSTRAINT export_documents_tenant_id_export_id_fkey FOREIGN KEY (tenant_id, export_id) REFERENCES public.exports(tenant_id, export_id);
+
 ALTER TABLE ONLY public.lake_versions
     ADD CONSTRAINT lake_versions_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES public.documents(tenant_id, document_id);
 
@@ -708,6 +849,10 @@ CREATE POLICY all_rows ON public.document_counts TO docrail_fleet USING (true);
 CREATE POLICY all_rows ON public.documents TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.executions TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.export_documents TO docrail_fleet USING (true);
+
+CREATE POLICY all_rows ON public.exports TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.field_outcomes TO docrail_fleet USING (true);
 
@@ -771,6 +916,10 @@ ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.export_documents ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.exports ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.field_outcomes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.lake_versions ENABLE ROW LEVEL SECURITY;
@@ -806,6 +955,10 @@ CREATE POLICY own_rows ON public.document_counts TO docrail_app USING ((tenant_i
 CREATE POLICY own_rows ON public.documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.executions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.export_documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.exports TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.field_outcomes TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,8 +11,8 @@ from pydantic import Base64Bytes, BaseModel, ValidationError
 
 from docrail.adapters.sandbox.forker import ChildDiedError, ChildLimits, ChildTimedOutError, Forker, ServerDiedError
 from docrail.adapters.sandbox.server import ReadingLimits, ReadingRequest
-from docrail.invoices.model import InvoiceData
-from docrail.invoices.page_text import PageText
+from docrail.invoices.model import Box, InvoiceData
+from docrail.invoices.page_text import PageText, PlacedWord
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 
 LOOK_CPU_SECONDS, LOOK_WALL_SECONDS = 20, 30.0
@@ -26,19 +26,29 @@ class ReaderDiedError(OSError):
 
 
 class _Answer(BaseModel, extra="forbid"):
-    """A child's answer: exactly one of these."""
+    """A child's answer: exactly one of these; a reading comes with the words of its pages, if they are not too many."""
 
     invoice: InvoiceData | None = None
     drawn: Base64Bytes | None = None
     """A page as PNG, empty if there is no such page; or all pages as PDF."""
     pages: list[PageText] | None = None
     """The text of the pages."""
+    words: list[list[tuple[str, Box]]] | None = None
+    """The words of the pages."""
     unreadable: tuple[Unreadable, str] | None = None
     os_error: tuple[int, str] | None = None
     out_of_memory: bool = False
     bug: str | None = None
     cpu_seconds: float = 0.0
     """CPU seconds that the child used until its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A reading, and the words of each page; None if they are too many, or there are no pages."""
+
+    invoice: InvoiceData
+    words: list[list[PlacedWord]] | None
 
 
 class DocumentReader:
@@ -51,6 +61,9 @@ class DocumentReader:
         self.limits = limits or ReadingLimits()
         self._record = record or (lambda _reader, _cpu_seconds: None)
         self._slots = asyncio.Semaphore(workers)
+        self._open = 0
+        self._rest = asyncio.Event()
+        self._rest.set()
         self._forker = Forker("docrail.adapters.sandbox.server")
 
     @property
@@ -63,6 +76,10 @@ class DocumentReader:
         await self._forker.start()
 
     async def read(self, path: Path) -> InvoiceData:
+        """Return the reading of the document at `path`. Raises: as `read_with_words`."""
+        return (await self.read_with_words(path)).invoice
+
+    async def read_with_words(self, path: Path) -> ReadDocument:
         """Return the reading of the document at `path`. Cancelling kills the child that reads it.
 
         Raises: UnreadableDocument (never worth a retry); OSError if the file or the reading server is gone (worth one).
@@ -70,7 +87,19 @@ class DocumentReader:
         answer = await self._opened(ReadingRequest(str(path), self.limits))
         if answer.invoice or answer.unreadable:
             self._record(answer.invoice.reader if answer.invoice else "unreadable", answer.cpu_seconds)
-        return answer.invoice or self._fail(answer, path)
+        invoice = answer.invoice or self._fail(answer, path)
+        return ReadDocument(invoice, [*map(_placed, answer.words)] if answer.words else None)
+
+    async def words(self, path: Path, page: int) -> list[PlacedWord] | None:
+        """Return the words of a page, counted from 1; None if there is no such page. Raises: as `check`."""
+        answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), words_of=page))
+        if answer.unreadable or answer.os_error or answer.out_of_memory or answer.bug:
+            self._fail(answer, path)
+        return _placed(answer.words[0]) if answer.words else None
+
+    async def at_rest(self) -> None:
+        """Wait until no document is open."""
+        await self._rest.wait()
 
     async def check(self, path: Path, claims: dict[str, Any]) -> InvoiceData:
         """Return the fields of `claims` (claims_of in invoices/llm/page_check.py), checked against the pages' text.
@@ -80,12 +109,12 @@ class DocumentReader:
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), claims))
         return answer.invoice or self._fail(answer, path)
 
-    async def draw(self, path: Path, page: int) -> bytes | None:
+    async def draw(self, path: Path, page: int, *, small: bool = False) -> bytes | None:
         """Return a page, counted from 1, as PNG; None if it does not exist or cannot be rendered.
 
         Raises: as `check`.
         """
-        answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), page=page))
+        answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), page=page, small=small))
         return self._fail(answer, path) if answer.drawn is None else answer.drawn or None
 
     async def as_pdf(self, path: Path) -> bytes:
@@ -107,8 +136,15 @@ class DocumentReader:
         size = (await asyncio.to_thread(Path(request.path).stat)).st_size
         if size > self.limits.max_bytes:
             raise _too_large(size, self.limits.max_bytes)
-        async with self._slots:
-            return await self._ask(request)
+        self._open += 1
+        self._rest.clear()
+        try:
+            async with self._slots:
+                return await self._ask(request)
+        finally:
+            self._open -= 1
+            if not self._open:
+                self._rest.set()
 
     async def close(self) -> None:
         """Stop the server and all children. Reads in progress fail."""
@@ -140,6 +176,10 @@ class DocumentReader:
                 Unreadable.UNSAFE, f"Opening this document takes more than {limit} MB of memory. " + _MEMORY_HINT
             )
         raise _crashed(f"failed ({answer.bug})")
+
+
+def _placed(words: list[tuple[str, Box]]) -> list[PlacedWord]:
+    return [PlacedWord(text, box) for text, box in words]
 
 
 def _too_large(size: int, limit: int) -> UnreadableDocument:

@@ -4,12 +4,16 @@ import datetime as dt
 import json
 import time
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from docrail.adapters.sandbox.forking import MAX_ANSWER_BYTES, Program, settle
+
+if TYPE_CHECKING:  # loaded by _preload
+    from docrail.invoices.page_text import PlacedWord
 
 CHILDREN_IMPORT = (
     "docrail.invoices.llm.page_check",
@@ -48,6 +52,10 @@ class ReadingRequest:
     """A model's values (claims_of in invoices/llm/page_check.py) to look up on the pages; None: read the document."""
     page: int | None = None
     """Only render this page, counted from 1."""
+    small: bool = False
+    """Render it as a small picture."""
+    words_of: int | None = None
+    """Only return the words of this page, counted from 1."""
     as_pdf: bool = False
     """Only convert the pages to PDF."""
     as_text: bool = False
@@ -122,25 +130,35 @@ def _answer(request: ReadingRequest) -> bytes:
 
 def _opened(request: ReadingRequest, data: bytes) -> bytes:
     """Perform the request. Raises: UnreadableDocument, MemoryError, and any error of a faulty parser."""
-    from docrail.invoices.document_text import printed_pages, text_pages  # noqa: PLC0415
+    from docrail.invoices.document_text import placed_words, printed_pages, text_pages, words_of_page  # noqa: PLC0415
     from docrail.invoices.llm.page_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
-    from docrail.invoices.readers.page_image import draw_page  # noqa: PLC0415
+    from docrail.invoices.readers.page_image import FEW_PIXELS, MOST_PIXELS, draw_page  # noqa: PLC0415
     from docrail.invoices.readers.pdf.from_pictures import pictures_as_pdf  # noqa: PLC0415
-    from docrail.invoices.readers.read import read_document  # noqa: PLC0415
+    from docrail.invoices.readers.read import read_with_pages  # noqa: PLC0415
 
     most = request.limits.max_pages
     if request.page is not None:
-        return _drawn(draw_page(data, request.page, most) or b"")
+        size = FEW_PIXELS if request.small else MOST_PIXELS
+        return _drawn(draw_page(data, request.page, most, most_pixels=size) or b"")
+    if request.words_of is not None:
+        found = words_of_page(data, request.words_of, max_pages=most)
+        return _sendable(json.dumps({"words": None if found is None else [_plain(found)]}).encode())
     if request.as_pdf:
         return _drawn(pictures_as_pdf(data, most))
     if request.as_text:
         return _sendable(json.dumps({"pages": [asdict(page) for page in text_pages(data, max_pages=most)]}).encode())
     if request.claims is not None:
-        invoice = check_claims(request.claims, printed_pages(data, max_pages=most))
+        invoice, words = check_claims(request.claims, printed_pages(data, max_pages=most)), b"null"
     else:
-        invoice = read_document(data, today=dt.datetime.now(dt.UTC).date(), max_pages=most)
-    answer = b'{"cpu_seconds":%.4f,"invoice":%s}' % (time.process_time(), invoice.model_dump_json().encode())
-    return _sendable(answer)
+        invoice, pages = read_with_pages(data, today=dt.datetime.now(dt.UTC).date(), max_pages=most)
+        words = json.dumps([_plain(placed_words(page)) for page in pages]).encode()
+    read = b'{"cpu_seconds":%.4f,"invoice":%s' % (time.process_time(), invoice.model_dump_json().encode())
+    whole = b'%s,"words":%s}' % (read, words)
+    return whole if len(whole) <= MAX_ANSWER_BYTES else _sendable(read + b"}")
+
+
+def _plain(words: Sequence["PlacedWord"]) -> list[list[Any]]:
+    return [[word.text, word.box] for word in words]
 
 
 def _sendable(answer: bytes) -> bytes:

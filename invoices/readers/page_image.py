@@ -12,9 +12,11 @@ from docrail.invoices.readers.sniff import FileKind, sniff
 
 MOST_PIXELS = 2_200_000
 """Size limit of a rendered page: A4 at 150 dpi. Small print stays legible, and a photo takes 5 MB at most."""
+FEW_PIXELS = 90_000
+"""Size limit of a small picture, as in a strip of pages."""
 
 
-def draw_page(data: bytes, number: int, max_pages: int) -> bytes | None:
+def draw_page(data: bytes, number: int, max_pages: int, *, most_pixels: int = MOST_PIXELS) -> bytes | None:
     """Render page `number`, from 1, as a PNG; None if the page does not exist or cannot be rendered.
 
     Boxes of fields are fractions of this picture: a PDF page as viewers show it (cropped and rotated), an image
@@ -25,7 +27,7 @@ def draw_page(data: bytes, number: int, max_pages: int) -> bytes | None:
     picture = _picture(data, number, max_pages)
     if picture is None:
         return None
-    scale = (MOST_PIXELS / (picture.width * picture.height)) ** 0.5
+    scale = (most_pixels / (picture.width * picture.height)) ** 0.5
     if scale < 1:
         size = int(picture.width * scale), int(picture.height * scale)
         if min(size) < LEAST_SIDE:

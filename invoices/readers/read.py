@@ -52,23 +52,29 @@ def read_document(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) ->
 
     Raises: UnreadableDocument.
     """
+    return read_with_pages(data, today=today, max_pages=max_pages)[0]
+
+
+def read_with_pages(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) -> tuple[InvoiceData, Sequence[Page]]:
+    """Return what `read_document` returns, and the pages with their words; an XML file has none."""
+    pages: Sequence[Page] = ()
     match sniff(data):
         case FileKind.XML:
             invoice = reconcile([read_einvoice_xml(data)])
         case FileKind.PDF:
-            invoice = _read_pdf(data, open_pdf(data, max_pages))
+            invoice, pages = _read_pdf(data, open_pdf(data, max_pages))
         case FileKind.IMAGE:
-            invoice = _read_picture(data, max_pages)
-    return assess(invoice, today)
+            invoice, pages = _read_picture(data, max_pages)
+    return assess(invoice, today), pages
 
 
-def _read_picture(data: bytes, max_pages: int) -> InvoiceData:
+def _read_picture(data: bytes, max_pages: int) -> tuple[InvoiceData, Sequence[Page]]:
     codes: list[qr.Code] = []
     pages = ocr.read_pictures(_searched(open_pictures(data, max_pages), codes))
     code, broken = qr.read_codes(codes)
     invoice = _reconciled(None, code, pages, reader="ocr")
     problems = (*invoice.problems, *broken, *ocr.left_out(len(pages)))
-    return invoice.model_copy(update={"page_count": len(pages), "problems": problems})
+    return invoice.model_copy(update={"page_count": len(pages), "problems": problems}), pages
 
 
 def _searched(pictures: Iterable[Image.Image], codes: list[qr.Code]) -> Iterator[Image.Image]:
@@ -78,7 +84,7 @@ def _searched(pictures: Iterable[Image.Image], codes: list[qr.Code]) -> Iterator
         yield picture
 
 
-def _read_pdf(data: bytes, pdf: PdfFile) -> InvoiceData:
+def _read_pdf(data: bytes, pdf: PdfFile) -> tuple[InvoiceData, Sequence[Page]]:
     pages = read_pages(data)
     embedded, unreadable = _embedded_einvoice(pdf)
     codes, unsearched = qr.codes_of_pdf(data, pdf.page_count)
@@ -87,13 +93,12 @@ def _read_pdf(data: bytes, pdf: PdfFile) -> InvoiceData:
     pages = ocr.read_scans(data, pages, scans)
     invoice = _reconciled(embedded, code, pages, reader="text")
     printed = any(page.words for page in pages)
-    return invoice.model_copy(
-        update={
-            "page_count": pdf.page_count,
-            "flags": pdf.flags if printed else (*pdf.flags, NO_TEXT.code),
-            "problems": (*invoice.problems, *unreadable, *unsearched, *broken, *ocr.left_out(len(scans))),
-        }
-    )
+    update = {
+        "page_count": pdf.page_count,
+        "flags": pdf.flags if printed else (*pdf.flags, NO_TEXT.code),
+        "problems": (*invoice.problems, *unreadable, *unsearched, *broken, *ocr.left_out(len(scans))),
+    }
+    return invoice.model_copy(update=update), pages
 
 
 def _reconciled(

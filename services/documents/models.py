@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from docrail.adapters.postgres.pool import StorageError
-from docrail.invoices.facts import DocumentType
 from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
 from docrail.services.document_outcomes import Outcome
 from docrail.services.model_config import Hidden
@@ -62,69 +61,43 @@ class Document:
     original_removed_at: Hidden[dt.datetime | None] = None
 
 
-class DocumentStatus(StrEnum):
-    """WAITING: its run has not started; STARTED: it has; SUCCESS, FAILED: as the run's step `record_metrics` counts."""
-
-    WAITING = "waiting"
-    STARTED = "started"
-    SUCCESS = "success"
-    FAILED = "failed"
-
-
-class DocumentDecision(StrEnum):
-    """How people, or straight-through rules, decided on a document."""
+class PeriodOf(StrEnum):
+    """The date by which a period selects documents."""
 
     APPROVED = "approved"
-    REJECTED = "rejected"
+    INVOICE_DATE = "invoice_date"
+    RECEIVED = "received"
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentFilter:
-    """Filters for documents; None: any."""
+class ApprovedFilter:
+    """Selects approved documents. The ends of the period are times, for INVOICE_DATE days; both are optional."""
 
-    status: DocumentStatus | None = None
-    document_type: DocumentType | None = None
-    vendor: str | None = None
-    """A VAT id, or how the name begins; spaces, punctuation, accents and case do not count."""
-    text: str | None = None
-    """Part of the file name, the vendor's name or the invoice number, in upper or lower case."""
-    since: dt.datetime | None = None
-    until: dt.datetime | None = None
+    of: PeriodOf
+    since: dt.datetime | dt.date | None
+    before: dt.datetime | dt.date | None
+    """The first moment or day after the period."""
+    only_new: bool
+    """Whether to leave out those that an export has already."""
 
 
 @dataclass(frozen=True, slots=True)
-class ListedDocument:
-    """One line of the list of documents. The fields of the invoice are null before it is read and assessed."""
+class ApprovedSum:
+    """The number of approved documents of a currency, how many of them were exported, and the sum of their totals."""
 
-    document_id: str
-    file_name: FileName
-    source: Origin
-    definition: Annotated[str | None, Field(description="the definition of its run")]
-    run_id: str | None
-    received_at: dt.datetime
-    status: Annotated[
-        DocumentStatus,
-        Field(
-            description="waiting: its run has not started; started; success or failed: as its step `record_metrics` "
-            "counted it, else it stays started"
-        ),
-    ]
-    decision: Annotated[DocumentDecision | None, Field(description="of its review item; null while that is open")]
-    duplicate_of: FirstDocument
-    document_type: DocumentType | None
-    vendor_name: Annotated[str | None, Field(description="Name of the vendor.")]
-    invoice_number: Annotated[str | None, Field(description="The vendor's number of the invoice.")]
-    issued_on: Annotated[dt.date | None, Field(description="Date of the invoice.")]
-    total: Annotated[Decimal | None, Field(description="Amount of the invoice, taxes included, in `currency`.")]
-    currency: Annotated[str | None, Field(description="ISO 4217 code of the amount.")]
+    currency: str | None
+    documents: int
+    exported: int
+    total: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentPage:
-    """A page of documents, latest upload first."""
+class StoredReading:
+    """A reading of a document's bytes, without the corrections of people."""
 
-    documents: Annotated[list[ListedDocument], Field(description="The documents of this page.")]
-    after: str | None
+    reader_version: str
+    read_at: dt.datetime
+    invoice: InvoiceData
 
 
 CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"

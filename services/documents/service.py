@@ -1,39 +1,49 @@
-"""Store, list and show documents, their readings and their corrections."""
+"""Store and show documents, their readings and their corrections."""
 
 import re
-from collections.abc import Iterator
 
-from docrail.dag.language.inputs import InputProblem
-from docrail.invoices.values.folding import squeeze
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.documents.models import Document, DocumentFilter, DocumentPage
-from docrail.services.documents.repository import documents as stored
+from docrail.services.documents.models import Document
 from docrail.services.documents.repository.corrections import insert_change, load_changes, load_corrections, undo_last
 from docrail.services.documents.repository.counts import claim_metrics, load_counts
 from docrail.services.documents.repository.documents import (
     insert_document,
     load_document,
     load_documents,
+    load_file_names,
     load_old_originals,
     load_unstarted,
     mark_decided,
     mark_original_removed,
     mark_run_started,
 )
+from docrail.services.documents.repository.exported import (
+    give_back,
+    list_approved,
+    mark_taken_exported,
+    sum_approved,
+    take_approved,
+)
 from docrail.services.documents.repository.page_images import remove_images
-from docrail.services.documents.repository.readings import load_best_extraction, load_extraction, save_extraction
+from docrail.services.documents.repository.readings import (
+    list_readings,
+    load_best_extraction,
+    load_extraction,
+    save_extraction,
+)
 from docrail.services.documents.repository.vendors import forget, remember
-from docrail.services.errors import InvalidInput, NotFound
-from docrail.services.paging import after_of, text_of, token_of
+from docrail.services.errors import NotFound
 
 __all__ = [
     "DOCUMENT_ID_PATTERN",
     "claim_metrics",
     "forget",
+    "give_back",
     "insert_change",
     "insert_document",
-    "list_documents",
+    "list_approved",
+    "list_readings",
     "load_best_extraction",
     "load_changes",
     "load_corrections",
@@ -41,15 +51,19 @@ __all__ = [
     "load_document",
     "load_documents",
     "load_extraction",
+    "load_file_names",
     "load_old_originals",
     "load_unstarted",
     "mark_decided",
     "mark_original_removed",
     "mark_run_started",
+    "mark_taken_exported",
     "remember",
     "remove_images",
     "save_extraction",
     "show_document",
+    "sum_approved",
+    "take_approved",
     "undo_last",
 ]
 
@@ -64,24 +78,3 @@ async def show_document(app: App, principal: Principal, document_id: str) -> Doc
     if document is None:
         raise NotFound("document", document_id)
     return document
-
-
-async def list_documents(
-    app: App, principal: Principal, wanted: DocumentFilter, *, limit: int = 100, after: str | None = None
-) -> DocumentPage:
-    """Return a page of the tenant's documents, latest upload first. Raises: InvalidInput."""
-    if problems := list(_problems(wanted)):
-        raise InvalidInput(problems)
-    query = f"{principal.tenant_id} {wanted}"
-    token = token_of(after, query)
-    last = None if token is None else text_of(token.decode(errors="replace"))
-    found = await stored.list_documents(app.db, principal.tenant_id, wanted, limit=limit + 1, after=last)
-    more = len(found) > limit
-    return DocumentPage(found[:limit], after_of(found[limit - 1].document_id.encode() if more else None, query))
-
-
-def _problems(wanted: DocumentFilter) -> Iterator[InputProblem]:
-    if wanted.vendor is not None and not squeeze(wanted.vendor):
-        yield InputProblem("vendor", "has no letter and no digit: expected a VAT id, or how a vendor's name begins")
-    if wanted.since is not None and wanted.until is not None and wanted.since >= wanted.until:
-        yield InputProblem("until", "must be later than `since`, or no document can match")

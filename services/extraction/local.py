@@ -9,6 +9,7 @@ from docrail.invoices.facts import Severity
 from docrail.invoices.model import InvoiceData, InvoiceProblem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.services.documents.models import FALLBACK, Document, reading_version
+from docrail.services.documents.originals import keep_words
 from docrail.services.documents.service import load_document, load_extraction, save_extraction
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, Review, review_id_of
@@ -66,8 +67,10 @@ async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_i
     if found:
         return found
     async with tools.blobs.at_hand(sha256) as path:
-        invoice = await tools.reader.read(path)
-    return Reading(version, await save_extraction(tools.db, tenant_id, sha256, version, invoice), cached=False)
+        read = await tools.reader.read_with_words(path)
+    if read.words is not None:
+        await keep_words(tools.blobs.folder, sha256, read.words)
+    return Reading(version, await save_extraction(tools.db, tenant_id, sha256, version, read.invoice), cached=False)
 
 
 async def read_or_leave_to_gemini(tools: Tools, call: StepCall[Any], sha256: str, *, fresh: bool) -> Reading:

@@ -69,6 +69,7 @@ class StoredLetter:
     version: int
     handler: str | None
     document_id: str | None
+    file_name: Annotated[str | None, Field(description="of the document, as the uploader claimed")]
     status: Annotated[LetterStatus, Field(description="parked: its run waits for a person; failed; resolved")]
     error_type: str
     error_message: str

@@ -60,6 +60,11 @@ SELECT {_COLUMNS} FROM dead_letters
         OR starts_with(run_id || '~', $2 || '~' || coalesce($3 || '~', '')))
  ORDER BY run_id, step_id"""
 
+LOAD_OF_DOCUMENT = f"""
+SELECT {_COLUMNS} FROM dead_letters
+ WHERE tenant_id = $1 AND document_id = $2 AND status <> 'resolved'
+ ORDER BY status = 'parked' DESC, failed_at DESC, run_id, step_id"""
+
 _MATCHES = """
 tenant_id = $1
    AND ($2::text IS NULL OR error_type = $2)
@@ -145,6 +150,11 @@ async def load_open_letters(
     return [_letter(row) for row in await db.fetch(LOAD_OF_RUN, tenant_id, run_id, step_id)]
 
 
+async def load_of_document(db: Database, tenant_id: str, document_id: str) -> list[StoredLetter]:
+    """Return the unresolved letters of a document's runs, those whose run waits first."""
+    return [_letter(row) for row in await db.fetch(LOAD_OF_DOCUMENT, tenant_id, document_id)]
+
+
 async def list_letters(
     db: Database, tenant_id: str, wanted: LetterFilter, *, limit: int = 100, after: Sequence[str] | None = None
 ) -> list[StoredLetter]:
@@ -180,7 +190,7 @@ def _parameters(wanted: LetterFilter) -> tuple[str | dt.datetime | None, ...]:
 def _letter(row: asyncpg.Record) -> StoredLetter:
     resolution = row["resolution"]
     typed = {"status": LetterStatus(row["status"]), "resolution": None if resolution is None else Resolved(resolution)}
-    return StoredLetter(**{**row, **typed})
+    return StoredLetter(**{**row, **typed, "file_name": None})
 
 
 def _storable(text: str) -> str:

@@ -9,6 +9,7 @@ from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
 from docrail.services.access.models import Principal
 from docrail.services.app import App
+from docrail.services.documents.service import load_file_names
 from docrail.services.errors import NotFound, OperationError, Unavailable, WrongState
 from docrail.services.failures import repository as dead_letters
 from docrail.services.failures.models import (
@@ -49,7 +50,8 @@ async def list_letters(
         raise not_a_page()
     found = await dead_letters.list_letters(app.db, principal.tenant_id, wanted, limit=limit + 1, after=key)
     unknown = [] if found or key else await _unmatched(app, principal, wanted)
-    return LetterPage(found[:limit], "/".join(found[limit - 1].key) if len(found) > limit else None, unknown)
+    shown = await _named(app, principal, found[:limit])
+    return LetterPage(shown, "/".join(found[limit - 1].key) if len(found) > limit else None, unknown)
 
 
 async def count_letters(app: App, principal: Principal, wanted: LetterFilter) -> LetterCounts:
@@ -73,7 +75,15 @@ async def show_letter(app: App, principal: Principal, run_id: str, step_id: str)
     """Return a letter and the actions on it. Raises: NotFound."""
     letter = await _load(app, principal, run_id, step_id)
     actions = await list_actions(app.db, principal.tenant_id, run_id, step_id=step_id)
-    return ShownLetter(**asdict(letter), actions=actions)
+    [named] = await _named(app, principal, [letter])
+    return ShownLetter(**asdict(named), actions=actions)
+
+
+async def _named(app: App, principal: Principal, letters: Sequence[StoredLetter]) -> list[StoredLetter]:
+    """Return the letters with the file names of their documents."""
+    ids = {letter.document_id for letter in letters if letter.document_id is not None}
+    names = await load_file_names(app.db, principal.tenant_id, [*ids])
+    return [replace(letter, file_name=names.get(letter.document_id or "")) for letter in letters]
 
 
 async def resolve_letter(app: App, principal: Principal, run_id: str, step_id: str, order: LetterOrder) -> ShownLetter:
@@ -91,6 +101,11 @@ async def resolve_letter(app: App, principal: Principal, run_id: str, step_id: s
     else:
         await _dismiss(app, principal, letter, order)
     return await show_letter(app, principal, run_id, step_id)
+
+
+async def list_of_document(app: App, principal: Principal, document_id: str) -> list[StoredLetter]:
+    """Return the unresolved letters of a document's runs, those whose run waits first."""
+    return await dead_letters.load_of_document(app.db, principal.tenant_id, document_id)
 
 
 async def retry_letters(

@@ -4,23 +4,26 @@ A person's value is locked, with name, time and reason; unlocking and undoing ar
 document as assessed afterwards, which shows the rules that are still broken.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
 
 from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.language.inputs import InputProblem
-from docrail.invoices.assessment.review_summary import shown_digest
-from docrail.invoices.fields import LARGEST_PAGE, parse_value, value_text
+from docrail.invoices.assessment.review_summary import shown_digest, why_two_approvals
+from docrail.invoices.fields import LARGEST_PAGE, LINE_ITEMS, parse_value, value_text
 from docrail.invoices.kinds import FieldError
-from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, Lock
+from docrail.invoices.line_edits import LineEdit, edited, lines_version
+from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, LineItem, Lock
+from docrail.invoices.typed import AmbiguousTextError, Understood, understand
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.documents.models import Change, CorrectionAct, StoredChange
 from docrail.services.documents.service import insert_change, load_changes, load_corrections, show_document, undo_last
-from docrail.services.errors import InvalidInput, NothingToTakeBack, WrongState
+from docrail.services.errors import AmbiguousValue, InvalidInput, LinesOutdated, NothingToTakeBack, WrongState
 from docrail.services.model_config import WHOLE, Text, body
 from docrail.services.reviews.items import appearance_of, assessed, lock_held, record
 from docrail.services.reviews.models import CORRECTIONS, Review, Token, review_id_of
@@ -46,6 +49,44 @@ class CorrectionOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class TypedOrder:
+    """The correct value of a field, as a person types it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = body({"text": "4.904,95", "token": 3})
+
+    text: Text
+    """`4.904,95`, `12.04.2014`, `12 Apr`; empty if the document does not state it."""
+    token: Token
+    why: Text = ""
+    page: Annotated[int, Field(strict=True, ge=1, le=LARGEST_PAGE), WHOLE] | None = None
+    """The page that states the value, if known."""
+    box: Annotated[Box | None, Field(description=ON_PAGE)] = None
+
+
+MOST_EDITS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LinesOrder:
+    """Edits of the line items, made one after the other: all of them, or none if one is refused."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = body(
+        {
+            "edits": [{"do": "set", "row": 0, "column": "amount", "text": "4.904,95"}],
+            "base": "0f9c6c4b3a2d4e5f",
+            "token": 3,
+        }
+    )
+
+    edits: Annotated[list[LineEdit], Field(min_length=1, max_length=MOST_EDITS)]
+    """Each names its rows as they are after the edits before it."""
+    base: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+    """`lines_version` of the line items that were edited."""
+    token: Token
+    why: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AssessedDocument:
     """A document in its current state, and the digest for a decision about it.
 
@@ -56,6 +97,10 @@ class AssessedDocument:
     invoice: InvoiceData
     digest: str
     locks: Mapping[str, Lock]
+    needs_second: list[str]
+    """Why two people must approve; empty if one is enough."""
+    understood: Understood | None = None
+    """How the typed text was read, if one was."""
 
 
 async def show_fields(app: App, principal: Principal, document_id: str) -> AssessedDocument:
@@ -64,7 +109,7 @@ async def show_fields(app: App, principal: Principal, document_id: str) -> Asses
     Raises: NotFound (also if it was not read yet).
     """
     await show_document(app, principal, document_id)
-    return await _shown(app.db, principal, await assessed(app.db, principal.tenant_id, document_id))
+    return await _shown(app, app.db, principal, await assessed(app.db, principal.tenant_id, document_id))
 
 
 async def list_changes(app: App, principal: Principal, document_id: str) -> list[StoredChange]:
@@ -86,21 +131,74 @@ async def correct_field(
         raise InvalidInput([InputProblem("value", str(error))]) from None
     async with transaction(app.db) as tx:
         review = await _held(tx, principal, document_id, order.token, "correct")
-        before, source = _value_of(await assessed(tx, principal.tenant_id, document_id), field)
-        change = Change(
-            *(field, CorrectionAct.LOCK, value, principal.name, order.why, before, source),
-            page=order.page,
-            box=order.box,
-        )
-        await insert_change(tx, principal.tenant_id, document_id, change)
-        if before != value:
-            await mark_touched(tx, principal.tenant_id, review.review_id)
-            await count_review(tx, principal.tenant_id, CORRECTIONS, field)
-        invoice = await _update_appearance(app, tx, review, document_id)
-        await record(
-            tx, principal, review, "corrected", field=field, value=value, was=before, source=source, why=order.why
-        )
-        return await _shown(tx, principal, invoice)
+        before = await assessed(tx, principal.tenant_id, document_id)
+        return await _correct(app, tx, principal, review, before, (field, value), order)
+
+
+async def type_field(
+    app: App, principal: Principal, document_id: str, field: str, order: TypedOrder
+) -> AssessedDocument:
+    """Lock a field to what a person typed. Of two readings, the document's own evidence decides, and is returned.
+
+    Raises: as `correct_field`, AmbiguousValue.
+    """
+    async with transaction(app.db) as tx:
+        review = await _held(tx, principal, document_id, order.token, "correct")
+        before = await assessed(tx, principal.tenant_id, document_id)
+        try:
+            understood = understand(field, order.text, before, dt.datetime.now(dt.UTC).date())
+        except FieldError as error:
+            raise InvalidInput([InputProblem("text", str(error))]) from None
+        except AmbiguousTextError as error:
+            raise AmbiguousValue("text", str(error), error.readings) from None
+        shown = await _correct(app, tx, principal, review, before, (field, understood.value), order)
+        return replace(shown, understood=understood)
+
+
+async def edit_lines(app: App, principal: Principal, document_id: str, order: LinesOrder) -> AssessedDocument:
+    """Edit the line items, and lock them as a whole. Raises: as `type_field`, LinesOutdated."""
+    async with transaction(app.db) as tx:
+        review = await _held(tx, principal, document_id, order.token, "correct")
+        before = await assessed(tx, principal.tenant_id, document_id)
+        if (current := lines_version(before.line_items)) != order.base:
+            raise LinesOutdated(current)
+        lines = value_text(_edited(before, order.edits))
+        return await _correct(app, tx, principal, review, before, (LINE_ITEMS, lines), order)
+
+
+def _edited(invoice: InvoiceData, edits: Sequence[LineEdit]) -> tuple[LineItem, ...]:
+    """Return the line items after the edits, one after the other. Raises: InvalidInput, AmbiguousValue."""
+    for number, edit in enumerate(edits):
+        try:
+            invoice = invoice.model_copy(update={"line_items": edited(invoice, edit)})
+        except FieldError as error:
+            raise InvalidInput([InputProblem(f"edits.{number}", str(error))]) from None
+        except AmbiguousTextError as error:
+            raise AmbiguousValue(f"edits.{number}", str(error), error.readings) from None
+    return invoice.line_items
+
+
+async def _correct(
+    app: App,
+    tx: Database,
+    principal: Principal,
+    review: Review,
+    invoice: InvoiceData,
+    locked: tuple[str, str | None],
+    order: CorrectionOrder | TypedOrder | LinesOrder,
+) -> AssessedDocument:
+    """Lock a field of the document, as assessed now, to a value."""
+    (field, value), document_id = locked, invoice.document_id
+    before, source = _value_of(invoice, field)
+    place = (None, None) if isinstance(order, LinesOrder) else (order.page, order.box)
+    change = Change(field, CorrectionAct.LOCK, value, principal.name, order.why, before, source, *place)
+    await insert_change(tx, principal.tenant_id, document_id, change)
+    if before != value:
+        await mark_touched(tx, principal.tenant_id, review.review_id)
+        await count_review(tx, principal.tenant_id, CORRECTIONS, field)
+    after = await _update_appearance(app, tx, review, document_id)
+    await record(tx, principal, review, "corrected", field=field, value=value, was=before, source=source, why=order.why)
+    return await _shown(app, tx, principal, after)
 
 
 async def unlock_field(
@@ -116,7 +214,7 @@ async def unlock_field(
         await insert_change(tx, principal.tenant_id, document_id, change)
         invoice = await _update_appearance(app, tx, review, document_id)
         await record(tx, principal, review, "unlocked", field=field, was=locked[field].value, why=why)
-        return await _shown(tx, principal, invoice)
+        return await _shown(app, tx, principal, invoice)
 
 
 async def undo_correction(app: App, principal: Principal, document_id: str, token: int) -> AssessedDocument:
@@ -128,7 +226,7 @@ async def undo_correction(app: App, principal: Principal, document_id: str, toke
             raise NothingToTakeBack
         invoice = await _update_appearance(app, tx, review, document_id)
         await record(tx, principal, review, "undone", field=undone.field, change=undone.act, value=undone.value)
-        return await _shown(tx, principal, invoice)
+        return await _shown(app, tx, principal, invoice)
 
 
 async def _held(tx: Database, principal: Principal, document_id: str, token: int, action: str) -> Review:
@@ -150,11 +248,12 @@ def _value_of(invoice: InvoiceData, field: str) -> tuple[str | None, str]:
     return value_text(found), invoice.reader
 
 
-async def _shown(db: Database, principal: Principal, invoice: InvoiceData) -> AssessedDocument:
+async def _shown(app: App, db: Database, principal: Principal, invoice: InvoiceData) -> AssessedDocument:
     locked = await load_corrections(db, principal.tenant_id, invoice.document_id)
     return AssessedDocument(
         review_id=review_id_of(principal.tenant_id, invoice.document_id),
         invoice=invoice,
         digest=shown_digest(invoice),
         locks={each.field: Lock(by=each.by, at=each.at, why=each.why) for each in locked},
+        needs_second=why_two_approvals(invoice, app.four_eyes_above),
     )

@@ -1,11 +1,10 @@
-"""Decide on documents: approve (with a second approval where required), reject, reopen, approve in bulk.
+"""Decide on documents: approve (with a second approval where required), reject, reopen. Many at once: bulk.py.
 
 A decision is stored with its audit event, then the waiting runs are answered (run_answers). It names the digest of the
 document as shown, and is refused if that has changed.
 """
 
 import datetime as dt
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +12,7 @@ from pydantic import ConfigDict
 
 from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_answer
-from docrail.invoices.assessment.review_summary import review_reasons, shown_digest, why_two_approvals
+from docrail.invoices.assessment.review_summary import shown_digest, why_two_approvals
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import Principal
 from docrail.services.app import App
@@ -51,10 +50,7 @@ from docrail.services.reviews.repository.decisions import (
     reopen_review,
 )
 from docrail.services.reviews.repository.items import count_review, load_full_review, load_review
-from docrail.services.reviews.run_answers import answer_runs, answer_runs_of_many
-
-MOST_AT_ONCE = 100
-"""Maximum number of items in a bulk approval: each is a transaction of its own."""
+from docrail.services.reviews.run_answers import answer_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +68,6 @@ class DocumentVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownItem:
-    """An item, and its digest as shown in the queue."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    review_id: Text
-    digest: Digest
-
-
-@dataclass(frozen=True, slots=True)
 class DecisionOutcome:
     """The result of a decision."""
 
@@ -94,15 +80,6 @@ class DecisionOutcome:
     """False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute."""
 
 
-@dataclass(frozen=True, slots=True)
-class BulkOutcome:
-    """The result for one item of a bulk approval; `why` gives the reason if it was not approved."""
-
-    review_id: str
-    approved: bool
-    why: str | None
-
-
 async def approve(app: App, principal: Principal, review_id: str, verdict: DocumentVerdict) -> DecisionOutcome:
     """Approve a document as it was shown. With broken rules a reason is required.
 
@@ -112,13 +89,13 @@ async def approve(app: App, principal: Principal, review_id: str, verdict: Docum
     """
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
-        missing = await _made_before(app, tx, principal, review, APPROVED, verdict)
+        missing = await made_before(app, tx, principal, review, APPROVED, verdict)
         if missing is None:
-            invoice = await _checked(tx, principal, review, verdict, "approve")
+            invoice = await checked(tx, principal, review, verdict, "approve")
             if invoice.has_errors() and not verdict.why.strip():
                 broken = ", ".join(problem.code for problem in invoice.problems if problem.severity == "error")
                 raise InvalidInput([InputProblem("why", f"is required: these rules are broken: {broken}")])
-            missing = await _approve(app, tx, principal, review, invoice, verdict.why)
+            missing = await approve_locked(app, tx, principal, review, invoice, verdict.why)
     return await _outcome(app, principal, review_id, missing)
 
 
@@ -128,8 +105,8 @@ async def reject(app: App, principal: Principal, review_id: str, verdict: Docume
         raise InvalidInput([InputProblem("why", "is required: a rejection has a reason")])
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
-        if await _made_before(app, tx, principal, review, REJECTED, verdict) is None:
-            invoice = await _checked(tx, principal, review, verdict, "reject")
+        if await made_before(app, tx, principal, review, REJECTED, verdict) is None:
+            invoice = await checked(tx, principal, review, verdict, "reject")
             await _decide(tx, principal, review, REJECTED, invoice, verdict.why)
     return await _outcome(app, principal, review_id, [])
 
@@ -156,36 +133,7 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
         return await lock_item(tx, principal, review_id)
 
 
-async def approve_many(app: App, principal: Principal, wanted: Sequence[ShownItem]) -> list[BulkOutcome]:
-    """Approve the items, each with its digest as shown, that have no problems and need only one approval.
-
-    Raises: InvalidInput (too many); obstacles of single items are reported per item.
-    """
-    if len(wanted) > MOST_AT_ONCE:
-        raise InvalidInput([InputProblem("items", f"expected at most {MOST_AT_ONCE}, found {len(wanted)}")])
-    outcomes = [await _approve_one(app, principal, each.review_id, each.digest) for each in wanted]
-    await answer_runs_of_many(app, principal.tenant_id, [each.review_id for each in outcomes if each.approved])
-    return outcomes
-
-
-async def _approve_one(app: App, principal: Principal, review_id: str, digest: str) -> BulkOutcome:
-    try:
-        async with transaction(app.db) as tx:
-            review = await lock_item(tx, principal, review_id)
-            verdict = DocumentVerdict(0, digest)
-            if await _made_before(app, tx, principal, review, APPROVED, verdict) == []:
-                return BulkOutcome(review_id, approved=True, why=None)
-            invoice = await _checked(tx, principal, review, verdict, "approve", is_bulk=True)
-            wrong = [problem.message for problem in review_reasons(invoice)]
-            if wrong := wrong + why_two_approvals(invoice, app.four_eyes_above):
-                return BulkOutcome(review_id, approved=False, why=" ".join(wrong))
-            await _approve(app, tx, principal, review, invoice, "")
-    except OperationError as error:
-        return BulkOutcome(review_id, approved=False, why=str(error))
-    return BulkOutcome(review_id, approved=True, why=None)
-
-
-async def _made_before(
+async def made_before(
     app: App, tx: Database, principal: Principal, review: Review, status: str, verdict: DocumentVerdict
 ) -> list[str] | None:
     """Return the result of the same decision by the same person; None if there was none."""
@@ -209,25 +157,33 @@ async def _is_decision_of(tx: Database, principal: Principal, review: Review, ve
     return shown_digest(await assessed(tx, principal.tenant_id, document_of(review))) == verdict.digest
 
 
-async def _checked(
+async def checked(
     tx: Database, principal: Principal, review: Review, verdict: DocumentVerdict, action: str, *, is_bulk: bool = False
 ) -> InvoiceData:
-    """Return the document of the locked item, if it is as it was shown and the principal may decide it.
-
-    The principal must have claimed the item; for a bulk approval no one else may have.
-    """
-    if not review.is_open:
-        raise await _too_late(tx, review, action)
-    if not is_bulk:
-        check_held(principal, review, verdict.token)
-    elif review.claimed_by not in (None, principal.name):
-        raise ClaimedByOther(str(review.claimed_by))
-    invoice = await assessed(tx, principal.tenant_id, document_of(review))
+    """Return the document of the locked item, if it is as it was shown and the principal may decide it."""
+    invoice = await decidable(tx, principal, review, action, token=None if is_bulk else verdict.token)
     if (current := shown_digest(invoice)) != verdict.digest:
         raise DecisionOutdated(current)
+    return invoice
+
+
+async def decidable(
+    db: Database, principal: Principal, review: Review, action: str, *, token: int | None
+) -> InvoiceData:
+    """Return the item's document if the principal may decide it now.
+
+    The principal must have claimed the item with `token`; without one, in bulk, no one else may have.
+    """
+    if not review.is_open:
+        raise await _too_late(db, review, action)
+    if token is not None:
+        check_held(principal, review, token)
+    elif review.claimed_by not in (None, principal.name):
+        raise ClaimedByOther(str(review.claimed_by))
+    document_id = document_of(review)
     if principal.name in review.may_not_decide:
         raise MayNotDecide(f"{principal.name} started the run, and the step accepts only another person's decision")
-    return invoice
+    return await assessed(db, principal.tenant_id, document_id)
 
 
 async def _too_late(tx: Database, review: Review, action: str) -> OperationError:
@@ -237,7 +193,7 @@ async def _too_late(tx: Database, review: Review, action: str) -> OperationError
     return AlreadyDecided(review.decided_by, full.decision if full else None)
 
 
-async def _approve(
+async def approve_locked(
     app: App, tx: Database, principal: Principal, review: Review, invoice: InvoiceData, why: str
 ) -> list[str]:
     """Approve the locked item; return why a second person must approve too, empty if it is approved now."""

@@ -71,6 +71,7 @@ class Question:
     """When its SLA started; None: its priority does not rise."""
     straight_through: bool | None = None
     audit_sample: bool = False
+    file_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,8 @@ class Review(BaseModel):
     review_id: str
     document_id: str | None
     """For a step's item, the document of its run; null if it has none."""
+    file_name: str | None
+    """Of the document, as the uploader claimed; null if there is none."""
     run_id: str
     step_id: str | None
     queue: str
@@ -343,6 +346,7 @@ class StepQuestion:
     approvals: int = 1
     """Number of people who must make the same decision."""
     document_id: str | None = None
+    file_name: str | None = None
     band: int = FIRST
 
 

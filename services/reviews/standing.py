@@ -8,9 +8,15 @@ from docrail.invoices.model import InvoiceData
 from docrail.services.documents.assessed import load_assessed
 from docrail.services.documents.models import ReadingKey
 from docrail.services.documents.service import load_document
-from docrail.services.reviews.repository.standing import load_open_documents, load_standing, lock_revision
+from docrail.services.reviews.repository.standing import (
+    ApprovedDocument,
+    load_approved,
+    load_open_documents,
+    load_standing,
+    lock_revision,
+)
 
-__all__ = ["DocumentState", "load_open_documents", "load_state", "lock_revision"]
+__all__ = ["ApprovedDocument", "DocumentState", "load_approved", "load_open_documents", "load_state", "lock_revision"]
 
 
 @dataclass(frozen=True, slots=True)

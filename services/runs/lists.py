@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -15,7 +15,7 @@ from docrail.dag.language.statuses import RunStatus
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.definitions.service import list_ids
-from docrail.services.documents.service import load_document
+from docrail.services.documents.service import load_document, load_file_names
 from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
 from docrail.services.errors import InvalidInput
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, token_of, unmatched
@@ -63,6 +63,7 @@ class RunSummary:
     definition_id: str
     version: int
     document_id: str | None
+    file_name: Annotated[str | None, Field(description="of the document, as the uploader claimed")]
     status: RunStatus
     started_at: dt.datetime
     ended_at: dt.datetime | None
@@ -103,7 +104,14 @@ async def list_runs(
             if token is None or len(runs) == limit:
                 break
     unknown = [] if runs or after else await _unmatched(app, principal.tenant_id, wanted)
-    return RunPage(runs, after_of(token, query), unknown)
+    return RunPage(await _named(app, principal, runs), after_of(token, query), unknown)
+
+
+async def _named(app: App, principal: Principal, runs: Sequence[RunSummary]) -> list[RunSummary]:
+    """Return the runs with the file names of their documents."""
+    ids = {run.document_id for run in runs if run.document_id is not None}
+    names = await load_file_names(app.db, principal.tenant_id, [*ids])
+    return [replace(run, file_name=names.get(run.document_id or "")) for run in runs]
 
 
 async def _last_attempts(app: App, found: Sequence[WorkflowExecution]) -> list[RunSummary]:
@@ -168,6 +176,7 @@ async def _summary(execution: WorkflowExecution, attempts: int) -> RunSummary:
         definition_id=memo["definition"],
         version=memo["version"],
         document_id=execution.typed_search_attributes.get(DOCUMENT),
+        file_name=None,
         status=status_of(execution),
         started_at=execution.start_time,
         ended_at=execution.close_time,

@@ -102,6 +102,7 @@ async def waiting(service: Service, who: Reviewer, invoice: InvoiceData | None =
         assessed = await load_assessed(tx, who.tenant, document.document_id, today=dt.date(2026, 11, 21))
         due = document.received_at + dt.timedelta(hours=24)
         look = appearance_of(assessed.invoice, service.app.four_eyes_above)
+        question = {"file_name": document.file_name} | question
         asked = Question("invoice.test", look, due, document.received_at, **question)
         review = await upsert_review(tx, who.tenant, document.document_id, asked)
     return await who.get(f"/reviews/{review.review_id}")

@@ -74,6 +74,7 @@ async def test_a_failed_step_is_in_the_inbox_with_all_that_is_known(service: Ser
         "version": 1,
         "handler": "fail",
         "document_id": None,
+        "file_name": None,
         "status": "failed",
         "error_type": "ValueError",
         "error_message": "no such page",

@@ -50,7 +50,15 @@ async def test_a_line_shows_the_upload(workerless: Service, uploaded: list[str])
     assert {name: document[name] for name in document.keys() & shown.keys()} == {
         name: shown[name] for name in document.keys() & shown.keys()
     }
-    assert (document["status"], document["document_type"]) == ("started", None)
+    assert (document["status"], document["document_type"]) == ("reading", None)
+
+
+async def test_the_counts_are_those_of_the_list(workerless: Service, uploaded: list[str]) -> None:
+    response = await workerless.http.get("/v1/documents/counts", headers=LISTS, params={"text": "rechnung"})
+    counted = response.json()
+    assert (counted["counts"].pop("reading"), counted["total"]) == (3, 3)
+    assert set(counted["counts"].values()) == {0}
+    assert uploaded
 
 
 async def test_documents_of_another_tenant_are_not_listed(workerless: Service, uploaded: list[str]) -> None:
@@ -64,7 +72,7 @@ async def test_documents_of_another_tenant_are_not_listed(workerless: Service, u
     [
         (
             {"status": "done"},
-            "query.status: must be 'waiting', 'started', 'success' or 'failed'",
+            "query.status: must be 'attention', 'reading', 'failed', 'second', 'postponed', 'approved', 'rejected'",
         ),
         (
             {"document_type": "letter"},
@@ -77,6 +85,7 @@ async def test_documents_of_another_tenant_are_not_listed(workerless: Service, u
         ),
         ({"since": "2026-11-02T00:00:00Z", "until": "2026-11-01T00:00:00Z"}, "until: must be later than `since`"),
         ({"vendor": "&"}, "vendor: has no letter and no digit"),
+        ({"sort": "size"}, "query.sort: must be 'newest', 'oldest', 'due', 'total' or 'vendor'"),
         ({"limit": "0"}, "query.limit: must be at least 1, found the text '0'"),
         ({"after": "doc_1"}, "after: is not the `after` of an earlier page of this list"),
     ],
@@ -91,6 +100,10 @@ async def test_the_next_page_of_one_list_is_not_the_next_page_of_another(
     workerless: Service, uploaded: list[str]
 ) -> None:
     [first, *_] = await pages(workerless.http, limit=2)
-    params = {"after": first["after"], "status": "started"}
+    params = {"after": first["after"], "status": "reading"}
     response = await workerless.http.get("/v1/documents", headers=LISTS, params=params)
     assert (response.status_code, len(uploaded)) == (422, 3)
+    response = await workerless.http.get(
+        "/v1/documents", headers=LISTS, params={"after": first["after"], "sort": "due"}
+    )
+    assert response.status_code == 422

@@ -36,6 +36,13 @@ async def sent(http: httpx.AsyncClient, data: bytes, name: str = "a.pdf") -> tup
     return f"/v1/documents/{document['document_id']}", document["sha256"]
 
 
+async def kept_only(service: Service, data: bytes) -> tuple[str, str]:
+    """Store a document that no run reads, so that no worker draws its pages ahead; return its path and sha256."""
+    blob = await service.app.blobs.put(data)
+    document = await insert_row(service.app.db, tenant_id="default", blob=blob)
+    return f"/v1/documents/{document.document_id}", blob.sha256
+
+
 def seen(shown: httpx.Response, part: str = "", instead: str = "") -> dict[str, str]:
     """Return the headers of who has the picture, or claims to have that of another page."""
     return {"If-None-Match": shown.headers["etag"].replace(part, instead)}
@@ -53,7 +60,7 @@ async def test_a_page_is_shown(http: httpx.AsyncClient) -> None:
 
 
 async def test_a_page_is_drawn_once_and_not_without_its_bytes(service: Service) -> None:
-    path, sha256 = await sent(service.http, two_pages())
+    path, sha256 = await kept_only(service, two_pages())
     first = await service.http.get(f"{path}/pages/1.png")
     blobs = service.app.blobs.folder
     (kept,) = [info.path for info in blobs.files(f"pages/{blob_path(sha256)}")]
@@ -117,10 +124,10 @@ async def test_a_removed_original_does_not_come_back_with_what_another_tenant_se
 async def test_a_page_is_drawn_once_for_all_who_ask_while_others_wait_no_longer_than_they_can(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (one, _), (other, _) = [await sent(service.http, two_pages()) for _ in range(2)]
+    (one, _), (other, _) = [await kept_only(service, two_pages()) for _ in range(2)]
     asked, go = [], asyncio.Event()
 
-    async def slow(path: Path, page: int) -> bytes:
+    async def slow(path: Path, page: int, *, small: bool) -> bytes:
         asked.append((path.name, page))
         await go.wait()
         return b"drawn"
@@ -152,7 +159,7 @@ async def test_no_more_failures_are_remembered_than_there_is_room_for(
 ) -> None:
     tried = []
 
-    async def fails(_path: Path, page: int) -> None:
+    async def fails(_path: Path, page: int, *, small: bool) -> None:
         tried.append(page)
 
     path, _ = await sent(service.http, two_pages())
@@ -164,7 +171,7 @@ async def test_no_more_failures_are_remembered_than_there_is_room_for(
 
 
 async def test_damaged_bytes_leave_no_picture(service: Service) -> None:
-    path, sha256 = await sent(service.http, two_pages())
+    path, sha256 = await kept_only(service, two_pages())
     blobs = service.app.blobs.folder
     await asyncio.to_thread(blobs.write, blob_path(sha256), two_pages())
     assert (await service.http.get(f"{path}/pages/1.png")).status_code == 503

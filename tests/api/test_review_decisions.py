@@ -183,12 +183,12 @@ async def test_an_approved_document_stays_as_approved_until_it_is_reopened(servi
 
 async def test_the_list_of_documents_shows_a_decision_until_it_is_reopened(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
-    shown = [(await ann.get("/documents"))["documents"][0]["decision"]]
+    shown = [(await ann.get("/documents"))["documents"][0]["status"]]
     await decide(ann, item)
-    shown.append((await ann.get("/documents"))["documents"][0]["decision"])
+    shown.append((await ann.get("/documents"))["documents"][0]["status"])
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "another reading"})
-    shown.append((await ann.get("/documents"))["documents"][0]["decision"])
-    assert shown == [None, "approved", None]
+    shown.append((await ann.get("/documents"))["documents"][0]["status"])
+    assert shown == ["attention", "approved", "attention"]
 
 
 @pytest.mark.usefixtures("limited")

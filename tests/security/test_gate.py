@@ -24,7 +24,8 @@ from docrail.adapters.postgres.tenants import (
     rows_of,
     visible_rows,
 )
-from docrail.services.documents.repository.documents import LIST_DOCUMENTS
+from docrail.services.inbox.models import DocumentSort
+from docrail.services.inbox.repository import LIST_DOCUMENTS
 from docrail.services.reviews.models import Sort
 from docrail.services.reviews.repository.queue import LIST_REVIEWS
 from docrail.workflows.contract.messages import StoreCall
@@ -101,6 +102,20 @@ async def test_only_the_list_of_migrations_has_no_tenant(owner: asyncpg.Connecti
               AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id')"""
     )
     assert [row["relname"] for row in rows] == ["migrations"]
+
+
+async def test_a_view_shows_the_rows_of_its_caller(two_tenants: asyncpg.Pool) -> None:
+    seen = "SELECT array_agg(DISTINCT tenant_id) FROM document_states"
+    assert await two_tenants.fetchval(seen) is None
+    with of_tenant(TENANT):
+        assert await two_tenants.fetchval(seen) == [TENANT]
+
+
+async def test_every_view_reads_its_tables_as_its_caller(owner: asyncpg.Connection) -> None:
+    rows = await owner.fetch(
+        "SELECT relname, reloptions FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm')"
+    )
+    assert [(row["relname"], row["reloptions"]) for row in rows] == [("document_states", ["security_invoker=true"])]
 
 
 async def test_a_table_of_a_later_migration_is_closed_too(
@@ -326,7 +341,7 @@ async def test_the_login_of_the_manual_gets_through_the_gate_only(owner: asyncpg
 
 LISTS = {
     "reviews_queue": (LIST_REVIEWS[Sort.PRIORITY], 16),
-    "documents_newest": (LIST_DOCUMENTS, 9),
+    "documents_newest": (LIST_DOCUMENTS[DocumentSort.NEWEST, None], 9),
 }
 """For the index that a list reads in its order: its statement, and how many parameters it has."""
 

@@ -1,5 +1,6 @@
 """A walk over all routes: who is admitted, with which scope, and what another tenant learns from an id: nothing."""
 
+import uuid
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from docrail.api.app import create_app
 from docrail.api.auth import Requirement
+from docrail.api.console import PAGES as CONSOLE_PAGES
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Scope
 from docrail.services.access.service import open_session, verify_key
@@ -27,14 +29,17 @@ PUBLIC = {
     "GET /readyz",
     "POST /v1/callbacks/{token}",  # the token is signed
     "POST /v1/session",  # signs in with the key in its body
+    "GET /v1/session/methods",  # for the page on which people sign in
     "GET /v1/session/oidc",  # signs in at the identity provider
     "GET /v1/session/oidc/callback",
     "/openapi.json",
     "/docs",
     "/docs/start.js",
     "/docs/assets",
+    "/assets/{name}",
+    *CONSOLE_PAGES,
 }
-"""Routes without a permission. The pages of the documentation are the same in every installation."""
+"""Routes without a permission. The pages of the documentation and the console are the same in every installation."""
 OF_EVERY_CALLER = {"GET /v1/me", "DELETE /v1/session"}
 OF_OPERATOR = {
     "GET /metrics",
@@ -129,6 +134,9 @@ class House:
 
 
 ASKING = {"id": "asking", "steps": [{"id": "greet", "human": {"form": {"type": "object"}, "title": "Pay?"}}]}
+KEEP_EXPORT = """
+INSERT INTO exports (tenant_id, export_id, status, wanted, documents, path, sha256, size_bytes, created_by, ended_at)
+VALUES ('default', $1, 'ready', $2, 0, $3, $4, $5, 'owner', now())"""
 IDS = {"DELETE /v1/definitions/{definition_id}/aliases/{alias}": {"definition_id": "aliased", "alias": "canary"}}
 QUERIES = {
     "GET /v1/definitions/{definition_id}/diff": {"from": "1", "to": "1"},
@@ -211,6 +219,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
     await eventually(is_furnished, "the runs of the owner to end")
     spare = await guarded.key(name="spare")
     db = guarded.service.app.db
+    export_id = await _exported(guarded)
     await open_session(db, await verify_key(db, spare))
     sessions = (await guarded.ask(owner, "GET", "/v1/sessions")).json()["sessions"]
     return found | {
@@ -221,6 +230,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "session_id": sessions[0]["session_id"],
         "key_id": spare.split("_")[1],
         "definition_id": "hello",
+        "export_id": export_id,
         "step_id": "greet",
         "alias": "stable",
         "field": "total",
@@ -229,6 +239,15 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "tag": "database",
         "quota": "open_runs",
     }
+
+
+async def _exported(guarded: Guarded) -> str:
+    """Keep the export of no document, with its file."""
+    service, export_id = guarded.service, f"exp_{uuid.uuid4().hex[:26]}"
+    file = await service.app.exports.write("default", export_id, ".xlsx", b"a file")
+    values = (export_id, {"to": {"format": "xlsx"}}, file.path, file.sha256, file.size)
+    await service.pool.execute(KEEP_EXPORT, *values)
+    return export_id
 
 
 @pytest.mark.parametrize("door", cases(CLOSED))

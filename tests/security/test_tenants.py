@@ -50,6 +50,9 @@ BROKEN = {
     ],
     "on_failure": "park",
 }
+KEEP_EXPORT = """
+INSERT INTO exports (tenant_id, export_id, status, wanted, documents, error, created_by, ended_at)
+VALUES ($1, $2, 'failed', $3, 1, 'a secret_address refused it', 'secret_name', now())"""
 SECRETS = ("secret_", "Initech", "Merge with", "acme")
 
 
@@ -151,6 +154,8 @@ async def furnish(victim: Caller) -> tuple[Mapping[str, str], ...]:
     await victim.ask("POST", "/v1/session", json={"key": victim.key})
     victim.guarded.service.http.cookies.clear()
     session = (await victim.get("/v1/sessions"))["sessions"][0]["session_id"]
+    export_id = f"exp_{uuid.uuid4().hex[:26]}"
+    await victim.guarded.service.pool.execute(KEEP_EXPORT, VICTIM, export_id, {"to": {"format": "xlsx"}})
     reviews: dict[str, str] = {}
 
     async def is_furnished() -> bool:
@@ -162,6 +167,7 @@ async def furnish(victim: Caller) -> tuple[Mapping[str, str], ...]:
     await eventually(is_furnished, "the victim's review items and its dead letter")
     run_id = next(each for each in reviews if each != waiting)
     common = {"document_id": document_id, "execution_id": execution, "key_id": key, "session_id": session}
+    common["export_id"] = export_id
     common |= {"definition_id": "secret_plan", "number": "1", "field": "total", "alias": "stable"}
     return (
         {**common, "run_id": waiting, "step_id": "ask", "review_id": reviews[waiting]},

@@ -319,7 +319,7 @@ async def test_all_old_originals_go_in_one_round_past_those_that_stay(
         await _received(pool, sha256, days_ago=1000 if number < 5 else 900)
     await pool.execute("UPDATE documents SET received_at = '2020-01-01' WHERE sha256 = ANY($1)", stored[:5])
     for sha256 in stored:
-        await keep_image(tools.blobs.folder, sha256, 1, b"a page")
+        await keep_image(tools.blobs.folder, sha256, 1, "full", b"a page")
     for sha256 in stored[:3]:  # put again meanwhile, so they stay, and are the first in line
         os.utime(local_root(tools.blobs.folder) / blob_path(sha256))
     assert await remove_originals(tools, client) >= 4

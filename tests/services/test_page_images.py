@@ -10,7 +10,7 @@ async def test_a_picture_is_kept_until_it_is_removed(tmp_path: Path) -> None:
     blobs = BlobStore(tmp_path)
     one, other = [(await blobs.put(data)).sha256 for data in (b"one", b"other")]
     for sha256, number in ((one, 1), (one, 2), (other, 1)):
-        await keep_image(blobs.folder, sha256, number, f"{sha256} {number}".encode())
+        await keep_image(blobs.folder, sha256, number, "full", f"{sha256} {number}".encode())
     assert await load_image(blobs.folder, one, 2) == f"{one} 2".encode()
     assert await load_image(blobs.folder, other, 2) is None
     remove_images(blobs.folder, one)
@@ -21,5 +21,5 @@ async def test_a_picture_of_bytes_that_were_deleted_meanwhile_is_not_kept(tmp_pa
     blobs = BlobStore(tmp_path)
     sha256 = (await blobs.put(b"one")).sha256
     blobs.folder.delete(blob_path(sha256))
-    await keep_image(blobs.folder, sha256, 1, b"picture")
+    await keep_image(blobs.folder, sha256, 1, "full", b"picture")
     assert await load_image(blobs.folder, sha256, 1) is None

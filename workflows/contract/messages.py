@@ -261,3 +261,18 @@ class MaintenanceRequest(BaseModel, frozen=True):
 
     after_tenant: str | None = None
     so_far: MaintenanceReport = MaintenanceReport()
+
+
+class ExportRequest(BaseModel, frozen=True):
+    """Names an export that is to be made, and sent if it is for a webhook."""
+
+    tenant_id: str
+    export_id: str
+
+
+class ExportFailure(BaseModel, frozen=True):
+    """Says why an export cannot be made or sent."""
+
+    tenant_id: str
+    export_id: str
+    error: str

@@ -210,4 +210,16 @@ NOTIFY_SLA = "notify_sla"
 BACKGROUND_TYPE = "BackgroundTasks"
 
 START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
+
+START_EXPORTS = "start_waiting_exports"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""
+
+EXPORT_TYPE = "Export"
+
+MAKE_EXPORT, SEND_EXPORT, FAIL_EXPORT = "make_export", "send_export", "fail_export"
+"""The activities. No definition names them."""
+
+
+def export_workflow_id(tenant_id: str, export_id: str) -> str:
+    """Return the Temporal workflow id of an export; no run can have it."""
+    return f"docrail-export.{tenant_id}.{export_id}"

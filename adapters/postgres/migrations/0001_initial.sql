@@ -22,12 +22,24 @@ CREATE TABLE documents (
     confidence          double precision,         -- NULL if nothing was read
     metrics_recorded_at timestamptz,
     decision            text CHECK (decision IN ('approved', 'rejected')), -- of its review item; NULL while that is open
+    decided_at          timestamptz,
+    export_id           text,                     -- the first export since it was decided; another one does not take it
+    exported_at         timestamptz,              -- NULL while that export is being made
     original_removed_at timestamptz,              -- the row outlives the bytes
     UNIQUE (tenant_id, document_id)
 );
 -- Of two concurrent uploads of the same bytes, exactly one is the first.
 CREATE UNIQUE INDEX documents_first ON documents (tenant_id, sha256) WHERE duplicate_of IS NULL;
 CREATE INDEX documents_newest ON documents (tenant_id, received_at DESC, document_id DESC);
+CREATE INDEX documents_unexported ON documents (tenant_id, decided_at, document_id)
+    WHERE decision = 'approved' AND export_id IS NULL;
+CREATE INDEX documents_of_export ON documents (tenant_id, export_id) WHERE export_id IS NOT NULL;
+-- For the tabs of the inbox: what is still to do, what was decided, and the archive.
+CREATE INDEX documents_undecided ON documents (tenant_id, received_at DESC, document_id DESC) WHERE decision IS NULL;
+CREATE INDEX documents_decided ON documents (tenant_id, decision, received_at DESC, document_id DESC)
+    WHERE decision IS NOT NULL AND exported_at IS NULL;
+CREATE INDEX documents_exported ON documents (tenant_id, received_at DESC, document_id DESC)
+    WHERE exported_at IS NOT NULL;
 CREATE INDEX documents_unstarted ON documents (received_at) WHERE run_started_at IS NULL;
 -- For the removal of old originals, across all tenants: blobs are shared.
 CREATE INDEX documents_by_sha256 ON documents (sha256);
@@ -201,6 +213,8 @@ CREATE TABLE dead_letters (
     CHECK ((status = 'resolved') = (resolution IS NOT NULL))
 );
 CREATE INDEX dead_letters_newest ON dead_letters (tenant_id, failed_at DESC, run_id DESC, step_id DESC);
+CREATE INDEX dead_letters_of_document ON dead_letters (tenant_id, document_id)
+    WHERE document_id IS NOT NULL AND (status <> 'resolved' OR resolution IN ('abort', 'dismiss'));
 CREATE INDEX dead_letters_open ON dead_letters (tenant_id, error_type) WHERE status <> 'resolved';
 
 -- What people did to runs and their failed steps. Append-only.
@@ -342,6 +356,7 @@ CREATE TABLE reviews (
     run_id             text NOT NULL,
     step_id            text,
     run_document_id    text,                              -- the document of the run that asks
+    file_name          text,                              -- of the document, if there is one
     -- For a human step's item about a document: the item of that document, which represents it in the queue. Open while
     -- that item is decided: the run has not received its answer yet.
     document_review_id text,
@@ -402,6 +417,47 @@ CREATE INDEX reviews_unanswered ON reviews (tenant_id, document_review_id)
 CREATE INDEX reviews_with_sla ON reviews (due_at) WHERE status = 'open' AND sla_from IS NOT NULL;
 CREATE INDEX reviews_unfiled ON reviews (tenant_id, document_id) WHERE revision > filed_revision;
 
+-- An open item is postponed until its time has come.
+CREATE FUNCTION review_status(status text, postponed_until timestamptz, as_of timestamptz) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN status = 'open' AND postponed_until > as_of THEN 'postponed' ELSE status END;
+
+-- What people see of each document, and the only definition of its status. It reads the tables of several nouns, as the
+-- caller of the view (row-level security), and is read by the inbox alone.
+CREATE VIEW document_states WITH (security_invoker = true) AS
+SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.received_at, d.decision, d.exported_at,
+       CASE WHEN d.exported_at IS NOT NULL THEN 'exported'
+            WHEN d.decision IS NOT NULL THEN d.decision
+            WHEN r.status = 'open' THEN
+                CASE WHEN review_status(r.status, r.postponed_until, now()) = 'postponed' THEN 'postponed'
+                     WHEN r.first_approval IS NOT NULL THEN 'second'
+                     ELSE 'attention' END
+            WHEN f.status <> 'resolved' THEN 'failed'
+            WHEN f.status = 'resolved' OR r.status = 'closed' THEN 'dismissed'
+            ELSE 'reading' END AS status,
+       d.duplicate_of, s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency,
+       s.vat_id, s.name_key,
+       (SELECT o.document_id FROM seen_invoices o
+         WHERE o.tenant_id = s.tenant_id AND o.number_key = s.number_key AND o.seen_at < s.seen_at
+           AND (o.vat_id = s.vat_id OR o.name_key = s.name_key)
+         ORDER BY o.seen_at LIMIT 1) AS look_alike,
+       coalesce(r.run_id, f.run_id, CASE WHEN d.run_started_at IS NOT NULL THEN d.run_id END) AS run_id,
+       r.review_id, r.due_at, r.reasons, r.postponed_until, r.assigned_to, r.decided_by,
+       r.first_approval ->> 'by' AS first_approved_by,
+       CASE WHEN r.claimed_until > now() THEN r.claimed_by END AS claimed_by,
+       CASE WHEN r.claimed_until > now() THEN r.claimed_until END AS claimed_until,
+       CASE WHEN r.review_id IS NULL THEN d.confidence ELSE (r.summary ->> 'confidence')::float8 END AS confidence,
+       f.error_type, f.error_message
+  FROM documents d
+  LEFT JOIN seen_invoices s ON s.tenant_id = d.tenant_id AND s.document_id = d.document_id
+  LEFT JOIN reviews r ON r.tenant_id = d.tenant_id AND r.document_id = d.document_id
+  LEFT JOIN LATERAL ( -- an open failure, else the last one that a person set aside
+      SELECT l.status, l.run_id, l.error_type, l.error_message FROM dead_letters l
+       WHERE l.tenant_id = d.tenant_id AND l.document_id = d.document_id
+         AND (l.status <> 'resolved' OR l.resolution IN ('abort', 'dismiss'))
+       ORDER BY l.status = 'resolved', l.failed_at DESC, l.run_id, l.step_id
+       LIMIT 1) AS f ON true;
+
 -- Shares of an item's SLA that were reported. Another due_at is another SLA.
 CREATE TABLE sla_events (
     tenant_id   text NOT NULL,
@@ -422,6 +478,42 @@ CREATE TABLE review_counts (
     total     double precision NOT NULL,
     PRIMARY KEY (tenant_id, name, label)
 );
+
+-- Exports ------------------------------------------------------------------------------------------------------------
+
+-- What approved documents are passed on as: a file, or messages to a URL. A row exists before its file does.
+CREATE TABLE exports (
+    tenant_id   text NOT NULL,
+    export_id   text NOT NULL CHECK (export_id ~ '^exp_[0-9a-f]{26}$'),
+    status      text NOT NULL DEFAULT 'preparing' CHECK (status IN ('preparing', 'sending', 'ready', 'failed')),
+    wanted      json NOT NULL,                   -- the order
+    documents   integer NOT NULL CHECK (documents >= 0),
+    done        integer NOT NULL DEFAULT 0,      -- documents written, or sent while it is `sending`
+    path        text,                            -- of the file in the tenant's folder
+    sha256      text,
+    size_bytes  bigint,
+    error       text NOT NULL DEFAULT '',
+    created_by  text NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    ended_at    timestamptz,
+    PRIMARY KEY (tenant_id, export_id),
+    CHECK ((status IN ('ready', 'failed')) = (ended_at IS NOT NULL)),
+    CHECK (status NOT IN ('sending', 'ready') OR path IS NOT NULL)
+);
+CREATE INDEX exports_newest ON exports (tenant_id, created_at DESC, export_id DESC);
+CREATE INDEX exports_open ON exports (tenant_id, created_at) WHERE ended_at IS NULL;
+
+-- The documents of an export in their order, chosen when it is ordered: a repeated attempt writes the same ones.
+CREATE TABLE export_documents (
+    tenant_id   text NOT NULL,
+    export_id   text NOT NULL,
+    position    integer NOT NULL CHECK (position > 0),
+    document_id text NOT NULL,
+    PRIMARY KEY (tenant_id, export_id, position),
+    FOREIGN KEY (tenant_id, export_id) REFERENCES exports (tenant_id, export_id),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
+);
+CREATE INDEX export_documents_of ON export_documents (tenant_id, document_id);
 
 -- Access -------------------------------------------------------------------------------------------------------------
 

@@ -47,15 +47,24 @@ class _Character:
 
 def read_pages(data: bytes) -> list[Page]:
     """Return each page's words. Raises: UnreadableDocument if the file cannot be opened."""
+    with closing(_opened(data)) as document:
+        return [_read_page(document, index) for index in range(len(document))]
+
+
+def read_page(data: bytes, number: int) -> Page:
+    """Return the words of page `number`, from 1. Raises: UnreadableDocument if the file cannot be opened."""
+    with closing(_opened(data)) as document:
+        return _read_page(document, number - 1)
+
+
+def _opened(data: bytes) -> pypdfium2.PdfDocument:
     try:
-        document = pypdfium2.PdfDocument(data)
+        return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         raise UnreadableDocument(
             Unreadable.DAMAGED,
             f"The PDF is damaged ({error}). Send it again; if it opens on your screen, print it into a new PDF.",
         ) from error
-    with closing(document):
-        return [_read_page(document, index) for index in range(len(document))]
 
 
 def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:

@@ -4,12 +4,9 @@
 import datetime as dt
 from collections.abc import Sequence
 
-from pydantic import TypeAdapter
-
 from docrail.adapters.postgres.pool import Database
 from docrail.adapters.store.blobs import BlobRef
-from docrail.invoices.values.folding import squeeze
-from docrail.services.documents.models import Document, DocumentConflict, DocumentFilter, ListedDocument, OldOriginal
+from docrail.services.documents.models import Document, DocumentConflict, OldOriginal
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
@@ -28,30 +25,15 @@ LOAD_DOCUMENT = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND docu
 
 LOAD_DOCUMENTS = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = ANY ($2::text[])"
 
-_STATUS = "CASE WHEN d.run_started_at IS NULL THEN 'waiting' ELSE coalesce(d.outcome, 'started') END"
-
-LIST_DOCUMENTS = f"""
-SELECT d.document_id, d.file_name, d.source, d.definition, d.run_id, d.received_at, {_STATUS} AS status, d.decision,
-       d.duplicate_of, s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency
-  FROM documents d LEFT JOIN seen_invoices s ON s.tenant_id = $1 AND s.document_id = d.document_id
- WHERE d.tenant_id = $1
-   AND ($2::text IS NULL OR {_STATUS} = $2)
-   AND ($3::text IS NULL OR s.document_type = $3)
-   AND ($4::text IS NULL OR s.vat_id = upper($4) OR starts_with(s.name_key, $4))
-   AND ($5::text IS NULL OR strpos(lower(concat_ws(' ', d.file_name, s.vendor_name, s.invoice_number)), lower($5)) > 0)
-   AND ($6::timestamptz IS NULL OR d.received_at >= $6)
-   AND ($7::timestamptz IS NULL OR d.received_at < $7)
-   AND ($8::text IS NULL OR (d.received_at, d.document_id) <
-        (SELECT received_at, document_id FROM documents WHERE tenant_id = $1 AND document_id = $8))
- ORDER BY d.received_at DESC, d.document_id DESC
- LIMIT $9"""
-
 LOAD_UNSTARTED = f"""
 SELECT {_COLUMNS} FROM documents
  WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
    AND ($3::timestamptz IS NULL OR (received_at, tenant_id, document_id) > ($3, $4, $5))
  ORDER BY received_at, tenant_id, document_id
  LIMIT $2"""
+
+LOAD_FILE_NAMES = """
+SELECT document_id, file_name FROM documents WHERE tenant_id = $1 AND document_id = ANY ($2::text[])"""
 
 MARK_ORIGINAL_SENT_AGAIN = f"""
 UPDATE documents SET original_removed_at = NULL
@@ -79,9 +61,11 @@ UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
 RETURNING true"""
 
-_LISTED = TypeAdapter(ListedDocument)
-
-MARK_DECIDED = "UPDATE documents SET decision = $3 WHERE tenant_id = $1 AND document_id = $2"
+# What is decided anew is exported anew.
+MARK_DECIDED = """
+UPDATE documents SET decision = $3, decided_at = CASE WHEN $3::text IS NOT NULL THEN now() END, export_id = NULL,
+       exported_at = NULL
+ WHERE tenant_id = $1 AND document_id = $2"""
 
 INSERT_ATTEMPTS = 3
 """An insert loses at most once to the first upload of the same bytes, and then sees it."""
@@ -132,14 +116,12 @@ async def load_documents(db: Database, tenant_id: str, document_ids: Sequence[st
     return {row["document_id"]: Document(**row) for row in rows}
 
 
-async def list_documents(
-    db: Database, tenant_id: str, wanted: DocumentFilter, *, limit: int, after: str | None = None
-) -> list[ListedDocument]:
-    """Return documents, latest upload first; `after` is the id of the last one of the previous page."""
-    vendor = None if wanted.vendor is None else squeeze(wanted.vendor)
-    given = (wanted.status, wanted.document_type, vendor, wanted.text, wanted.since, wanted.until)
-    rows = await db.fetch(LIST_DOCUMENTS, tenant_id, *given, after, limit)
-    return [_LISTED.validate_python(dict(row)) for row in rows]
+async def load_file_names(db: Database, tenant_id: str, document_ids: Sequence[str]) -> dict[str, str]:
+    """Return the file names of the tenant's documents with these ids, by id."""
+    if not document_ids:
+        return {}
+    rows = await db.fetch(LOAD_FILE_NAMES, tenant_id, document_ids)
+    return {row["document_id"]: row["file_name"] for row in rows}
 
 
 async def load_unstarted(

@@ -1,41 +1,74 @@
-"""Store images of documents' pages next to the bytes that they show: rendered once, deleted with the bytes."""
+"""Store images of documents' pages, and their words, next to the bytes that they show: made once, deleted with them."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from pydantic import TypeAdapter
 
 from docrail.adapters.store.blobs import blob_path
 from docrail.adapters.store.folders import Folder
+from docrail.invoices.page_text import PlacedWord
 
 DRAWN_BY = "1"
-"""Version of the renderer, part of the stored names. Change it with the rendering."""
+"""Version of the renderer and of the words, part of the stored names. Change it with them."""
+
+Size = Literal["full", "small"]
+
+_WORDS = TypeAdapter(list[PlacedWord])
+_PAGES = TypeAdapter(list[list[PlacedWord]])
 
 
-def image_tag(sha256: str, number: int) -> str:
+def image_tag(sha256: str, number: int, size: Size) -> str:
     """Return a tag that identifies this image of a page."""
-    return f"{sha256}-{number}-{DRAWN_BY}"
+    return f"{sha256}-{number}-{size}-{DRAWN_BY}"
 
 
-async def load_image(blobs: Folder, sha256: str, number: int) -> bytes | None:
+async def load_image(blobs: Folder, sha256: str, number: int, size: Size = "full") -> bytes | None:
     """Return the stored image of a page, or None. Raises: OSError."""
-    try:
-        return await asyncio.to_thread(blobs.read, _path(sha256, number))
-    except FileNotFoundError:
-        return None
+    return await _load(blobs, _image_path(sha256, number, size))
 
 
-async def keep_image(blobs: Folder, sha256: str, number: int, image: bytes) -> None:
+async def keep_image(blobs: Folder, sha256: str, number: int, size: Size, image: bytes) -> None:
     """Store the image of a page, unless its document's bytes were deleted meanwhile. Raises: OSError."""
-    await asyncio.to_thread(_keep, blobs, sha256, number, image)
+    await asyncio.to_thread(_keep, blobs, sha256, _image_path(sha256, number, size), image)
+
+
+async def load_words(blobs: Folder, sha256: str, number: int) -> list[PlacedWord] | None:
+    """Return the stored words of a page; None if they are not stored. Raises: OSError."""
+    if (stored := await _load(blobs, _words_path(sha256, None))) is not None:
+        pages = await asyncio.to_thread(_PAGES.validate_json, stored)
+        return pages[number - 1] if number <= len(pages) else None
+    stored = await _load(blobs, _words_path(sha256, number))
+    return None if stored is None else _WORDS.validate_json(stored)
+
+
+async def keep_words(blobs: Folder, sha256: str, pages: Sequence[Sequence[PlacedWord]]) -> None:
+    """Store the words of all pages. Raises: OSError."""
+    written = _PAGES.dump_json([list(page) for page in pages])
+    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, None), written)
+
+
+async def keep_words_of_page(blobs: Folder, sha256: str, number: int, words: Sequence[PlacedWord]) -> None:
+    """Store the words of one page. Raises: OSError."""
+    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, number), _WORDS.dump_json(list(words)))
 
 
 def remove_images(blobs: Folder, sha256: str) -> None:
-    """Delete all images of these bytes. Blocking. Raises: OSError."""
+    """Delete all images and words of these bytes. Blocking. Raises: OSError."""
     for path in list(_kept(blobs, sha256)):
         blobs.delete(path)
 
 
-def _keep(blobs: Folder, sha256: str, number: int, image: bytes) -> None:
-    blobs.write(_path(sha256, number), image)
+async def _load(blobs: Folder, path: str) -> bytes | None:
+    try:
+        return await asyncio.to_thread(blobs.read, path)
+    except FileNotFoundError:
+        return None
+
+
+def _keep(blobs: Folder, sha256: str, path: str, data: bytes) -> None:
+    blobs.write(path, data)
     if blobs.stat(blob_path(sha256)) is None:
         remove_images(blobs, sha256)
 
@@ -44,8 +77,12 @@ def _kept(blobs: Folder, sha256: str) -> Iterator[str]:
     return (info.path for info in blobs.files(_folder(sha256)))
 
 
-def _path(sha256: str, number: int) -> str:
-    return f"{_folder(sha256)}/{number}.{DRAWN_BY}.png"
+def _image_path(sha256: str, number: int, size: Size) -> str:
+    return f"{_folder(sha256)}/{number}.{size}.{DRAWN_BY}.png"
+
+
+def _words_path(sha256: str, number: int | None) -> str:
+    return f"{_folder(sha256)}/{number or 'all'}.words.{DRAWN_BY}.json"
 
 
 def _folder(sha256: str) -> str:

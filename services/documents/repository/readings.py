@@ -4,7 +4,7 @@ import re
 
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import CURRENT_READER, FALLBACK
+from docrail.services.documents.models import CURRENT_READER, FALLBACK, StoredReading
 
 LOAD_EXTRACTION = """
 SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2 AND reader_version = $3"""
@@ -22,6 +22,14 @@ LOAD_BEST_EXTRACTION = f"""
 SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2
  ORDER BY {BEST_FIRST}
  LIMIT 1"""  # noqa: S608  # a constant
+
+LIST_READINGS = f"""
+SELECT reader_version, created_at, data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2
+ ORDER BY {BEST_FIRST}
+ LIMIT $4"""  # noqa: S608  # a constant
+
+MOST_READINGS = 100
+"""Readings that are shown: each run that reads a document again adds one."""
 
 SAVE_EXTRACTION = """
 INSERT INTO processed_documents (tenant_id, sha256, reader_version, data)
@@ -46,6 +54,15 @@ async def load_best_extraction(db: Database, tenant_id: str, sha256: str) -> Inv
     """
     data = await db.fetchval(LOAD_BEST_EXTRACTION, tenant_id, sha256, CURRENT_READER)
     return InvoiceData.model_validate_json(data) if data else None
+
+
+async def list_readings(db: Database, tenant_id: str, sha256: str) -> list[StoredReading]:
+    """Return the readings of these bytes, the best one first."""
+    rows = await db.fetch(LIST_READINGS, tenant_id, sha256, CURRENT_READER, MOST_READINGS)
+    return [
+        StoredReading(row["reader_version"], row["created_at"], InvoiceData.model_validate_json(row["data"]))
+        for row in rows
+    ]
 
 
 async def save_extraction(

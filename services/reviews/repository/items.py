@@ -26,8 +26,7 @@ LATERAL (SELECT CASE WHEN r.sla_from IS NOT NULL THEN
 LATERAL (SELECT round((r.priority + coalesce({WEIGHTS["sla"]} * sla, 0))::numeric, 3)::float8,
                 greatest(r.band, CASE WHEN sla >= 1 THEN {Band.OVERDUE} WHEN sla >= {NEARLY_DUE} THEN {Band.URGENT}
                                       ELSE {Band.NORMAL} END),
-                CASE WHEN r.status = 'open' AND r.postponed_until > %(now)s THEN 'postponed' ELSE r.status END
-        ) AS live (priority, band, status)"""
+                review_status(r.status, r.postponed_until, %(now)s)) AS live (priority, band, status)"""
 
 
 LIVE = AS_OF % {"now": "now()"}
@@ -37,8 +36,8 @@ ORDER = "-live.band, -live.priority, r.created_at, r.review_id"
 
 
 _COLUMNS = """
-r.tenant_id, r.review_id, coalesce(r.document_id, r.run_document_id) AS document_id, r.run_id, r.step_id, r.queue,
-r.title AS question, live.status, live.band, live.priority,
+r.tenant_id, r.review_id, coalesce(r.document_id, r.run_document_id) AS document_id, r.file_name, r.run_id, r.step_id,
+r.queue, r.title AS question, live.status, live.band, live.priority,
 CASE WHEN sla IS NULL THEN r.parts ELSE r.parts || jsonb_build_object('sla', round(sla::numeric, 4)) END AS parts,
 r.reasons, r.summary, r.assignee_group AS "group", r.may_not_decide, r.assigned_to,
 CASE WHEN r.claimed_until > now() THEN r.claimed_by END AS claimed_by,
@@ -70,8 +69,9 @@ OR_ADD = "ON CONFLICT (tenant_id, name, label) DO UPDATE SET total = c.total + e
 UPSERT_REVIEW = f"""
 WITH reviews AS (
     INSERT INTO reviews AS r (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary,
-                              due_at, shown_digest, approvals_needed, sla_from, straight_through, audit_sample)
-    VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+                              due_at, shown_digest, approvals_needed, sla_from, straight_through, audit_sample,
+                              file_name)
+    VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
     ON CONFLICT (document_id) DO UPDATE
        SET run_id = EXCLUDED.run_id, band = EXCLUDED.band, priority = EXCLUDED.priority, parts = EXCLUDED.parts,
            reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
@@ -126,7 +126,7 @@ async def open_or_renew(db: Database, tenant_id: str, document_id: str, question
     passing = (look.approvals, question.sla_from, question.straight_through, question.audit_sample)
     try:
         place = (tenant_id, review_id, document_id, question.run_id)
-        row = await db.fetchrow(UPSERT_REVIEW, *place, *content, *passing)
+        row = await db.fetchrow(UPSERT_REVIEW, *place, *content, *passing, question.file_name)
     except asyncpg.ForeignKeyViolationError:
         raise NotStored("document", document_id, tenant_id) from None
     if row:

@@ -1,6 +1,8 @@
 """Read how the review of a document stands."""
 
+import datetime as dt
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.model import InvoiceData
@@ -14,6 +16,27 @@ LOAD_OPEN_DOCUMENTS = "SELECT document_id FROM reviews WHERE document_id = ANY (
 
 
 LOCK_REVISION = "SELECT revision FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR SHARE"
+
+
+LOAD_APPROVED = """
+SELECT document_id, decided_by, closed_at, decided_invoice::text FROM reviews
+ WHERE tenant_id = $1 AND document_id = ANY ($2::text[]) AND status = 'approved' AND decided_invoice IS NOT NULL"""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedDocument:
+    """A document as it was approved; `decided_invoice` is the JSON text of an InvoiceData."""
+
+    document_id: str
+    decided_by: str
+    closed_at: dt.datetime
+    decided_invoice: str
+
+
+async def load_approved(db: Database, tenant_id: str, document_ids: Sequence[str]) -> dict[str, ApprovedDocument]:
+    """Return those of the documents that are approved, by id."""
+    rows = await db.fetch(LOAD_APPROVED, tenant_id, document_ids)
+    return {row["document_id"]: ApprovedDocument(**row) for row in rows}
 
 
 async def load_standing(db: Database, tenant_id: str, document_id: str) -> tuple[str, int, InvoiceData | None]:

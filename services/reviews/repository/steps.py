@@ -25,9 +25,9 @@ DOCUMENT_ANSWERS: tuple[Json, ...] = ({"approved": True, "reason": ""}, {"approv
 # reopened.
 ASK = """
 INSERT INTO reviews AS r (tenant_id, review_id, run_id, step_id, run_document_id, queue, title, form, show, band,
-                          priority, due_at, asked_at, assignee_group, may_not_decide, approvals_needed, parts, reasons,
-                          summary, document_review_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::float8, $12, $13, $14, $15, $17, '{}', '[]', '{}',
+                          priority, due_at, asked_at, assignee_group, may_not_decide, approvals_needed, file_name,
+                          parts, reasons, summary, document_review_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::float8, $12, $13, $14, $15, $17, $18, '{}', '[]', '{}',
         (SELECT review_id FROM reviews AS item
           WHERE item.tenant_id = $1 AND item.document_id = $5 AND $6 = 'documents' AND $16
             AND NOT EXISTS (SELECT FROM reviews AS other
@@ -37,8 +37,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::float8, $12, $13, $14, $15
                                AND (other.status = 'open'
                                     OR other.status = 'decided' AND item.status IN ('approved', 'rejected')))))
 ON CONFLICT (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL DO UPDATE
-   SET run_document_id = EXCLUDED.run_document_id, queue = EXCLUDED.queue, title = EXCLUDED.title,
-       form = EXCLUDED.form, show = EXCLUDED.show, band = EXCLUDED.band, priority = EXCLUDED.priority,
+   SET run_document_id = EXCLUDED.run_document_id, file_name = EXCLUDED.file_name,
+       queue = EXCLUDED.queue, title = EXCLUDED.title, form = EXCLUDED.form, show = EXCLUDED.show,
+       band = EXCLUDED.band, priority = EXCLUDED.priority,
        due_at = EXCLUDED.due_at, asked_at = EXCLUDED.asked_at, updated_at = now(),
        assignee_group = EXCLUDED.assignee_group, may_not_decide = EXCLUDED.may_not_decide,
        approvals_needed = EXCLUDED.approvals_needed,
@@ -115,7 +116,7 @@ async def ask_question(db: Database, tenant_id: str, run_id: str, step_id: str, 
         *(tenant_id, step_review_id(tenant_id, run_id, step_id), run_id, step_id, question.document_id),
         *(question.queue, question.title, question.form, question.show, question.band, question.priority),
         *(question.due_at, question.asked_at, question.group, question.may_not_decide, _takes(question.form)),
-        question.approvals,
+        *(question.approvals, question.file_name),
     )
     if kept is not None:
         await _show(db, tenant_id, kept["document_review_id"], kept["status"])

@@ -1,0 +1,66 @@
+import { Spotlight, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
+import { IconCommand, IconSearch } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+
+import { useMe } from '@/api/me'
+import { KeysOf } from '@/kit/Keys'
+import { nameOf } from '@/keyboard/names'
+import { activeCommands } from '@/keyboard/registry'
+
+import { PAGES } from './pages'
+import { useSignal } from './signal'
+
+export function openPalette(): void {
+  spotlight.open()
+}
+
+/** Goes to any page and runs any command that works on the present one, by a few letters of its name. */
+export function Palette() {
+  const { t } = useTranslation()
+  const pages = usePages()
+  const commands = useCommandsHere()
+  return (
+    <Spotlight
+      actions={[
+        { group: t('palette.pages'), actions: pages },
+        { group: t('palette.commands'), actions: commands },
+      ]}
+      shortcut={null}
+      highlightQuery
+      scrollable
+      maxHeight={420}
+      nothingFound={t('palette.nothing')}
+      searchProps={{
+        leftSection: <IconSearch size={18} />,
+        placeholder: t('palette.placeholder'),
+        'aria-label': t('palette.placeholder'),
+      }}
+    />
+  )
+}
+
+function usePages(): SpotlightActionGroupData['actions'] {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const me = useMe()
+  return PAGES.filter((page) => me?.scopes.includes(page.scope)).map((page) => ({
+    id: page.to,
+    label: t(`${page.text}.title`),
+    leftSection: <page.icon size={18} stroke={1.6} />,
+    onClick: () => void navigate({ to: page.to }),
+  }))
+}
+
+function useCommandsHere(): SpotlightActionGroupData['actions'] {
+  const { t } = useTranslation()
+  return useSignal(activeCommands)
+    .filter((each) => each.id !== 'general.palette' && !each.inDialog)
+    .map((each) => ({
+      id: each.id,
+      label: nameOf(each.id, t),
+      leftSection: <IconCommand size={18} stroke={1.6} />,
+      rightSection: <KeysOf command={each.id} />,
+      onClick: () => each.run(),
+    }))
+}

@@ -1,0 +1,28 @@
+/** The pages of the navigation, in its order. A page that the person's scopes do not open is not shown. */
+import {
+  IconBraces,
+  IconFileExport,
+  IconInbox,
+  IconAlertTriangle,
+  IconSettings2,
+  IconTimeline,
+  type Icon,
+} from '@tabler/icons-react'
+
+import type { Scope } from '@/api/me'
+
+export type NavigationPage = {
+  to: '/' | '/runs' | '/failures' | '/definitions' | '/exports' | '/operations'
+  text: 'inbox' | 'runs' | 'failures' | 'definitions' | 'exports' | 'operations'
+  icon: Icon
+  scope: Scope
+}
+
+export const PAGES: readonly NavigationPage[] = [
+  { to: '/', text: 'inbox', icon: IconInbox, scope: 'read' },
+  { to: '/exports', text: 'exports', icon: IconFileExport, scope: 'read' },
+  { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
+  { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },
+  { to: '/definitions', text: 'definitions', icon: IconBraces, scope: 'read' },
+  { to: '/operations', text: 'operations', icon: IconSettings2, scope: 'read' },
+]

@@ -1,0 +1,9 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+
+import { rootRoute } from '@/app/root'
+
+export const decideRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/decide/$reviewId',
+  component: lazyRouteComponent(() => import('./DecidePage'), 'DecidePage'),
+})

@@ -1,0 +1,46 @@
+/** The commands that work on the page at present, and which of them a key runs. Plain TypeScript: components use the hook. */
+import { signal } from '@/app/signal'
+
+import { keysOf } from './bindings'
+import { type CommandId, commandOf } from './commands'
+import { isActivated, isTextField, keyOf } from './keys'
+
+export type Handler = (event?: KeyboardEvent) => void
+
+export type Entry = {
+  id: CommandId
+  run: Handler
+  /** It belongs to a dialog: while one is open, the page's own commands rest. */
+  inDialog: boolean
+}
+
+/** Those of what was mounted last come first. */
+export const activeCommands = signal<readonly Entry[]>([])
+
+/** Adds commands, and returns the function that removes them. */
+export function register(entries: readonly Entry[]): () => void {
+  activeCommands.set([...entries, ...activeCommands.get()])
+  return () => activeCommands.set(activeCommands.get().filter((each) => !entries.includes(each)))
+}
+
+export function listenForKeys(): void {
+  addEventListener('keydown', dispatch)
+}
+
+/** Runs the command of a key, if there is one that may run where the focus is. */
+export function dispatch(event: KeyboardEvent): void {
+  const key = keyOf(event)
+  if (key === undefined || event.defaultPrevented || event.isComposing) return
+  const entry = activeCommands.get().find((each) => keysOf(each.id).includes(key) && mayRun(each, key, event.target))
+  if (!entry) return
+  event.preventDefault()
+  // A held key decides nothing: the next document is on the screen before the key is up.
+  if (!event.repeat || commandOf(entry.id).repeats) entry.run(event)
+}
+
+function mayRun(entry: Entry, key: string, target: EventTarget | null): boolean {
+  if (!entry.inDialog && document.querySelector('[aria-modal="true"]')) return false
+  if (commandOf(entry.id).inFields) return true
+  if (isTextField(target)) return false
+  return !((key === 'Enter' || key === ' ') && isActivated(target))
+}

@@ -1,0 +1,133 @@
+# ruff: noqa: S608  # only constants of this code are formatted into statements
+"""List and count documents by status. The view `document_states` defines the status; this file pages through it."""
+
+import re
+from decimal import Decimal
+
+import asyncpg
+
+from docrail.adapters.postgres.pool import Database
+from docrail.invoices.facts import DocumentType
+from docrail.invoices.values.folding import squeeze
+from docrail.invoices.values.numbers import parse_number
+from docrail.services.inbox.models import (
+    DocumentFilter,
+    DocumentSort,
+    DocumentStatus,
+    ListedDocument,
+    certainty_of,
+)
+
+LONGEST_REASON = 500
+
+_AMOUNT = re.compile(r"\d[\d., '\u2019\u00a0\u202f]{0,30}")
+
+_COLUMNS = f"""
+document_id, file_name, source, definition, run_id, received_at, status, duplicate_of,
+coalesce(duplicate_of, look_alike) AS look_alike_of, document_type, vendor_name, invoice_number, issued_on, total,
+currency, confidence, review_id, due_at,
+CASE status WHEN 'failed' THEN left(error_type || ': ' || error_message, {LONGEST_REASON})
+            WHEN 'dismissed' THEN left(error_message, {LONGEST_REASON})
+            WHEN 'reading' THEN NULL ELSE reasons -> 0 ->> 'message' END AS reason,
+CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN 0
+     ELSE greatest(coalesce(jsonb_array_length(reasons), 0) - 1, 0) END AS more_reasons,
+claimed_by, claimed_until, assigned_to, first_approved_by, decided_by, postponed_until, exported_at"""
+
+_MATCHES = """
+tenant_id = $1
+   AND ($2::text IS NULL OR document_type = $2)
+   AND ($3::text IS NULL OR vat_id = upper($3) OR starts_with(name_key, $3))
+   AND ($4::text IS NULL OR total = $5::numeric
+        OR strpos(lower(concat_ws(' ', file_name, vendor_name, invoice_number, total)), lower($4)) > 0)
+   AND ($6::timestamptz IS NULL OR received_at >= $6)
+   AND ($7::timestamptz IS NULL OR received_at < $7)"""
+
+_UNDECIDED = "decision IS NULL"
+
+SCOPES = {
+    **dict.fromkeys(DocumentStatus, _UNDECIDED),
+    DocumentStatus.APPROVED: "decision = 'approved' AND exported_at IS NULL",
+    DocumentStatus.REJECTED: "decision = 'rejected' AND exported_at IS NULL",
+    DocumentStatus.EXPORTED: "exported_at IS NOT NULL",
+}
+"""What each status implies: with it PostgreSQL finds the partial index that has the status' documents in order."""
+
+_KEYS = {
+    DocumentSort.NEWEST: (("received_at", "document_id"), "DESC"),
+    DocumentSort.OLDEST: (("received_at", "document_id"), "ASC"),
+    DocumentSort.DUE: (("coalesce(due_at, 'infinity')", "document_id"), "ASC"),
+    DocumentSort.TOTAL: (("coalesce(total, '-Infinity')", "document_id"), "DESC"),
+    DocumentSort.VENDOR: (("name_key IS NULL", "coalesce(name_key, '')", "document_id"), "ASC"),
+}
+"""The keys of each sort, and their direction."""
+
+
+def _list(sort: DocumentSort, status: DocumentStatus | None) -> str:
+    keys, direction = _KEYS[sort]
+    # As a CASE, half of the rows are expected to match, not one of 200: the index is read in order, not sorted.
+    wanted = "" if status is None else f"AND CASE status WHEN '{status}' THEN true ELSE false END AND {SCOPES[status]}"
+    place = ", ".join(keys)
+    return f"""
+SELECT {_COLUMNS} FROM document_states
+ WHERE {_MATCHES} {wanted}
+   AND ($8::text IS NULL OR ({place}) {">" if direction == "ASC" else "<"}
+        (SELECT {place} FROM document_states WHERE tenant_id = $1 AND document_id = $8))
+ ORDER BY {", ".join(f"{key} {direction}" for key in keys)}
+ LIMIT $9"""
+
+
+LIST_DOCUMENTS = {(sort, status): _list(sort, status) for sort in DocumentSort for status in (None, *DocumentStatus)}
+
+COUNT_DOCUMENTS = f"SELECT status, count(*) AS documents FROM document_states WHERE {_MATCHES} GROUP BY status"
+
+LOAD_LISTED = f"SELECT {_COLUMNS} FROM document_states WHERE tenant_id = $1 AND document_id = $2"
+
+
+async def list_documents(
+    db: Database,
+    tenant_id: str,
+    wanted: DocumentFilter,
+    sort: DocumentSort = DocumentSort.NEWEST,
+    *,
+    limit: int,
+    after: str | None = None,
+) -> list[ListedDocument]:
+    """Return documents in the order of `sort`; `after` is the id of the last one of the previous page."""
+    rows = await db.fetch(LIST_DOCUMENTS[sort, wanted.status], tenant_id, *_given(wanted), after, limit)
+    return [_listed(row) for row in rows]
+
+
+async def count_documents(db: Database, tenant_id: str, wanted: DocumentFilter) -> dict[DocumentStatus, int]:
+    """Return the number of documents of each status; the status in the filter does not count."""
+    rows = await db.fetch(COUNT_DOCUMENTS, tenant_id, *_given(wanted))
+    found = {row["status"]: row["documents"] for row in rows}
+    return {status: found.get(status, 0) for status in DocumentStatus}
+
+
+async def load_listed(db: Database, tenant_id: str, document_id: str) -> ListedDocument | None:
+    """Return one document as it is listed, or None."""
+    row = await db.fetchrow(LOAD_LISTED, tenant_id, document_id)
+    return _listed(row) if row else None
+
+
+def _given(wanted: DocumentFilter) -> tuple[object, ...]:
+    vendor = None if wanted.vendor is None else squeeze(wanted.vendor)
+    amount = None if wanted.text is None else _amount(wanted.text)
+    return (wanted.document_type, vendor, wanted.text, amount, wanted.since, wanted.until)
+
+
+def _amount(text: str) -> Decimal | None:
+    """Return the amount that a search for a total means, as people write it: `4.904,95`."""
+    return parse_number(text.strip()) if _AMOUNT.fullmatch(text.strip()) else None
+
+
+def _listed(row: asyncpg.Record) -> ListedDocument:
+    values = dict(row)
+    return ListedDocument(
+        **values
+        | {
+            "status": DocumentStatus(values["status"]),
+            "document_type": values["document_type"] and DocumentType(values["document_type"]),
+            "certainty": certainty_of(values["confidence"]),
+        }
+    )

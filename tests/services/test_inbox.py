@@ -1,0 +1,322 @@
+"""The list of documents: status, filters, order, pages and counts."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from asyncpg.pool import PoolConnectionProxy
+
+from docrail.dag.language.statuses import StepStatus
+from docrail.invoices.facts import DocumentType
+from docrail.services.documents.models import ApprovedFilter, PeriodOf
+from docrail.services.documents.service import mark_decided, mark_taken_exported, take_approved
+from docrail.services.failures.models import Resolved
+from docrail.services.failures.repository import close, load_letter, record_report
+from docrail.services.inbox.models import (
+    Certainty,
+    DocumentFilter,
+    DocumentSort,
+    DocumentStatus,
+    ListedDocument,
+    certainty_of,
+)
+from docrail.services.inbox.repository import LIST_DOCUMENTS, SCOPES, count_documents, list_documents
+from docrail.services.reviews.models import Appearance, Question
+from docrail.services.reviews.repository.claims import claim_review, free_review
+from docrail.services.reviews.repository.decisions import record_first_approval
+from docrail.services.reviews.repository.items import upsert_review
+from docrail.workflows.contract.messages import DeadLetter
+from tests.postgres import OTHER_TENANT, TENANT, as_owner, upload
+from tests.services.arrivals import arrive, correct, judged
+
+ANY = DocumentFilter()
+MONDAY = dt.datetime(2026, 11, 2, tzinfo=dt.UTC)
+HOUR = dt.timedelta(hours=1)
+
+
+async def listed(
+    db: PoolConnectionProxy,
+    sort: DocumentSort = DocumentSort.NEWEST,
+    limit: int = 100,
+    after: str | None = None,
+    **filters: Any,
+) -> list[str]:
+    found = await list_documents(db, TENANT, DocumentFilter(**filters), sort, limit=limit, after=after)
+    return [document.document_id for document in found]
+
+
+async def only(db: PoolConnectionProxy) -> ListedDocument:
+    [document] = await list_documents(db, TENANT, ANY, limit=2)
+    return document
+
+
+async def asked(db: PoolConnectionProxy, document_id: str, *reasons: str, hours: int = 24) -> str:
+    """Open the review item of a document; return its id."""
+    look = Appearance(10, {}, [{"message": each} for each in reasons], {"confidence": 0.95})
+    question = Question(f"invoice.{document_id}", look, MONDAY + hours * HOUR, file_name="invoice.pdf")
+    return (await upsert_review(db, TENANT, document_id, question)).review_id
+
+
+async def failed(db: PoolConnectionProxy, document_id: str, status: str = "failed", at: float = 1.0) -> None:
+    letter = DeadLetter(
+        tenant_id=TENANT,
+        run_id=f"invoice.{document_id}",
+        step_id="extract",
+        definition_id="invoice",
+        version=1,
+        handler="extract_invoice",
+        document_id=document_id,
+        status=StepStatus(status),
+        error_type="UnreadableDocument",
+        error_message="no text in it",
+        failed_at=at,
+    )
+    await record_report(db, letter)
+
+
+async def set_aside(db: PoolConnectionProxy, document_id: str) -> None:
+    await failed(db, document_id)
+    letter = await load_letter(db, TENANT, f"invoice.{document_id}", "extract")
+    assert letter is not None
+    await close(db, TENANT, letter, Resolved.DISMISS, by="ann")
+
+
+async def export_approved(db: PoolConnectionProxy) -> None:
+    everything = ApprovedFilter(PeriodOf.APPROVED, since=None, before=None, only_new=True)
+    assert await take_approved(db, TENANT, everything, "exp_1", limit=100)
+    await mark_taken_exported(db, TENANT, "exp_1")
+
+
+async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
+    """Store a document of each status; return their ids."""
+    ids = {status: (await upload(db)).document_id for status in DocumentStatus}
+    await failed(db, ids[DocumentStatus.FAILED])
+    await set_aside(db, ids[DocumentStatus.DISMISSED])
+    without = (DocumentStatus.READING, DocumentStatus.FAILED, DocumentStatus.DISMISSED)
+    items = {status: await asked(db, id_) for status, id_ in ids.items() if status not in without}
+    await mark_decided(db, TENANT, ids[DocumentStatus.REJECTED], "rejected")
+    await mark_decided(db, TENANT, ids[DocumentStatus.EXPORTED], "approved")
+    await export_approved(db)
+    await mark_decided(db, TENANT, ids[DocumentStatus.APPROVED], "approved")
+    later = dt.datetime.now(dt.UTC) + HOUR
+    await free_review(db, TENANT, items[DocumentStatus.POSTPONED], postponed_until=later)
+    await record_first_approval(db, TENANT, items[DocumentStatus.SECOND], by="ann", at=MONDAY, digest="0" * 64)
+    return ids
+
+
+async def test_documents_are_filtered_and_counted_by_status(db: PoolConnectionProxy) -> None:
+    ids = await one_of_each(db)
+    assert {status: await listed(db, status=status) for status in DocumentStatus} == {
+        status: [document_id] for status, document_id in ids.items()
+    }
+    assert await count_documents(db, TENANT, ANY) == dict.fromkeys(DocumentStatus, 1)
+
+
+async def test_what_the_index_of_a_status_holds_are_all_documents_of_that_status(db: PoolConnectionProxy) -> None:
+    await one_of_each(db)
+    rows = await db.fetch("SELECT document_id, status FROM document_states WHERE tenant_id = $1", TENANT)
+    for row in rows:
+        scope = f"SELECT FROM document_states WHERE document_id = $1 AND {SCOPES[DocumentStatus(row['status'])]}"
+        assert await db.fetchrow(scope, row["document_id"]) is not None, row
+
+
+async def test_a_failure_counts_until_the_document_waits_for_a_person(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    await failed(db, document_id)
+    found = await only(db)
+    assert (found.status, found.reason) == (DocumentStatus.FAILED, "UnreadableDocument: no text in it")
+    assert found.run_id == f"invoice.{document_id}"
+    await failed(db, document_id, "running", 2.0)  # it was retried
+    assert (await only(db)).status is DocumentStatus.READING
+    await failed(db, document_id, at=3.0)
+    await asked(db, document_id)
+    assert (await only(db)).status is DocumentStatus.ATTENTION
+
+
+async def test_a_new_failure_of_a_dismissed_document_counts(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    await set_aside(db, document_id)
+    await failed(db, document_id, at=9.0)
+    assert (await only(db)).status is DocumentStatus.FAILED
+
+
+async def test_a_decision_that_is_withdrawn_is_not_exported_any_more(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    await asked(db, document_id)
+    await mark_decided(db, TENANT, document_id, "approved")
+    await export_approved(db)
+    await mark_decided(db, TENANT, document_id, None)
+    assert (await only(db)).status is DocumentStatus.ATTENTION
+    await mark_decided(db, TENANT, document_id, "approved")
+    assert (await only(db)).status is DocumentStatus.APPROVED
+
+
+async def test_a_document_is_listed_with_its_first_reason_and_who_has_it(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    assert (await only(db)).certainty is Certainty.UNKNOWN
+    review_id = await asked(db, document_id, "Net 1.00 differs.", "No VAT id.", "No IBAN.")
+    await claim_review(db, TENANT, review_id, "ann")
+    found = await only(db)
+    assert (found.review_id, found.claimed_by, found.due_at) == (review_id, "ann", MONDAY + 24 * HOUR)
+    assert (found.reason, found.more_reasons) == ("Net 1.00 differs.", 2)
+    assert (found.confidence, found.certainty) == (0.95, Certainty.HIGH)
+    await claim_review(db, TENANT, review_id, "ann", lease=dt.timedelta(0))
+    assert (await only(db)).claimed_by is None
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words"), [(None, "unknown"), (0.0, "low"), (0.7, "medium"), (0.89, "medium"), (0.9, "high")]
+)
+def test_a_confidence_in_words(confidence: float | None, words: str) -> None:
+    assert certainty_of(confidence) == words
+
+
+async def test_a_document_is_listed_with_the_values_of_its_invoice(db: PoolConnectionProxy) -> None:
+    document_id = await arrive(db, vendor_name="Größe & Söhne GmbH")
+    unread = await only(db)
+    assert (unread.document_id, unread.status, unread.vendor_name) == (document_id, DocumentStatus.READING, None)
+    await judged(db, document_id)
+    read = await only(db)
+    assert (read.document_type, read.vendor_name) == (DocumentType.INVOICE, "Größe & Söhne GmbH")
+    assert (read.invoice_number, read.issued_on) == ("RE-2026-0017", dt.date(2026, 10, 1))
+    assert (str(read.total), read.currency) == ("119.00", "EUR")
+
+
+async def test_a_listed_value_follows_a_correction_that_changes_nothing_compared(db: PoolConnectionProxy) -> None:
+    document_id = await arrive(db)
+    await judged(db, document_id)
+    await correct(db, document_id, "currency", "CHF")
+    await judged(db, document_id)
+    assert (await only(db)).currency == "CHF"
+
+
+async def test_look_alikes_name_the_earlier_document(db: PoolConnectionProxy) -> None:
+    first, same_number, other = await arrive(db), await arrive(db), await arrive(db, invoice_number="RE-1")
+    for document_id in (first, same_number, other):
+        await judged(db, document_id)
+    same_bytes = await arrive(db, text=first)
+    found = {each.document_id: each.look_alike_of for each in await list_documents(db, TENANT, ANY, limit=9)}
+    assert found == {first: None, same_number: first, other: None, same_bytes: first}
+
+
+async def test_documents_of_another_tenant_are_not_listed(db: PoolConnectionProxy) -> None:
+    await arrive(db, OTHER_TENANT)
+    assert await listed(db) == []
+    assert set((await count_documents(db, TENANT, ANY)).values()) == {0}
+
+
+async def test_pages_hold_each_document_once_latest_upload_first(db: PoolConnectionProxy) -> None:
+    uploaded = [await upload(db) for _ in range(7)]
+    for number, document in enumerate(uploaded[:4]):  # the others were received at the same moment
+        received_at = MONDAY + dt.timedelta(hours=number)
+        await db.execute(
+            "UPDATE documents SET received_at = $1 WHERE document_id = $2", received_at, document.document_id
+        )
+    pages: list[list[str]] = [await listed(db, limit=2)]
+    while pages[-1]:
+        pages.append(await listed(db, limit=2, after=pages[-1][-1]))
+    simultaneous = sorted((document.document_id for document in uploaded[4:]), reverse=True)
+    assert [each for page in pages for each in page] == [
+        *simultaneous,
+        *(document.document_id for document in reversed(uploaded[:4])),
+    ]
+
+
+@pytest.mark.parametrize("sort", DocumentSort)
+async def test_every_order_has_each_document_on_one_page(db: PoolConnectionProxy, sort: DocumentSort) -> None:
+    values = ((3, "Beta"), (1, "Alpha"), (2, "Gamma"))
+    ids = [await arrive(db, total=Decimal(number), vendor_name=name) for number, name in values]
+    for number, document_id in enumerate(ids):
+        await judged(db, document_id)
+        await asked(db, document_id, hours=(2, 3, 1)[number])
+        at = MONDAY + number * HOUR
+        await db.execute("UPDATE documents SET received_at = $1 WHERE document_id = $2", at, document_id)
+    unread = (await upload(db)).document_id
+    a, b, c = ids
+    expected = {
+        DocumentSort.NEWEST: [unread, c, b, a],
+        DocumentSort.OLDEST: [a, b, c, unread],
+        DocumentSort.DUE: [c, a, b, unread],
+        DocumentSort.TOTAL: [a, c, b, unread],
+        DocumentSort.VENDOR: [b, a, c, unread],
+    }
+    pages: list[list[str]] = [await listed(db, sort, limit=1)]
+    while pages[-1]:
+        pages.append(await listed(db, sort, limit=1, after=pages[-1][-1]))
+    assert [each for page in pages for each in page] == expected[sort]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"document_type": DocumentType.CREDIT_NOTE}, "credit note"),
+        ({"vendor": "DE 111 111 111"}, "credit note"),
+        ({"vendor": "muster"}, "invoice"),
+        ({"vendor": "MULLER & SO"}, "credit note"),
+        ({"vendor": "gmbh"}, None),
+        ({"text": "söhne"}, "credit note"),
+        ({"text": "2026-0017"}, "invoice"),
+        ({"text": "INVOICE.PDF", "document_type": DocumentType.INVOICE}, "invoice"),
+        ({"text": "100%"}, None),
+        ({"text": "4.904,95"}, "credit note"),
+        ({"text": "4904.9"}, "credit note"),
+        ({"text": "119,00"}, "invoice"),
+    ],
+)
+async def test_documents_are_filtered_by_their_invoice(
+    db: PoolConnectionProxy, filters: dict[str, Any], found: str | None
+) -> None:
+    other: dict[str, Any] = {
+        "invoice_number": "GS-1",
+        "vendor_name": "Müller & SÖHNE",
+        "vendor_vat_id": "DE111111111",
+        "iban": None,
+    }
+    ids = {
+        "invoice": await arrive(db),
+        "credit note": await arrive(db, **other, total=Decimal("4904.95")),
+    }
+    await correct(db, ids["credit note"], "document_type", "credit_note")
+    for document_id in ids.values():
+        await judged(db, document_id)
+    assert await listed(db, **filters) == ([] if found is None else [ids[found]])
+    assert sum((await count_documents(db, TENANT, DocumentFilter(**filters))).values()) == (found is not None)
+
+
+async def test_documents_are_filtered_by_the_time_of_their_upload(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    await db.execute("UPDATE documents SET received_at = $1 WHERE document_id = $2", MONDAY, document_id)
+    second = dt.timedelta(seconds=1)
+    assert await listed(db, since=MONDAY, until=MONDAY + second) == [document_id]
+    assert await listed(db, since=MONDAY + second) == await listed(db, until=MONDAY) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "index"),
+    [
+        (None, "documents_newest"),
+        (DocumentStatus.READING, "documents_undecided"),
+        (DocumentStatus.APPROVED, "documents_decided"),
+        (DocumentStatus.EXPORTED, "documents_exported"),
+    ],
+)
+async def test_a_page_is_found_by_an_index(db: PoolConnectionProxy, status: DocumentStatus | None, index: str) -> None:
+    """Of 20,000 documents a third are undecided, approved and exported each."""
+    await db.execute(
+        "INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours,"
+        " received_at, decision, exported_at) SELECT 'acme', 'doc_' || n, repeat(md5(n::text), 2), 1, 'x/y', 'a', 24,"
+        " now() - n * interval '1 minute', CASE WHEN n % 3 > 0 THEN 'approved' END, CASE WHEN n % 3 > 1 THEN now() END"
+        " FROM generate_series(1, 20000) AS n"
+    )
+    await as_owner(db)  # only the owner may analyze
+    await db.execute("ANALYZE documents, seen_invoices, reviews, dead_letters")
+    statement = LIST_DOCUMENTS[DocumentSort.NEWEST, status]
+    rows = await db.fetch(f"EXPLAIN {statement}", TENANT, *[None] * 6, "doc_10000", 101)
+    plan = "\n".join(row[0] for row in rows)
+    assert f"using {index}" in plan, plan
+    assert "Seq Scan on documents" not in plan
+
+
+def test_a_listed_document_names_no_tenant_and_no_uploader() -> None:
+    assert {"tenant_id", "uploaded_by"} & set(ListedDocument.__dataclass_fields__) == set()
