@@ -10,6 +10,7 @@ export const meQuery = queryOptions({
   queryKey: keys.me,
   queryFn: () => read(api.GET('/v1/me')),
   staleTime: Infinity,
+  refetchOnWindowFocus: 'always', // whoever comes back to an ended session sees it before they type
 })
 
 /** The person of this session; undefined until it is known. Below the shell it is known. */

@@ -33,9 +33,9 @@ export function Account({ isNarrow }: { isNarrow: boolean }) {
         <UnstyledButton
           className={classes.account}
           data-narrow={isNarrow}
-          aria-label={t('app.account', { name: me.name })}
+          aria-label={isNarrow ? t('app.account', { name: me.name }) : undefined}
         >
-          <Avatar size={28} color="ink" name={me.name} />
+          <Avatar size={28} color="ink" name={isNarrow ? undefined : me.name} aria-hidden />
           {!isNarrow && (
             <Stack gap={0} miw={0} style={{ flex: 1 }}>
               <Text size="sm" fw={500} truncate>

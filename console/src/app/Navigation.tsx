@@ -47,7 +47,7 @@ function Head({ isNarrow, onToggle }: { isNarrow: boolean; onToggle: () => void 
   const { t } = useTranslation()
   const Toggle = isNarrow ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse
   return (
-    <Group h={40} px={isNarrow ? 8 : 8} justify={isNarrow ? 'center' : 'space-between'} wrap="nowrap" mb={4}>
+    <Group h={40} px={8} justify={isNarrow ? 'center' : 'space-between'} wrap="nowrap" mb={4}>
       {!isNarrow && <Brand />}
       <Tooltip label={t(isNarrow ? 'app.wide' : 'app.narrow')} position="right">
         <ActionIcon onClick={onToggle} aria-label={t(isNarrow ? 'app.wide' : 'app.narrow')}>
@@ -66,7 +66,7 @@ function SearchButton({ isNarrow }: { isNarrow: boolean }) {
         className={classes.link}
         data-narrow={isNarrow}
         onClick={openPalette}
-        aria-label={t('app.search')}
+        aria-label={isNarrow ? t('app.search') : undefined}
       >
         <IconSearch size={18} stroke={1.6} aria-hidden />
         {!isNarrow && (
@@ -91,7 +91,7 @@ function PageLink({ page, isNarrow }: { page: NavigationPage; isNarrow: boolean 
         data-narrow={isNarrow}
         activeOptions={{ exact: page.to === '/', includeSearch: false }}
         activeProps={{ 'data-active': true }}
-        aria-label={name}
+        aria-label={isNarrow ? name : undefined}
       >
         <page.icon size={18} stroke={1.6} aria-hidden />
         {!isNarrow && <span className={classes.name}>{name}</span>}

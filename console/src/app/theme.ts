@@ -5,7 +5,10 @@ import {
   type MantineColorScheme,
   type MantineColorSchemeManager,
   type MantineColorsTuple,
+  type MantineThemeOverride,
+  mergeThemeOverrides,
 } from '@mantine/core'
+import type { TFunction } from 'i18next'
 
 const ink: MantineColorsTuple = [
   '#eef2fe',
@@ -44,7 +47,7 @@ const dark: MantineColorsTuple = [
   '#0e1015',
 ]
 
-export const theme = createTheme({
+const looks = createTheme({
   primaryColor: 'ink',
   primaryShade: { light: 7, dark: 6 },
   colors: { ink, gray, dark },
@@ -72,6 +75,20 @@ export const theme = createTheme({
   },
 })
 
+/** The theme, with the names of the buttons that Mantine adds in the person's language. */
+export function themeIn(t: TFunction): MantineThemeOverride {
+  const close = { 'aria-label': t('app.close') }
+  return mergeThemeOverrides(looks, {
+    components: {
+      Modal: { defaultProps: { closeButtonProps: close } },
+      Drawer: { defaultProps: { closeButtonProps: close } },
+      Notification: { defaultProps: { closeButtonProps: close } },
+      Alert: { defaultProps: { closeButtonLabel: t('app.close') } },
+      PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': t('app.showText') } } },
+    },
+  })
+}
+
 /** Surfaces that Mantine has no names for. `--surface-sunken` is the navigation's, `--line` every border's. */
 export const variables: CSSVariablesResolver = (resolved) => ({
   variables: {},
@@ -81,6 +98,12 @@ export const variables: CSSVariablesResolver = (resolved) => ({
     '--surface-selected': ink[0],
     '--line': resolved.colors.gray[2],
     '--mantine-color-dimmed': resolved.colors.gray[6],
+    // Words on a tint of their colour, readable at the size of a badge.
+    '--mantine-color-red-light-color': '#b32020',
+    '--mantine-color-yellow-light-color': '#7d5200',
+    '--mantine-color-green-light-color': '#1d6a2f',
+    '--mantine-color-teal-light-color': '#086b4d',
+    '--mantine-color-grape-light-color': '#7b2a91',
   },
   dark: {
     '--surface-sunken': resolved.colors.dark[8],

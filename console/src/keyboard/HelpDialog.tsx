@@ -80,7 +80,7 @@ function Shortcuts({ section, waiting, onChange }: ShortcutsProps) {
             key={id}
             className={classes.row}
             onClick={() => onChange(id)}
-            aria-label={t('keyboard.change', { command: name })}
+            title={t('keyboard.change', { command: name })}
           >
             <Text size="sm">{name}</Text>
             {waiting === id ? (
