@@ -28,7 +28,7 @@ BEYOND_SCHEMAS = (
     r"^until: must be later than `since`",  # two places of one request
     r"^percent: only 'canary' takes a share",  # two places of one request
     r"^value: ",  # the field in the path decides
-    r"^decision\b",  # the form of the step decides
+    r"^(answer|decision)\b",  # the form of the step decides
     r"^(steps\..*\.)?output[.:]",  # what is stored decides
     r"only a step over a list has items",  # what is stored decides
     r"^review_id: is a",  # of a document or of a step: what is stored decides

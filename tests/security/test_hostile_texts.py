@@ -28,9 +28,6 @@ SEGMENTS = (
     "%3f%23",
 )
 PLAIN: dict[str, Json] = {"object": {"a": "b"}, "integer": 1, "number": 1, "boolean": True, "null": None}
-ENDLESS: set[str] = set()
-"""Routes whose answer does not end."""
-DOORS = [door for door in CLOSED if door.name not in ENDLESS]
 
 
 def described(door: Door) -> dict[str, Any]:
@@ -52,7 +49,11 @@ async def send(house: House, door: Door, url: str, body: Json = None) -> httpx.R
     """Send any JSON, also such as no encoder of another library would write."""
     headers = {"Authorization": f"Bearer {house.owner}", "Content-Type": "application/json"}
     content = None if body is None else json.dumps(body)
-    return await house.guarded.service.http.request(door.method, url, content=content, headers=headers)
+    http = house.guarded.service.http
+    async with http.stream(door.method, url, content=content, headers=headers) as answer:
+        if answer.is_error:  # what is streamed to a caller may have no end
+            await answer.aread()
+    return answer
 
 
 def check(answer: httpx.Response, sent: object) -> None:
@@ -68,7 +69,7 @@ def path_of(house: House, door: Door) -> str:
     return door.path.format(**ids)
 
 
-@pytest.mark.parametrize("door", cases([door for door in DOORS if "{" in door.path]))
+@pytest.mark.parametrize("door", cases([door for door in CLOSED if "{" in door.path]))
 async def test_in_the_path(house: House, door: Door) -> None:
     schema, names = schema_of(door), names_in(door, "path")
     body = None if schema is None else example_of(schema)
@@ -78,14 +79,14 @@ async def test_in_the_path(house: House, door: Door) -> None:
             check(await send(house, door, url, body), url)
 
 
-@pytest.mark.parametrize("door", cases([door for door in DOORS if names_in(door, "query")]))
+@pytest.mark.parametrize("door", cases([door for door in CLOSED if names_in(door, "query")]))
 async def test_in_the_query(house: House, door: Door) -> None:
     for name in names_in(door, "query"):
         for segment in SEGMENTS:
             check(await send(house, door, f"{path_of(house, door)}?{name}={segment}"), (name, segment))
 
 
-@pytest.mark.parametrize("door", cases([door for door in DOORS if schema_of(door)]))
+@pytest.mark.parametrize("door", cases([door for door in CLOSED if schema_of(door)]))
 async def test_in_the_body(house: House, door: Door) -> None:
     schema = schema_of(door)
     assert schema is not None

@@ -34,6 +34,8 @@ ANSWER_SECONDS = 60
 """Of a request that hangs. On a busy machine a few take seconds."""
 MOST_SECONDS = 1_200
 """Of one test. On two cores that are free it takes a quarter of that."""
+STREAMED = 1
+"""Of the events of a stream that has no end, those that are awaited: each stream begins with one."""
 MOST_SHOWN = 30_000
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(MOST_SECONDS + 120)]
@@ -53,7 +55,7 @@ async def known_ids(stack: Stack) -> str:
     ids = await furnish(stack.http)
     values = (f"[dictionaries.{name}]\nvalues = {json.dumps(found)}" for name, found in ids.items())
     uses = (f'"path.{name}" = {{ dictionary = "{name}", probability = {KNOWN_SHARE} }}' for name in ids)
-    return "\n".join([*values, "[parameters]", *uses])
+    return "\n".join([f"max-stream-events = {STREAMED}", *values, "[parameters]", *uses])
 
 
 async def draw_requests(stack: Stack, folder: Path, configuration: str, *options: str) -> None:
