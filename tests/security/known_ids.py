@@ -16,7 +16,7 @@ EACH = 4
 """Of those things that requests use up."""
 
 
-async def furnish(http: httpx.AsyncClient) -> Mapping[str, Sequence[str]]:
+async def furnish(http: httpx.AsyncClient) -> Mapping[str, Sequence[str | int]]:
     """Return ids that exist, by the name of the parameter that takes them."""
     files = {"scan.pdf": SAMPLE.read_bytes(), **{f"{n}.xml": e_invoice(f"R-{n}") for n in range(2 * EACH)}}
     documents = [await _upload(http, name, data) for name, data in files.items()]
@@ -45,7 +45,7 @@ async def furnish(http: httpx.AsyncClient) -> Mapping[str, Sequence[str]]:
         "execution_id": [each["execution_id"] for each in executions],
         "key_id": [each["details"]["key_id"] for each in keys],
         "review_id": reviews,
-        "number": ["1"],
+        "number": [1],
         "field": ["total", "invoice_number", "date", "line_items", "document_type"],
         "name": ["echo"],
         "tag": ["gemini_api"],
