@@ -44,6 +44,7 @@ FOR_ALL_TENANTS = {
     ("services/access/service.py", "end_session"),
     ("services/access/service.py", "list_tenants"),
     ("services/access/service.py", "verify_session"),
+    ("services/exports/service.py", "_open"),
     ("services/intake/service.py", "_unstarted"),
     ("services/reviews/run_answers.py", "answer_waiting_runs"),
     ("services/reviews/sla.py", "list_unsent"),
