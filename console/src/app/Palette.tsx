@@ -5,11 +5,15 @@ import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
 import { KeysOf } from '@/kit/Keys'
+import type { CommandId } from '@/keyboard/commands'
 import { nameOf } from '@/keyboard/names'
 import { activeCommands } from '@/keyboard/registry'
 
 import { PAGES } from './pages'
 import { useSignal } from './signal'
+
+/** What opens the palette itself. */
+const PALETTE = new Set<CommandId>(['general.palette', 'general.search'])
 
 export function openPalette(): void {
   spotlight.open()
@@ -55,7 +59,8 @@ function usePages(): SpotlightActionGroupData['actions'] {
 function useCommandsHere(): SpotlightActionGroupData['actions'] {
   const { t } = useTranslation()
   return useSignal(activeCommands)
-    .filter((each) => each.id !== 'general.palette' && !each.inDialog)
+    .filter((each, index, all) => all.findIndex((other) => other.id === each.id) === index)
+    .filter((each) => !PALETTE.has(each.id) && !each.inDialog)
     .map((each) => ({
       id: each.id,
       label: nameOf(each.id, t),

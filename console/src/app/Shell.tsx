@@ -1,12 +1,13 @@
 import { ActionIcon, AppShell, Burger, Group, Text } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { Outlet, useRouterState } from '@tanstack/react-router'
+import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { HelpDialog, helpOpened } from '@/keyboard/HelpDialog'
 import { useCommands } from '@/keyboard/use_commands'
+import { useLive } from '@/live/live'
 import { SignInDialog } from '@/signin/SignInDialog'
 
 import { Banners } from './Banners'
@@ -28,8 +29,18 @@ export function Shell() {
   const chosen = useSignal(width)
   const isNarrow = chosen === '' ? !hasRoom : chosen === 'narrow'
   const isPhone = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false })
-  useCommands({ 'general.help': () => helpOpened.set(true), 'general.palette': openPalette })
+  const navigate = useNavigate()
+  useCommands(
+    {
+      'general.help': () => helpOpened.set(true),
+      'general.palette': openPalette,
+      'general.search': openPalette,
+      'general.export': () => void navigate({ to: '/exports' }),
+    },
+    { isFallback: true },
+  )
   useFocusOnNavigation(close)
+  useLive()
   return (
     <>
       <a className="skip-link" href="#content" onClick={focusContent}>

@@ -12,14 +12,17 @@ export type Entry = {
   run: Handler
   /** It belongs to a dialog: while one is open, the page's own commands rest. */
   inDialog: boolean
+  /** It runs only if the page has no command of its own for the key. */
+  isFallback: boolean
 }
 
-/** Those of what was mounted last come first. */
+/** Those of what was mounted last come first, fallbacks at the end. */
 export const activeCommands = signal<readonly Entry[]>([])
 
 /** Adds commands, and returns the function that removes them. */
 export function register(entries: readonly Entry[]): () => void {
-  activeCommands.set([...entries, ...activeCommands.get()])
+  const all = [...entries, ...activeCommands.get()]
+  activeCommands.set([...all.filter((each) => !each.isFallback), ...all.filter((each) => each.isFallback)])
   return () => activeCommands.set(activeCommands.get().filter((each) => !entries.includes(each)))
 }
 

@@ -1,8 +1,88 @@
+import { Loader } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useCallback, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { Page } from '@/kit/Page'
+import { useMe } from '@/api/me'
+import { queryClient } from '@/api/queries'
+import { Trouble } from '@/kit/Trouble'
 
+import { fetchAhead, viewQuery } from './queries'
+import { filtersOf, type Neighbours, neighboursOf, queueQuery } from './queue'
+import classes from './review.module.css'
+import { Sheet } from './Sheet'
+
+/** The review of one document, and the way to the next one of the list that it was opened from. */
 export function ReviewPage() {
   const { t } = useTranslation()
-  return <Page title={t('review.title')}>{null}</Page>
+  const { reviewId } = useParams({ from: '/review/$reviewId' })
+  const { queue } = useSearch({ from: '/review/$reviewId' })
+  const navigate = useNavigate()
+  const view = useQuery({ ...viewQuery(reviewId), refetchOnWindowFocus: true })
+  const me = useMe()?.name ?? ''
+  const { neighbours, later } = useNeighbours(queue, reviewId, me)
+
+  const open = useCallback(
+    (id: string) => void navigate({ to: '/review/$reviewId', params: { reviewId: id }, search: { queue } }),
+    [navigate, queue],
+  )
+  const leave = useCallback(() => void navigate({ to: '/', search: filtersOf(queue) as never }), [navigate, queue])
+  const goOn = useCallback(async () => {
+    const next = neighbours?.next ?? (await later())
+    if (next) return open(next)
+    notifications.show({ title: t('review.deskEmpty'), message: t('review.deskEmptyHint'), color: 'teal' })
+    leave()
+  }, [leave, later, neighbours?.next, open, t])
+
+  useEffect(() => {
+    if (view.data && neighbours?.next) void fetchAhead(neighbours.next)
+  }, [view.data, neighbours?.next])
+
+  if (view.error && !view.data) {
+    return (
+      <div className={classes.trouble}>
+        <Trouble error={view.error} retry={() => void view.refetch()} />
+      </div>
+    )
+  }
+  if (!view.data) {
+    return (
+      <div className={classes.noPages}>
+        <Loader size="sm" aria-label={t('app.loading')} />
+      </div>
+    )
+  }
+  return (
+    <Sheet
+      key={reviewId}
+      view={view.data}
+      neighbours={neighbours}
+      onOpen={open}
+      onNext={() => void goOn()}
+      onLeave={leave}
+      onReload={() => void view.refetch()}
+    />
+  )
+}
+
+type Way = {
+  neighbours: Neighbours | undefined
+  /** Looks for an item that has come meanwhile, or that was passed over. */
+  later: () => Promise<string | undefined>
+}
+
+/** The neighbours in the queue. They stay known when the item itself has just left the list. */
+function useNeighbours(queue: string, id: string, me: string): Way {
+  const { data: ids } = useQuery(queueQuery(queue, me))
+  const [known, setKnown] = useState<{ id: string; ids: string[]; neighbours: Neighbours }>()
+  const found = ids && neighboursOf(ids, id)
+  if (ids && found && (known?.ids !== ids || known.id !== id)) setKnown({ id, ids, neighbours: found })
+  const neighbours = found ?? (known?.id === id ? known.neighbours : undefined)
+  const later = useCallback(async () => {
+    const fresh = await queryClient.fetchQuery({ ...queueQuery(queue, me), staleTime: 0 }).catch(() => [])
+    return fresh.find((each) => each !== id)
+  }, [queue, me, id])
+  return { neighbours, later }
 }

@@ -1,0 +1,393 @@
+import { Text, UnstyledButton } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { api, read } from '@/api/client'
+import type { Problem } from '@/api/problem'
+import { useMe } from '@/api/me'
+import { queryClient } from '@/api/queries'
+import { isTextField } from '@/keyboard/keys'
+import { useCommands } from '@/keyboard/use_commands'
+import { notifyProblem } from '@/kit/notify'
+import { useTitle } from '@/kit/Page'
+
+import { FieldRow } from './FieldRow'
+import { Footer, type Panel } from './Footer'
+import { LineGrid } from './LineGrid'
+import {
+  changedFields,
+  type Field,
+  fieldOf,
+  type Fields,
+  groupsOf,
+  isBroken,
+  LINE_ITEMS,
+  newProblems,
+  nextDoubt,
+  type Place,
+  type View,
+} from './model'
+import { Notices } from './Notices'
+import { type Marked, PagePane } from './PagePane'
+import { Problems } from './Problems'
+import { showFields, viewQuery } from './queries'
+import type { Neighbours } from './queue'
+import classes from './review.module.css'
+import { guard } from './seen'
+import { SheetHeader } from './SheetHeader'
+import { typedText } from './typing'
+import { useClaim } from './use_claim'
+import { useDecision } from './use_decision'
+import { useSaving } from './use_saving'
+import { nameOf } from './words'
+
+type Props = {
+  view: View
+  neighbours: Neighbours | undefined
+  onOpen: (id: string) => void
+  onNext: () => void
+  onLeave: () => void
+  onReload: () => void
+}
+
+/** One document at work: its pages at the left, at the right its problems and fields, below them the decision. */
+export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: Props) {
+  const { t } = useTranslation()
+  const me = useMe()?.name ?? ''
+  const { review, fields, page_count: pageCount } = view
+  const id = review.review_id
+  const documentId = fields.document_id
+  const may = useMemo(() => new Map(view.actions.map((action) => [action.name, action])), [view.actions])
+  const [wantsClaim] = useState(may.get('claim')?.allowed ?? false)
+  const claim = useClaim(id, wantsClaim)
+  const isMine = claim.state === 'claiming' || claim.state === 'mine'
+  const readOnly = !isMine
+  useTitle(review.title)
+
+  const [current, setCurrent] = useState<string>()
+  const [focus, setFocus] = useState<{ name: string; place: Place }>()
+  const [showsWhy, setShowsWhy] = useState(false)
+  const [isUnfolded, setUnfolded] = useState(false)
+  const [panel, setPanel] = useState<Panel>('none')
+  const [changed, setChanged] = useState<string[]>([])
+  const [isTyping, setTyping] = useState(false)
+  const [isPainted, setPainted] = useState(false)
+  const side = useRef<HTMLDivElement>(null)
+  const shown = useRef(fields)
+  useLayoutEffect(() => {
+    shown.current = fields
+  }, [fields])
+
+  const onSaved = useCallback((saved: Fields) => showFields(id, saved), [id])
+  const onLost = useCallback(() => void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey }), [id])
+  const saving = useSaving({ documentId, token: claim.token, onSaved, onLost })
+  const [grouped, setGrouped] = useState(() => ({ fields, groups: groupsOf(fields) }))
+  if (grouped.fields !== fields) setGrouped({ fields, groups: merged(grouped.groups, groupsOf(fields)) })
+  const { groups } = grouped
+
+  const eyes = useMemo(() => ({ of: guard() }), [])
+  useEffect(() => () => eyes.of.end(), [eyes])
+  const onPainted = useCallback(() => {
+    eyes.of.painted()
+    setPainted(true)
+  }, [eyes])
+
+  const show = useCallback((name: string) => {
+    setCurrent(name)
+    const place = placeOf(fieldOf(shown.current, name))
+    if (place) setFocus({ name, place })
+  }, [])
+  const enter = useCallback(
+    (name: string, intoField = true) => {
+      if (name === LINE_ITEMS || groups.rest.includes(name)) setUnfolded(true)
+      show(name)
+      requestAnimationFrame(() => {
+        const row = side.current?.querySelector<HTMLElement>(`[data-field="${name}"]`)
+        const input = row?.querySelector<HTMLInputElement>('input')
+        if (intoField) input?.select()
+        ;(intoField ? input : row)?.focus()
+      })
+    },
+    [groups.rest, show],
+  )
+
+  const decision = useDecision({ id, claim, title: review.title, me, onNext })
+  const decide = async (kind: 'approve' | 'reject', why: string) => {
+    if (!eyes.of.mayDecide() || decision.busy || readOnly) return
+    const before = shown.current
+    const unsaved = await saving.flush()
+    if (unsaved) return enter(unsaved)
+    const now = queryClient.getQueryData<View>(viewQuery(id).queryKey)?.fields ?? before
+    if (newProblems(before, now).length) return // they are on the screen now: the person looks again
+    if (why.trim() === '' && (kind === 'reject' || isBroken(now))) return setPanel(kind)
+    const problem = await decision.send(kind, now.digest, why)
+    if (problem) await explain(problem, now)
+  }
+  /** Shows why a decision was refused: what changed since the document was shown, or the reason that is needed. */
+  const explain = async (problem: Problem, decided: Fields) => {
+    setPanel('none')
+    const fresh = await queryClient.fetchQuery({ ...viewQuery(id), staleTime: 0 }).catch(() => undefined)
+    if (problem.kind === 'decision-outdated' && fresh) setChanged(changedFields(decided, fresh.fields))
+  }
+  const postpone = async (until: string, why: string) => {
+    const problem = await decision.postpone(until, why)
+    if (problem) notifyProblem(problem)
+  }
+  const undo = async () => {
+    try {
+      const before = shown.current
+      const body = (token: number) => ({ params: { path: { document_id: documentId } }, body: { token } })
+      const after = await saving.inTurn((token) => read(api.POST('/v1/documents/{document_id}/undo', body(token))))
+      const names = changedFields(before, after)
+      names.forEach(saving.forget)
+      onSaved(after)
+      const [first] = names
+      if (first) enter(first, false)
+      notifications.show({
+        message: t('review.undone', { fields: names.map((name) => nameOf('fields', name, t)).join(', ') }),
+        autoClose: 3000,
+      })
+    } catch (error) {
+      notifyProblem(error)
+    }
+  }
+  const unlock = async (field: Field) => {
+    try {
+      const path = { document_id: documentId, field: field.name as never }
+      saving.forget(field.name)
+      onSaved(
+        await saving.inTurn((token) =>
+          read(api.DELETE('/v1/documents/{document_id}/fields/{field}', { params: { path, query: { token } } })),
+        ),
+      )
+    } catch (error) {
+      notifyProblem(error)
+    }
+  }
+
+  /** Accepts a field as it stands, and goes on to the next doubt; after the last one to the decision. */
+  const accept = async (name: string | undefined, intoField: boolean) => {
+    if (name !== undefined && !readOnly) {
+      const field = fieldOf(shown.current, name)
+      const entry = saving.entries[name]
+      const isConfirmed = field !== undefined && !field.lock && field.value !== null && groups.doubts.includes(name)
+      if (entry?.text !== undefined) {
+        const isSaved = await saving.save(name)
+        if (!isSaved) return
+      } else if (field && isConfirmed) void saving.save(name, typedText(name, field.value), placeOf(field))
+    }
+    const next = nextDoubt(groups, name)
+    if (next) return enter(next, intoField)
+    side.current?.parentElement?.querySelector<HTMLElement>('[data-approve]')?.focus()
+  }
+  const order = [...groups.doubts, ...groups.sure, ...(isUnfolded ? groups.rest : [])]
+  const move = (by: number) => {
+    const index = current === undefined ? -1 : order.indexOf(current)
+    const next = order[Math.min(Math.max(index + by, 0), order.length - 1)]
+    if (next) enter(next, false)
+  }
+  const escape = () => {
+    if (panel !== 'none') setPanel('none')
+    else if (isTextField(document.activeElement)) (document.activeElement as HTMLElement).blur()
+    else onLeave()
+  }
+
+  useCommands({
+    'review.next-field': () => move(1),
+    'review.previous-field': () => move(-1),
+    'review.accept': () => void accept(current, false),
+    'review.approve': readOnly || panel !== 'none' ? undefined : () => void decide('approve', ''),
+    'review.reject': readOnly ? undefined : () => setPanel('reject'),
+    'review.postpone': readOnly ? undefined : () => setPanel('postpone'),
+    'review.why': () => setShowsWhy(!showsWhy),
+    'review.undo': readOnly ? undefined : () => void undo(),
+    'review.next-document': neighbours?.next ? () => onOpen(neighbours.next as string) : undefined,
+    'review.previous-document': neighbours?.previous ? () => onOpen(neighbours.previous as string) : undefined,
+    'review.leave': escape,
+  })
+
+  const marks = useMemo(() => marksOf(fields), [fields])
+  const fillsField = isTyping && current !== undefined && current !== LINE_ITEMS && !readOnly
+  const row = (name: string, isDoubt: boolean) => {
+    const field = fieldOf(fields, name)
+    if (!field) return null
+    return (
+      <FieldRow
+        key={name}
+        field={field}
+        entry={saving.entries[name]}
+        isCurrent={current === name}
+        isDoubt={isDoubt}
+        isChanged={changed.includes(name)}
+        readOnly={readOnly}
+        showsWhy={showsWhy}
+        onFocus={() => show(name)}
+        onType={(text) => saving.type(name, text)}
+        onLeave={() => {
+          if (saving.entries[name]?.text === typedText(name, field.value)) saving.forget(name)
+          else void saving.save(name)
+        }}
+        onAccept={() => void accept(name, true)}
+        onChoose={(text, place) => void saving.save(name, text, place)}
+        onUnlock={() => void unlock(field)}
+        onWhy={() => setShowsWhy(!showsWhy)}
+      />
+    )
+  }
+  const linesBroken = fields.problems.some(
+    (problem) => problem.field === LINE_ITEMS || problem.code === 'lines_disagree',
+  )
+
+  return (
+    <div className={classes.sheet} data-testid="review" data-painted={isPainted || undefined}>
+      <PagePane
+        documentId={documentId}
+        pageCount={pageCount}
+        marks={marks}
+        focus={focus}
+        fills={fillsField}
+        onWord={(text, place) => current && saving.type(current, text, place)}
+        onMark={(name) => enter(name)}
+        onPainted={onPainted}
+      />
+      <div className={classes.side}>
+        <SheetHeader view={view} neighbours={neighbours} onOpen={onOpen} onLeave={onLeave} />
+        <Notices
+          view={view}
+          claim={claim}
+          problem={decision.problem}
+          changed={changed}
+          onAgain={() => {
+            decision.forget()
+            claim.again()
+            onReload()
+          }}
+          onNext={onNext}
+        />
+        <div
+          className={classes.fields}
+          ref={side}
+          onFocus={(event) => setTyping(isTextField(event.target))}
+          onBlur={() => setTyping(false)}
+        >
+          <Problems problems={fields.problems} onJump={enter} />
+          {groups.doubts.length > 0 && (
+            <FieldGroup title={t('review.toCheck', { count: groups.doubts.length })}>
+              {groups.doubts.map((name) => row(name, true))}
+            </FieldGroup>
+          )}
+          <FieldGroup title={groups.doubts.length ? t('review.clear') : t('review.allClear')}>
+            {groups.sure.map((name) => row(name, false))}
+          </FieldGroup>
+          {groups.rest.length > 0 && (
+            <>
+              <UnstyledButton
+                className={classes.fold}
+                aria-expanded={isUnfolded}
+                onClick={() => setUnfolded(!isUnfolded)}
+              >
+                {isUnfolded ? <IconChevronDown size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />}
+                <Text size="sm">{t('review.more', { count: groups.rest.length })}</Text>
+                {!isUnfolded && (
+                  <Text size="xs" c="dimmed" truncate className="numbers">
+                    {groups.rest
+                      .map((name) => fieldOf(fields, name))
+                      .filter((field): field is Field => Boolean(field?.value))
+                      .map((field) => typedText(field.name, field.value))
+                      .slice(0, 6)
+                      .join(' · ')}
+                  </Text>
+                )}
+              </UnstyledButton>
+              {isUnfolded && <FieldGroup>{groups.rest.map((name) => row(name, false))}</FieldGroup>}
+            </>
+          )}
+          <Lines
+            title={t('review.lines', { count: fields.line_items.length })}
+            startsOpen={linesBroken}
+            data-changed={changed.includes(LINE_ITEMS)}
+          >
+            <LineGrid
+              fields={fields}
+              readOnly={readOnly}
+              inTurn={saving.inTurn}
+              onSaved={onSaved}
+              onPlace={(line) => {
+                setCurrent(LINE_ITEMS)
+                const place = line.page && line.box ? { page: Number(line.page), box: line.box as never } : undefined
+                if (place) setFocus({ name: LINE_ITEMS, place })
+              }}
+            />
+          </Lines>
+        </div>
+        <Footer
+          panel={panel}
+          allowed={{
+            approve: isMine && isPainted && (may.get('approve')?.allowed ?? false),
+            reject: isMine && (may.get('reject')?.allowed ?? false),
+            postpone: isMine,
+          }}
+          busy={decision.busy}
+          needsSecond={fields.needs_second}
+          firstApprovedBy={review.first_approved_by}
+          onPanel={setPanel}
+          onApprove={(why) => void decide('approve', why)}
+          onReject={(why) => void decide('reject', why)}
+          onPostpone={(until, why) => void postpone(until, why)}
+        />
+      </div>
+    </div>
+  )
+}
+
+function FieldGroup({ title, children }: { title?: string; children: React.ReactNode }) {
+  return (
+    <section className={classes.group}>
+      {title && <h2 className={classes.groupTitle}>{title}</h2>}
+      {children}
+    </section>
+  )
+}
+
+type LinesProps = { title: string; startsOpen: boolean; children: React.ReactNode; 'data-changed': boolean }
+
+function Lines({ title, startsOpen, children, 'data-changed': isChanged }: LinesProps) {
+  const [isOpen, setOpen] = useState(startsOpen)
+  return (
+    <section className={classes.group} data-field={LINE_ITEMS} data-changed={isChanged || undefined} tabIndex={-1}>
+      <UnstyledButton className={classes.fold} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? <IconChevronDown size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />}
+        <Text size="sm">{title}</Text>
+      </UnstyledButton>
+      {isOpen && children}
+    </section>
+  )
+}
+
+/** The new groups, but a field that was a doubt stays where it is: nothing moves under the person's hands. */
+function merged(before: ReturnType<typeof groupsOf>, after: ReturnType<typeof groupsOf>): ReturnType<typeof groupsOf> {
+  const doubts = [...before.doubts, ...after.doubts.filter((name) => !before.doubts.includes(name))]
+  const isOther = (name: string) => !doubts.includes(name)
+  return {
+    doubts,
+    sure: [...before.sure, ...after.sure].filter(unique).filter(isOther),
+    rest: after.rest.filter(isOther),
+  }
+}
+
+function unique(name: string, index: number, names: string[]): boolean {
+  return names.indexOf(name) === index
+}
+
+function placeOf(field: Field | undefined): Place | undefined {
+  return field?.page && field.box ? { page: field.page, box: field.box as Place['box'] } : undefined
+}
+
+function marksOf(fields: Fields): Marked[] {
+  return fields.fields.flatMap((field) => {
+    const place = field.value === null ? undefined : placeOf(field)
+    return place ? [{ name: field.name, ...place }] : []
+  })
+}

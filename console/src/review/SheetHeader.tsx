@@ -1,0 +1,82 @@
+import { ActionIcon, Badge, Group, Text, Tooltip } from '@mantine/core'
+import { IconArrowLeft, IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+
+import { money } from '@/format/numbers'
+import { Name, Time } from '@/kit/Values'
+
+import { fieldOf, type View } from './model'
+import type { Neighbours } from './queue'
+import classes from './review.module.css'
+import { nameOf } from './words'
+
+type Props = { view: View; neighbours: Neighbours | undefined; onOpen: (id: string) => void; onLeave: () => void }
+
+/** What the document is, and where it is in its list. */
+export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
+  const { t } = useTranslation()
+  const { review, fields, document } = view
+  const vendor = fieldOf(fields, 'vendor_name')?.value
+  const total = fieldOf(fields, 'total')?.value
+  const currency = fieldOf(fields, 'currency')?.value
+  return (
+    <header className={classes.header}>
+      <Group gap={6} wrap="nowrap" miw={0}>
+        <Step label={t('review.toList')} icon={IconArrowLeft} onClick={onLeave} />
+        <div className={classes.headline}>
+          <h1>{vendor ? <Name value={vendor} most={48} /> : t('review.noVendor')}</h1>
+          <Text size="xs" c="dimmed" truncate component="div">
+            <Name value={document.file_name} most={40} /> · {nameOf('fields', fields.document_type, t)}
+            {review.due_at && (
+              <>
+                {' · '}
+                {t('review.due')} <Time value={review.due_at} />
+              </>
+            )}
+          </Text>
+        </div>
+      </Group>
+      <Group gap="sm" wrap="nowrap">
+        {total !== null && total !== undefined && (
+          <Text fw={600} className="numbers" size="lg">
+            {money(total, currency)}
+          </Text>
+        )}
+        {review.band > 0 && review.decided_by === null && (
+          <Badge color={review.band > 1 ? 'red' : 'orange'} flex="none">
+            {t(review.band > 1 ? 'review.overdue' : 'review.urgent')}
+          </Badge>
+        )}
+        {neighbours && (
+          <Group gap={0} wrap="nowrap">
+            <Step
+              label={t('review.previous')}
+              icon={IconChevronLeft}
+              onClick={neighbours.previous ? () => onOpen(neighbours.previous as string) : undefined}
+            />
+            <Text size="xs" c="dimmed" className={`numbers ${classes.place}`}>
+              {t('review.placeOf', { place: neighbours.place, total: neighbours.total })}
+            </Text>
+            <Step
+              label={t('review.next')}
+              icon={IconChevronRight}
+              onClick={neighbours.next ? () => onOpen(neighbours.next as string) : undefined}
+            />
+          </Group>
+        )}
+      </Group>
+    </header>
+  )
+}
+
+type StepProps = { label: string; icon: typeof IconArrowLeft; onClick: (() => void) | undefined }
+
+function Step({ label, icon: Symbol, onClick }: StepProps) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon aria-label={label} disabled={!onClick} bg="transparent" onClick={onClick}>
+        <Symbol size={17} stroke={1.8} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

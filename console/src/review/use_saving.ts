@@ -1,0 +1,148 @@
+/**
+ * What is being typed into the fields of one document, and its way to the server: a field is saved when it is left. What
+ * is not saved yet is kept, also when the page is reloaded.
+ */
+import { useCallback, useEffect, useRef, useState } from 'react'
+
+import { api, read } from '@/api/client'
+import { asProblem, type Problem, UNREACHABLE } from '@/api/problem'
+
+import { dropDraft, draftsOf, keepDraft } from './kept'
+import type { Fields, Place } from './model'
+
+const AGAIN_MS = 3000
+
+/** How a field stands. Without an entry it is as the server has it. */
+export type Entry = {
+  /** What is typed; undefined once it is saved. */
+  text: string | undefined
+  place?: Place | undefined
+  state: 'typed' | 'saving' | 'waits' | 'asks' | 'wrong' | 'saved'
+  /** With `asks`: the readings to choose from. */
+  readings?: string[]
+  /** With `wrong`: why. */
+  problem?: Problem
+  /** With `saved`: how the text was read, if that is not plain. */
+  because?: string | undefined
+}
+
+export type Entries = Record<string, Entry>
+
+export type Saving = {
+  entries: Entries
+  type: (name: string, text: string, place?: Place) => void
+  /** Saves a field now: what is typed, or a given text. Resolves to whether it is saved. */
+  save: (name: string, text?: string, place?: Place) => Promise<boolean>
+  /** Saves everything that is typed; resolves to the first field that could not be saved. */
+  flush: () => Promise<string | undefined>
+  /** Forgets what is typed into a field. */
+  forget: (name: string) => void
+  /** Runs an action after the saves before it, one after the other. */
+  inTurn: <T>(action: (token: number) => Promise<T>) => Promise<T>
+}
+
+type Asked = {
+  documentId: string
+  token: () => Promise<number>
+  onSaved: (fields: Fields) => void
+  onLost: (problem: Problem) => void
+}
+
+export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving {
+  const [entries, setEntries] = useState<Entries>(() => restored(documentId))
+  const latest = useRef(entries)
+  const turn = useRef<Promise<unknown>>(Promise.resolve())
+
+  const put = useCallback((name: string, entry: Entry | undefined) => {
+    const { [name]: _, ...others } = latest.current
+    latest.current = entry ? { ...others, [name]: entry } : others
+    setEntries(latest.current)
+  }, [])
+
+  const inTurn = useCallback(
+    <T>(action: (token: number) => Promise<T>): Promise<T> => {
+      const result = turn.current.then(token).then(action)
+      turn.current = result.catch(() => undefined)
+      return result
+    },
+    [token],
+  )
+
+  const type = useCallback(
+    (name: string, text: string, place?: Place) => {
+      keepDraft(documentId, name, text)
+      put(name, { text, place, state: 'typed' })
+    },
+    [documentId, put],
+  )
+
+  const forget = useCallback(
+    (name: string) => {
+      dropDraft(documentId, name)
+      put(name, undefined)
+    },
+    [documentId, put],
+  )
+
+  const save = useCallback(
+    async (name: string, given?: string, place?: Place): Promise<boolean> => {
+      const entry = latest.current[name]
+      const text = given ?? entry?.text
+      if (text === undefined || entry?.state === 'saving') return entry?.state !== 'wrong' && entry?.state !== 'asks'
+      const found = place ?? entry?.place
+      put(name, { text, place: found, state: 'saving' })
+      keepDraft(documentId, name, text)
+      try {
+        const fields = await inTurn((held) => sent(documentId, name, text, held, found))
+        const isTouched = latest.current[name]?.state === 'typed'
+        if (!isTouched) {
+          dropDraft(documentId, name)
+          put(name, { text: undefined, state: 'saved', because: fields.understood?.because ?? undefined })
+        }
+        onSaved(fields)
+        return true
+      } catch (error) {
+        const problem = asProblem(error)
+        if (latest.current[name]?.state !== 'typed') put(name, refused(text, found, problem))
+        if (problem.kind === 'claim-lost' || problem.kind === 'wrong-state') onLost(problem)
+        return false
+      }
+    },
+    [documentId, inTurn, onLost, onSaved, put],
+  )
+
+  const flush = useCallback(async () => {
+    for (const [name, entry] of Object.entries(latest.current)) {
+      if (entry.text !== undefined && !(await save(name))) return name
+    }
+    await turn.current
+    return Object.entries(latest.current).find(([, entry]) => entry.text !== undefined)?.[0]
+  }, [save])
+
+  const waits = Object.values(entries).some((entry) => entry.state === 'waits')
+  useEffect(() => {
+    if (!waits) return
+    const timer = setInterval(() => {
+      for (const [name, entry] of Object.entries(latest.current)) if (entry.state === 'waits') void save(name)
+    }, AGAIN_MS)
+    return () => clearInterval(timer)
+  }, [waits, save])
+
+  return { entries, type, save, flush, forget, inTurn }
+}
+
+function sent(documentId: string, name: string, text: string, token: number, place?: Place): Promise<Fields> {
+  const path = { document_id: documentId, field: name as never }
+  const body = { text, token, why: '', page: place?.page ?? null, box: place?.box ?? null }
+  return read(api.PUT('/v1/documents/{document_id}/fields/{field}/text', { params: { path }, body }))
+}
+
+function refused(text: string, place: Place | undefined, problem: Problem): Entry {
+  if (problem.kind === 'ambiguous-value') return { text, place, state: 'asks', readings: problem.body.readings ?? [] }
+  if (problem.kind === UNREACHABLE || problem.status >= 500) return { text, place, state: 'waits', problem }
+  return { text, place, state: 'wrong', problem }
+}
+
+function restored(documentId: string): Entries {
+  return Object.fromEntries(draftsOf(documentId).map(([name, text]) => [name, { text, state: 'typed' as const }]))
+}
