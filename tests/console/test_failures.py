@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 
 from docrail.dag.values.json_values import Json
+from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 from tests.stack import eventually
 
 

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
-from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 
 from docrail.dag.values.json_values import Json
+from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 from tests.stack import eventually
 
 SUPPLIER: dict[str, Json] = {

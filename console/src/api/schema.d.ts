@@ -7605,6 +7605,11 @@ export interface components {
              * @description what the caller may do with it, as far as its status decides; the run itself shows why not
              */
             allowed: components["schemas"]["RunAction"][];
+            /**
+             * Unreadable
+             * @description why the rest cannot be read here, such as a missing key; usually null
+             */
+            unreadable?: string | null;
         };
         /**
          * Scope
