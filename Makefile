@@ -11,7 +11,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv console console-dev console-types screenshots demo up test test-all mutants lint check conformance bench bench-extraction calibration labelled fuzz docs dist lock clean
+.PHONY: help venv console console-dev console-types screenshots demo up test test-all mutants lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,9 +97,6 @@ lint: .venv/.developer console/node_modules/.for-checks  ## Check style, types a
 	$(RUN)python deploy/node.py run check
 
 check: lint test-all  ## Run all that a commit must pass
-
-conformance: .venv/.developer  ## Draw requests from the OpenAPI document and compare every answer with it (twenty minutes)
-	@SCHEMATHESIS=1 $(RUN)python -m pytest tests/security/test_schemathesis.py
 
 bench: .venv/.developer  ## Measure, and print the numbers and their baselines as JSON lines
 	@for name in scheduler validate interpreter shapes explain pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done

@@ -8,9 +8,9 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from docrail.cli.demo import SAMPLES, SUFFIXES
-from tests.console.site import Scheme, Site, Watch, screenshot, visit
+from tests.console.site import DESKTOP, Scheme, Site, Watch, screenshot, visit
 
-SIZE = (1280, 800)
+SIZE = DESKTOP
 FOLDER = "PICTURES"
 """The variable that names the folder; without it the pictures are drawn and thrown away."""
 
