@@ -2,6 +2,7 @@
 import type { TFunction } from 'i18next'
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
 import { IconStack2 } from '@tabler/icons-react'
+import type { TFunction } from 'i18next'
 import { createContext, memo, use, useCallback, useSyncExternalStore } from 'react'
 import { useTranslation } from 'react-i18next'
 
