@@ -177,8 +177,9 @@ async def test_it_looks_right_and_axe_finds_nothing_serious(
     async with visit(browser, watch, scheme=scheme, size=size) as visitor:
         page = await visitor.tab(f"/decide/{review_id}")
         await choose(page, "Pay it", "Yes")
-        await expect(page.get_by_role("img", name="Page 1 of blume.pdf")).to_be_visible()
-        await page.wait_for_function("[...document.images].every((each) => each.complete)")
+        drawn = page.get_by_role("img", name="Page 1 of blume.pdf")
+        await expect(drawn).to_be_visible()
+        await expect(drawn).to_have_js_property("complete", True)
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert await axe(page) == []
         await screenshot(page, f"decide-{scheme}-{size[0]}", pictures)

@@ -92,7 +92,7 @@ async def api_at(site: Site, port: int, folder: Path) -> AsyncIterator[asyncio.s
         "DOCRAIL_DATABASE_URL": settings.database_url,
         "DOCRAIL_DATA_DIR": str(settings.data_dir),
         "DOCRAIL_TASK_QUEUE": settings.task_queue,
-        "DOCRAIL_TEMPORAL_ADDRESS": settings.temporal_address,
+        "DOCRAIL_TEMPORAL_ADDRESS": settings.temporal_address or "",
         "DOCRAIL_TEMPORAL_ENVCONFIG": "false",
     }
     with (folder / "api.log").open("ab") as log:

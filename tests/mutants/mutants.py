@@ -647,7 +647,7 @@ SERVICES = (
     Mutant(
         "a-failed-export-keeps-its-documents",
         "services/exports/making.py",
-        "        await give_back(tx, tenant_id, export_id)\n",
+        "            await give_back(tx, tenant_id, export_id)\n",
         "",
         ("tests/api/test_exports.py",),
         "the documents of an export that failed are in no later one",
