@@ -2,6 +2,7 @@
 import { Anchor, Stack, Text } from '@mantine/core'
 import { IconClockPause } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
