@@ -14,7 +14,7 @@ PAGES = ("Inbox", "Exports", "Runs", "Failures", "Definitions", "Operations")
 
 
 async def test_the_navigation_leads_to_every_page_by_keyboard(page: Page) -> None:
-    navigation = page.get_by_role("navigation")
+    navigation = page.get_by_role("navigation", name="Navigation")
     for name in PAGES:
         link = navigation.get_by_role("link", name=name, exact=True)
         await link.focus()
@@ -244,4 +244,4 @@ async def test_a_person_sees_the_pages_of_their_scopes(stranger: Visitor, guarde
     page = await stranger.tab()
     await sign_in(page, await key_of(guarded_site, Scope.SUBMIT, name="scanner"))
     await expect(page.get_by_role("button", name="scanner")).to_be_visible()
-    await expect(page.get_by_role("navigation").get_by_role("link")).to_have_count(0)
+    await expect(page.get_by_role("navigation", name="Navigation").get_by_role("link")).to_have_count(0)
