@@ -96,6 +96,11 @@ export function otherValues(field: Field): { value: string; source: string; plac
   return [...found.values()]
 }
 
+/** How a problem is named among what changed. */
+export function changeOf(problem: InvoiceProblem): string {
+  return `problem:${problem.code}`
+}
+
 /** The names of the fields, and `line_items`, that differ between two states of a document. */
 export function changedFields(before: Fields, after: Fields): string[] {
   const old = new Map(before.fields.map((field) => [field.name, field]))
