@@ -55,7 +55,7 @@ console/node_modules/.for-checks: console/package-lock.json .venv/.complete
 	@$(RUN)python deploy/node.py ci --no-progress --loglevel=error
 	@touch console/node_modules/.for-builds $@
 
-CONSOLE := $(shell find console/src console/public -type f) console/index.html console/vite.config.ts console/package.json
+CONSOLE := $(shell find console/src console/public -type f 2>/dev/null) console/index.html console/vite.config.ts console/package.json
 
 api/built/index.html: console/node_modules/.for-builds $(CONSOLE)
 	@echo "building the console"

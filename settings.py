@@ -316,6 +316,13 @@ class Settings(BaseSettings):
     oidc_tenant_claim: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
         None, description="claim that names a person's tenant; unset, everyone belongs to the tenant `default`"
     )
+    oidc_session_minutes: Annotated[float, BeforeValidator(_default_if_empty("60"))] = Field(
+        60.0,
+        gt=0,
+        le=720,
+        description="minutes after which a browser signs in at the identity provider again: until then, a session "
+        "keeps the roles of its sign-in",
+    )
     oidc_name_claim: Annotated[str, BeforeValidator(_default_if_empty("preferred_username"))] = Field(
         "preferred_username",
         description="claim with a person's name. The first name seen with a person's `sub` is kept",

@@ -167,6 +167,7 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
     """Return the resources that services need, from the worker's own."""
     return App(
         db=tools.db,
+        credentials=tools.db,  # a worker has no callers
         temporal=client,
         blobs=tools.blobs,
         values=tools.values,

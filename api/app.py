@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime as dt
 import gc
 import operator
 from collections.abc import AsyncIterator, Callable
@@ -16,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from docrail.activities.registry import load_catalogue
 from docrail.adapters.oidc.issuer import Issuer
 from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.sandbox.forker import Forker
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
@@ -29,6 +31,7 @@ from docrail.api import (
     corrections,
     definitions,
     documents,
+    events,
     executions,
     exports,
     failures,
@@ -41,6 +44,7 @@ from docrail.api import (
     review_views,
     reviews,
     routing,
+    run_views,
     runs,
     sessions,
     single_sign_on,
@@ -65,6 +69,7 @@ from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
+from docrail.services.events.service import MOST_STREAMS, Events
 from docrail.services.exports.files import ExportFiles
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
@@ -73,6 +78,8 @@ from docrail.settings import Settings
 VERSION = "1"
 """Version of the HTTP interface, as in `/v1`."""
 
+CREDENTIALS = 4
+"""Connections for checking keys and sessions: each check is one query by primary key."""
 CLOSE_SECONDS = 5.0
 CHECK_PROGRAM = "docrail.api.check_program"
 
@@ -81,9 +88,12 @@ ROUTERS = (
     usage.router,
     runs.router,
     runs.actions_router,
+    run_views.router,
     failures.retries_router,
     failures.router,
     executions.router,
+    events.router,
+    fleet.v1_router,
     reviews.router,
     corrections.router,
     history.router,
@@ -128,7 +138,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     api.state.registry = CollectorRegistry()
     api.state.access = Access.of_mode(settings.access, _identity_provider(settings))
-    api.state.public_url = settings.public_url
+    api.state.public_url, api.state.most_streams = settings.public_url, MOST_STREAMS
     register(api)
     _add_routes(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
@@ -141,9 +151,11 @@ def _lifespan(settings: Settings, connection: Connection) -> Callable[[FastAPI],
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         async with open_app(settings, connection) as app:
             api.state.app, api.state.drawings = app, Drawings()
+            api.state.events = Events(app, api.state.most_streams)
             first = asyncio.create_task(print_first_key(app.db)) if settings.access == "keys" else None
             settle()
             yield
+            api.state.events.close()
             if first:
                 first.cancel()
 
@@ -174,7 +186,8 @@ def _add_routes(api: FastAPI) -> None:
 
 def _identity_provider(settings: Settings) -> IdentityProvider | None:
     issuer = settings.issuer
-    return None if issuer is None else IdentityProvider(Issuer(issuer), settings.claim_mapping)
+    lifetime = dt.timedelta(minutes=settings.oidc_session_minutes)
+    return None if issuer is None else IdentityProvider(Issuer(issuer), settings.claim_mapping, lifetime)
 
 
 def settle() -> None:
@@ -191,11 +204,13 @@ def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[App]:
     """Open the resources that services need. Nothing has to be running: each connection is made on first use."""
     pool = await open_pool(settings.database_url, min_size=0)
+    credentials = await open_pool(settings.database_url, min_size=0, max_size=CREDENTIALS, rows=ALL_ROWS)
     store = settings.open_store()
     reader, checking = DocumentReader(workers=1), Forker(CHECK_PROGRAM, *settings.handlers)
     try:
         yield App(
             db=pool,
+            credentials=credentials,
             temporal=await open_client(connection),
             blobs=BlobStore(store.sub("blobs"), turns_in(pool, BLOBS)),
             values=ValueStore(store.sub("values"), turns_in(pool, VALUES)),
@@ -214,6 +229,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
     finally:
         await checking.close()
         await reader.close()
+        await _close(credentials)
         await _close(pool)
 
 

@@ -33,8 +33,7 @@ async def list_audit(
     limit: Limit = 100,
 ) -> AuditOut:
     """List all events, oldest first."""
-    events = await audit.list_audit(app, who, after=after, limit=limit)
-    return AuditOut(events=events)
+    return AuditOut(events=await audit.list_events(app.db, who.tenant_id, after=after, limit=limit))
 
 
 @router.get("/verify", responses=problems())

@@ -4,8 +4,9 @@ A request is authenticated by `Authorization: Bearer`, which has an API key or a
 the cookie of a browser session, else, in local mode, by coming from this machine.
 """
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, assert_never, cast
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
@@ -15,13 +16,15 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from docrail.adapters.http.browsers import SAFE_METHODS
+from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.postgres.tenants import enter_tenant
 from docrail.api.body_sizes import BODY_BYTES
 from docrail.api.parameters import AppDep
 from docrail.services.access.identity_provider import IdentityProvider
-from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope, local_principal
-from docrail.services.access.service import PREFIX, SESSION_LIFETIME, verify_key, verify_session
+from docrail.services.access.models import DEFAULT_TENANT, Method, Principal, Scope, local_principal
+from docrail.services.access.service import PREFIX, SESSION_LIFETIME, check_session, verify_key, verify_session
 from docrail.services.app import App
+from docrail.services.definitions.service import prepare_tenant
 from docrail.services.errors import CrossSite, Forbidden, Unauthenticated
 
 COOKIE = "docrail_session"
@@ -69,12 +72,18 @@ async def current_principal(
     if len(authorizations) > 1:  # a proxy may have checked another one
         raise Unauthenticated("expected one header Authorization, found several")
     if authorizations:
-        return await _of_header(app, access, authorizations[0])
+        async with recorded(request, app):
+            return await _of_header(app, access, authorizations[0])
     if (cookie := session_cookie(request)) is not None:
         return await _of_cookie(app, request, cookie)
     if access.local is not None:
         return access.local
     raise Unauthenticated(NO_CREDENTIALS)
+
+
+def recorded(request: Request, app: App) -> AbstractAsyncContextManager[None]:
+    """Record a refusal of the caller's credentials in the audit log."""
+    return app.failed_sign_ins.recorded(app.db, request.client.host if request.client else "")
 
 
 async def _of_header(app: App, access: Access, authorization: str) -> Principal:
@@ -83,10 +92,31 @@ async def _of_header(app: App, access: Access, authorization: str) -> Principal:
     if scheme.lower() != "bearer" or not token:
         raise Unauthenticated(f"the header Authorization must be `Bearer` and a key, found the scheme {scheme[:20]!r}")
     if token.startswith(PREFIX):
-        return await verify_key(app.db, token)
+        return await verify_key(app.credentials, token)
     if access.provider is None:
         raise Unauthenticated(f"the bearer token is no API key: keys begin with {PREFIX}")
     return await access.provider.verify(app.db, token)
+
+
+async def is_still(who: Principal, request: Request, app: App) -> bool:
+    """Return whether the request's credentials still name this caller, for an answer that goes on for long.
+
+    A database that does not answer revokes nothing.
+    """
+    try:
+        match who.method:
+            case Method.LOCAL | Method.INTERNAL:
+                return True
+            case Method.KEY | Method.TOKEN:
+                return who == await _of_header(app, access_of(request), request.headers["authorization"])
+            case Method.SESSION:
+                return who == await check_session(app.credentials, session_cookie(request) or "")
+            case _:
+                assert_never(who.method)
+    except Unauthenticated:
+        return False
+    except (OSError, TimeoutError, *DATABASE_ERRORS):
+        return True
 
 
 async def _of_cookie(app: App, request: Request, cookie: str) -> Principal:
@@ -94,7 +124,7 @@ async def _of_cookie(app: App, request: Request, cookie: str) -> Principal:
     if request.method not in SAFE_METHODS:
         check_same_origin(request)
     try:
-        opened = await verify_session(app.db, cookie)
+        opened = await verify_session(app.credentials, cookie)
     except Unauthenticated:
         request.state.new_cookie = ""  # no script can remove the old one
         raise
@@ -182,6 +212,8 @@ class Requirement:
             raise Forbidden(self.scope or "", tenant=DEFAULT_TENANT)
         enter_tenant(who.tenant_id)
         await app.quotas.check_request(app.db, who, request.scope.get(BODY_BYTES, 0))
+        if who.method in (Method.TOKEN, Method.SESSION):  # the first key of a tenant publishes them too
+            await prepare_tenant(app, who.tenant_id)
         return who
 
 

@@ -22,6 +22,7 @@ ASSETS = "/assets/{name}"
 PAGES = (
     "/",
     "/review/{review_id}",
+    "/decide",
     "/decide/{review_id}",
     "/exports",
     "/documents/{document_id}",
@@ -91,7 +92,7 @@ class Console:
     assets: Mapping[str, Asset]
 
     @classmethod
-    def read(cls, folder: Path = BUILT) -> "Console":
+    def read(cls, folder: Path) -> "Console":
         """Read the built files."""
         index = folder / "index.html"
         if not index.exists():
@@ -113,7 +114,7 @@ class Console:
 
 def add_console(api: FastAPI) -> None:
     """Serve the console. Its pages are for people, and not part of the OpenAPI document."""
-    console = Console.read()
+    console = Console.read(BUILT)
 
     async def page(request: Request) -> Response:
         return console.show(request)

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
-from docrail.api.parameters import MOST, After, AppDep, Limit
+from docrail.api.parameters import MOST, After, AppDep, Limit, OpenGroups
+from docrail.dag.explain.graph import Graph
 from docrail.dag.language.version_refs import ALIAS_PATTERN, MAX_VERSION, STABLE, Target
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions import aliases, handlers
@@ -140,6 +141,20 @@ async def compare_versions(
 ) -> Comparison:
     """Compare two versions: steps added, removed and changed, field by field, and everything else."""
     return await definitions.compare(app, who, definition_id, old, new)
+
+
+@router.get("/{definition_id}/graph", response_model=Graph, responses=problems(NotFound, Damaged))
+async def show_definition_graph(
+    definition_id: Annotated[str, Path(description="`ID`, `ID@VERSION` or `ID@ALIAS`")],
+    who: MayRead,
+    app: AppDep,
+    version: Annotated[int | None, Query(ge=1, le=MAX_VERSION, description="by default what `stable` names")] = None,
+    *,
+    open: OpenGroups = None,  # noqa: A002
+) -> Response:
+    """Draw a version of a definition: at most 300 nodes, each a step or a group of steps."""
+    wanted = [group for group in (open or "").split(",") if group]
+    return await json_response(Graph, await definitions.draw(app, who, definition_id, version, wanted))
 
 
 aliases_router = APIRouter(prefix="/v1/definitions/{definition_id}", tags=["definitions"])

@@ -235,6 +235,7 @@ BY_NAME = {
 }
 
 BY_MODEL = {
+    "WaitPart.not_the_submitter": "Whether the person who started the run may not decide.",
     "Move.after": "What the alias names after the move; null if it was removed.",
     "AnswerPart.value": "The answer as JSON, shortened if it is long.",
     "BulkApprovalIn.items": "The items to approve, each with the digest that was shown.",
@@ -269,9 +270,11 @@ BY_MODEL = {
     "PublishIn.definition": "The definition as YAML or JSON text, or as a JSON object.",
     "ReadPart.value": "The value as JSON, shortened if it is long; null if it had none.",
     "RecordedMove.after": "What the alias names after the move; null if it was removed.",
+    "Readiness.store": "Whether documents can be stored.",
     "Readiness.worker": "Whether a worker polls for runs.",
     "RetriedRun.steps": "What becomes of each step, by id.",
     "ChosenRoute.rule": "Number of the rule that decided, from 0; null for the default.",
+    "WaitPart.group": "The group of people that the question is for; null if it is for everyone.",
     "RunExplanation.stopping": "How the run ends, or ended, if it was stopped early; null otherwise.",
     "RunExplanation.progress": "How far the run is, and what stops or ended it.",
     "RunOrder.definition": "`ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition as a JSON object.",

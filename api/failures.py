@@ -26,6 +26,7 @@ from docrail.services.failures import service as failures
 from docrail.services.failures.models import (
     LetterCounts,
     LetterFilter,
+    LetterGroups,
     LetterOrder,
     LetterPage,
     Resolved,
@@ -45,6 +46,8 @@ Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
 ErrorClass = Annotated[Text | None, Query(alias="class", description="the error's class, such as ValueError")]
 
 DefinitionId = Annotated[Text | None, Query(description="a definition's id")]
+
+StepName = Annotated[Text | None, Query(description="a step's id")]
 
 HandlerName = Annotated[Text | None, Query(description="a handler's name")]
 
@@ -175,7 +178,7 @@ class LetterKeyIn(BaseModel):
     step_id: Text
 
 
-FILTERS = ("class", "definition", "handler", "failed_before")
+FILTERS = ("class", "definition", "handler", "step", "failed_before")
 
 
 class BulkIn(BaseModel):
@@ -196,6 +199,7 @@ class BulkIn(BaseModel):
     error_class: Text | None = Field(default=None, alias="class")
     definition: Text | None = None
     handler: Text | None = None
+    step: Text | None = Field(default=None, description="only failures of this step")
     failed_before: Moment | None = Field(
         default=None, description="only failures before that moment: calls with the same one try each letter once"
     )
@@ -206,7 +210,8 @@ class BulkIn(BaseModel):
 
     @model_validator(mode="after")
     def _fits(self) -> "BulkIn":
-        if self.letters is not None and (self.error_class or self.definition or self.handler or self.failed_before):
+        filters = (self.error_class, self.definition, self.handler, self.step, self.failed_before)
+        if self.letters is not None and any(filters):
             raise ValueError("expected letters, or what they are to match, not both")
         return self
 
@@ -219,13 +224,14 @@ async def list_letters(
     error_class: ErrorClass = None,
     definition: DefinitionId = None,
     handler: HandlerName = None,
+    step: StepName = None,
     status: StatusFilter = StatusFilter.OPEN,
     view: ViewQuery = None,
     limit: Limit = 100,
     after: After = None,
 ) -> LetterPage:
     """List permanently failed steps; by default those that need a person."""
-    wanted = LetterFilter(error_class, definition, handler, status, view or _view_of(status))
+    wanted = LetterFilter(error_class, definition, handler, status, view or _view_of(status), step_id=step)
     return await failures.list_letters(app, who, wanted, limit=limit, after=after)
 
 
@@ -237,12 +243,28 @@ async def count_letters(
     error_class: ErrorClass = None,
     definition: DefinitionId = None,
     handler: HandlerName = None,
+    step: StepName = None,
     status: StatusFilter = StatusFilter.OPEN,
     view: View = View.ALL,
 ) -> LetterCounts:
     """Count letters by error class; by default all open ones."""
-    wanted = LetterFilter(error_class, definition, handler, status, view)
+    wanted = LetterFilter(error_class, definition, handler, status, view, step_id=step)
     return await failures.count_letters(app, who, wanted)
+
+
+@router.get("/groups", responses=problems())
+async def group_letters(
+    who: MayRead,
+    app: AppDep,
+    *,
+    definition: DefinitionId = None,
+    status: StatusFilter = StatusFilter.OPEN,
+    view: View = View.ALL,
+    limit: Limit = 100,
+) -> LetterGroups:
+    """Group letters by error class and step, with the number that failed again after a retry; by default open ones."""
+    wanted = LetterFilter(None, definition, None, status, view)
+    return await failures.group_letters(app, who, wanted, limit=limit)
 
 
 @router.post("/retry", responses=problems(NotFound))
@@ -251,7 +273,13 @@ async def retry_letters(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> Ret
     if wanted.letters is not None:
         keys = [(letter.run_id, letter.step_id) for letter in wanted.letters]
         return await failures.retry_letters(app, who, keys, reason=wanted.reason)
-    matching = LetterFilter(wanted.error_class, wanted.definition, wanted.handler, failed_before=wanted.failed_before)
+    matching = LetterFilter(
+        wanted.error_class,
+        wanted.definition,
+        wanted.handler,
+        failed_before=wanted.failed_before,
+        step_id=wanted.step,
+    )
     return await failures.retry_matching(app, who, matching, limit=wanted.limit, reason=wanted.reason)
 
 

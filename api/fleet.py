@@ -1,4 +1,4 @@
-"""Health routes for load balancers and supervisors: liveness and readiness."""
+"""Health routes: liveness and readiness for load balancers and supervisors, and the same for signed-in people."""
 
 from dataclasses import asdict
 from http import HTTPStatus
@@ -8,10 +8,13 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
+from docrail.api.auth import SignedIn
+from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.fleet.health import Readiness, check_readiness
 
 router = APIRouter(tags=["health"])
+v1_router = APIRouter(prefix="/v1", tags=["health"])
 
 _STATUSES = {True: HTTPStatus.OK, False: HTTPStatus.SERVICE_UNAVAILABLE}
 
@@ -30,6 +33,12 @@ async def healthz() -> HealthOut:
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
 async def readyz(app: AppDep) -> JSONResponse:
-    """Check Temporal, PostgreSQL and a polling worker: 200 if all are available, else 503."""
+    """Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503."""
     readiness = await check_readiness(app)
     return JSONResponse(asdict(readiness), _STATUSES[readiness.ready])
+
+
+@v1_router.get("/health", responses=problems())
+async def show_health(_: SignedIn, app: AppDep) -> Readiness:
+    """Show which services are available. Unlike `/readyz` it returns 200 whatever it finds: it answers a person."""
+    return await check_readiness(app)

@@ -6,6 +6,9 @@ from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+IS_HEAD = "docrail.head"
+"""In the scope of a HEAD request: an answer without end must end at once, as the server sends nothing of it."""
+
 
 class HeadAsGet:
     """ASGI middleware. The server sends the headers of a GET, and no body."""
@@ -18,7 +21,7 @@ class HeadAsGet:
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
-        as_get = {**scope, "method": "GET"}
+        as_get = {**scope, "method": "GET", IS_HEAD: True}
         await self._app(as_get, receive, send)
         scope.update({name: as_get[name] for name in ("route",) if name in as_get})  # for the metrics
 

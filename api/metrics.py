@@ -52,6 +52,8 @@ LABELS = ("method", "route", "status")
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 
+EVENT_STREAM = (b"content-type", b"text/event-stream; charset=utf-8")
+
 router = APIRouter(tags=["health"])
 
 
@@ -70,9 +72,13 @@ class RequestMetrics:
             return
         status = int(HTTPStatus.INTERNAL_SERVER_ERROR)  # of a request that fails without a response
 
+        ended: float | None = None  # of an answer that has no end: when it began
+
         async def observed(message: Message) -> None:
-            nonlocal status
+            nonlocal status, ended
             status = message.get("status", status)
+            if EVENT_STREAM in message.get("headers", ()):
+                ended = time.perf_counter()
             await send(message)
 
         began = time.perf_counter()
@@ -82,7 +88,7 @@ class RequestMetrics:
             method = scope["method"] if scope["method"] in METHODS else "other"
             labels = (method, _template(scope), str(status))
             self._count.labels(*labels).inc()
-            self._seconds.labels(*labels).observe(time.perf_counter() - began)
+            self._seconds.labels(*labels).observe((ended or time.perf_counter()) - began)
 
 
 @router.get("/metrics", response_class=Response, responses={**problems(), 200: {"content": {"text/plain": {}}}})

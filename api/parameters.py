@@ -47,6 +47,15 @@ SearchWords = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x
 After = Annotated[
     str | None, Query(max_length=4096, description="the `after` of the previous page; without it, the first page")
 ]
+OpenGroups = Annotated[
+    str | None,
+    Query(
+        max_length=4096,
+        pattern=r"^([0-9]{1,9}-[0-9]{1,9}(,[0-9]{1,9}-[0-9]{1,9})*)?$",
+        description="the groups of steps to open, separated by commas; the last ones are opened first",
+    ),
+]
+"""Groups that the plan does not have are ignored: the version may have changed."""
 MOST = 2**53
 """Largest whole number in JSON that every reader takes exactly; PostgreSQL's and Temporal's have 64 bits."""
 

@@ -51,13 +51,14 @@ async def list_quotas(who: MayRead, app: AppDep) -> QuotaListOut:
 async def set_quota(quota: Name, wanted: QuotaIn, who: MayAdministerAll, app: AppDep) -> SetQuota:
     """Set a quota. It applies within five seconds in every process."""
     with of_tenant(wanted.tenant):
-        return await service.set_quota(app.db, app.quotas, who, wanted.tenant, wanted.key_id, quota, wanted.value)
+        owner = service.Owner(wanted.tenant, wanted.key_id)
+        return await service.set_quota(app.db, app.quotas, who, owner, quota, wanted.value)
 
 
 @router.delete("/{quota}", status_code=204, responses=problems())
 async def reset_quota(
     quota: Name,
-    _who: MayAdministerAll,
+    who: MayAdministerAll,
     app: AppDep,
     *,
     tenant: Annotated[str, Query(pattern=TENANT_PATTERN, description="the tenant")],
@@ -65,4 +66,4 @@ async def reset_quota(
 ) -> None:
     """Remove a quota, if one was set: the default applies again."""
     with of_tenant(tenant):
-        await service.reset_quota(app.db, app.quotas, tenant, key_id, quota)
+        await service.reset_quota(app.db, app.quotas, who, service.Owner(tenant, key_id), quota)

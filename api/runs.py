@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
-from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Reason, one_key
+from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Moment, Reason, one_key
 from docrail.dag.explain.facts import RunExplanation
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus
@@ -25,7 +25,7 @@ from docrail.services.reviews import service as reviews
 from docrail.services.runs import control, explanation, lists, outputs, reports, waits
 from docrail.services.runs import service as runs
 from docrail.services.runs.control import ActionPage
-from docrail.services.runs.lists import RunFilter, RunPage
+from docrail.services.runs.lists import Period, RunFilter, RunPage
 from docrail.services.runs.service import RunOrder, StartedRun
 from docrail.services.runs.waits import WaitPage
 
@@ -109,6 +109,10 @@ async def start_run(
     return started
 
 
+Since = Annotated[Moment | None, Query(description="only runs from this moment on")]
+Before = Annotated[Moment | None, Query(description="only runs before this moment")]
+
+
 @router.get("", responses=problems())
 async def list_runs(
     who: MayRead,
@@ -125,14 +129,19 @@ async def list_runs(
         bool | None,
         Query(description="true: runs whose deadline has passed; without a `status`, those that have not ended"),
     ] = None,
+    started_since: Since = None,
+    started_before: Before = None,
+    ended_since: Since = None,
+    ended_before: Before = None,
     limit: Limit = 100,
     after: After = None,
 ) -> RunPage:
     """List runs, each once, by the start of their last attempt, latest first.
 
-    `status` filters by the current status.
+    `status` filters by the current status. A limit on the end lists only runs that have ended.
     """
-    wanted = RunFilter(definition, document, status, overdue)
+    started, ended = Period(started_since, started_before), Period(ended_since, ended_before)
+    wanted = RunFilter(definition, document, status, overdue, started, ended)
     return await lists.list_runs(app, who, wanted, limit=limit, after=after)
 
 

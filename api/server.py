@@ -18,6 +18,8 @@ GRACE_SECONDS = 10
 MOST_FILES = 65_536
 """File handles that are asked for; the system may allow fewer."""
 MOST_CONNECTIONS = 1000
+STREAM_SHARE = 4
+"""One connection of so many may be a stream of live events, so that streams leave room for requests."""
 BACKLOG = 100
 """Connections that the system accepts for us; asyncio tries as many accepts in one go."""
 HANDSHAKE_SECONDS = 10.0
@@ -34,7 +36,8 @@ class CertificateError(Exception):
 def serve(api: FastAPI, settings: Settings) -> None:
     """Serve until SIGTERM or Ctrl-C, then let requests end. Raises: CertificateError, OSError."""
     context = tls_context(settings.tls_cert, settings.tls_key)
-    connections = Connections(Bounds(min(MOST_CONNECTIONS, raise_file_limit() // 2)))
+    most = min(MOST_CONNECTIONS, raise_file_limit() // 2)
+    connections, api.state.most_streams = Connections(Bounds(most)), most // STREAM_SHARE
     config = uvicorn.Config(
         api,
         http=connections.protocol,  # type: ignore[arg-type]  # only called
@@ -46,7 +49,7 @@ def serve(api: FastAPI, settings: Settings) -> None:
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(uvicorn.Server(config), settings, context))
+        asyncio.run(_serve(uvicorn.Server(config), api, settings, context))
 
 
 def raise_file_limit() -> int:
@@ -95,7 +98,7 @@ def _reason(error: ssl.SSLError, cert: Path, key: Path) -> str:
     )
 
 
-async def _serve(server: uvicorn.Server, settings: Settings, context: ssl.SSLContext | None) -> None:
+async def _serve(server: uvicorn.Server, api: FastAPI, settings: Settings, context: ssl.SSLContext | None) -> None:
     """Run uvicorn's server on a listener of our own, as uvicorn limits no handshake."""
     config = server.config
     config.load()
@@ -108,6 +111,8 @@ async def _serve(server: uvicorn.Server, settings: Settings, context: ssl.SSLCon
             await server.main_loop()
         finally:
             renewing.cancel()
+            if events := getattr(api.state, "events", None):  # None: the startup failed
+                events.close()  # streams have no end that a graceful stop could wait for
             await server.shutdown()
 
 

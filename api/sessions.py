@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field
 
-from docrail.api.auth import MayAdminister, SignedIn, access_of, check_same_origin, session_cookie, set_cookie
+from docrail.api.auth import MayAdminister, SignedIn, access_of, check_same_origin, recorded, session_cookie, set_cookie
 from docrail.api.errors import problems, problems_without_key
 from docrail.api.parameters import After, AppDep, Limit
 from docrail.services.access import service
@@ -61,9 +61,10 @@ async def sign_in(wanted: SignIn, request: Request, response: Response, app: App
     """Sign in with an API key. The answer sets the session's cookie, which lasts 12 hours at the longest."""
     if {"sec-fetch-site", "origin"} & set(request.headers):
         check_same_origin(request)  # another site must not sign a browser in as a person of its choice
-    who = await service.verify_key(app.db, wanted.key)
+    async with recorded(request, app):
+        who = await service.verify_key(app.credentials, wanted.key)
     if old := session_cookie(request):
-        await service.end_session(app.db, old)
+        await service.end_session(app.credentials, old)
     set_cookie(request, response, await service.open_session(app.db, who))
     return describe_principal(who)
 
@@ -72,7 +73,7 @@ async def sign_in(wanted: SignIn, request: Request, response: Response, app: App
 async def sign_out(_: SignedIn, request: Request, app: AppDep) -> None:
     """Sign out: end the session of the cookie."""
     if cookie := session_cookie(request):
-        await service.end_session(app.db, cookie)
+        await service.end_session(app.credentials, cookie)
     request.state.new_cookie = ""  # also if the cookie was just replaced
 
 

@@ -19,8 +19,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from docrail.adapters.oidc.issuer import SignIn
-from docrail.api.auth import access_of, cookie_name, session_cookie, set_cookie
-from docrail.api.docs import PATH as DOCS_PATH
+from docrail.api.auth import access_of, cookie_name, recorded, session_cookie, set_cookie
 from docrail.api.errors import problems_without_key, refusal
 from docrail.api.parameters import AppDep
 from docrail.services.access.identity_provider import IdentityProvider
@@ -53,7 +52,7 @@ Page = Annotated[
         alias="next",
         pattern=PAGE_PATTERN,
         max_length=MOST_PAGE_CHARACTERS,
-        description="where to go afterwards: a path of this API, `/docs` if not given",
+        description="where to go afterwards: a path of this server, that of the console if not given",
     ),
 ]
 
@@ -108,11 +107,13 @@ async def _complete(request: Request, app: App, state: str, code: str) -> Respon
         raise Unauthenticated(f"{known}: begin again at GET /v1/session/oidc")
     if not code:  # its reason is text of whoever made the link, so it is not repeated
         raise Unauthenticated("the identity provider did not sign you in: begin again at GET /v1/session/oidc")
-    who = await provider.complete(app.db, code, sign_in, _callback_url(request))
+    async with recorded(request, app):
+        who = await provider.complete(app.db, code, sign_in, _callback_url(request))
     if old := session_cookie(request):
-        await end_session(app.db, old)
+        await end_session(app.credentials, old)
     response = HTMLResponse(SIGNED_IN.format(page=escape(page or _usual_page(request))), headers=HEADERS)
-    set_cookie(request, response, await open_session(app.db, who, issuer=provider.issuer.access.issuer))
+    issuer, lifetime = provider.issuer.access.issuer, provider.session_lifetime
+    set_cookie(request, response, await open_session(app.db, who, issuer=issuer, lifetime=lifetime))
     return response
 
 
@@ -139,7 +140,7 @@ def _callback_url(request: Request) -> str:
 
 
 def _usual_page(request: Request) -> str:
-    return urlsplit(_public_url(request)).path + DOCS_PATH
+    return urlsplit(_public_url(request)).path + "/"
 
 
 def _public_url(request: Request) -> str:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -131,26 +131,31 @@ async def servers() -> AsyncIterator[tuple[Client, str, tuple[int, ...]]]:
             await temporal.process.stop()
 
 
-async def compare(
-    client: Client, task_queue: str, pids: tuple[int, ...], shape: Shape, rounds: int, count: int
-) -> None:
-    """Run both contenders in turn and print the shape's line."""
-    contenders = {"interpreter": interpreted, "handwritten": handwritten}
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """What is run, and the processes whose CPU time it costs."""
+
+    run: Callable[[], Awaitable[object]]
+    pids: tuple[int, ...]
+
+
+async def compare(bench: str, shape: Shape, contenders: Mapping[str, Contender], rounds: int, count: int) -> None:
+    """Run two contenders in turn and print the shape's line: the first one's figures, the second one's, their ratio."""
     measured = {name: Measured() for name in contenders}
-    for make in contenders.values():
-        await saturate(make(client, task_queue, shape), max(10, count // 5))  # warm up caches, connections, plan
+    for each in contenders.values():
+        await saturate(each.run, max(10, count // 5))  # warm up caches, connections, plan
     for turn in range(rounds):
-        order = list(contenders) if turn % 2 else list(reversed(contenders))
-        for name in order:
-            before = cpu_seconds(*pids)
-            measured[name].runs_per_second.append(await saturate(contenders[name](client, task_queue, shape), count))
-            measured[name].cpu_ms.append((cpu_seconds(*pids) - before) * 1000 / count)
-    line: dict[str, Json] = {"bench": "interpreter", "shape": f"{shape.name} of {shape.size}"}
+        for name in contenders if turn % 2 else [*contenders][::-1]:
+            before = cpu_seconds(*contenders[name].pids)
+            measured[name].runs_per_second.append(await saturate(contenders[name].run, count))
+            measured[name].cpu_ms.append((cpu_seconds(*contenders[name].pids) - before) * 1000 / count)
+    line: dict[str, Json] = {"bench": bench, "shape": f"{shape.name} of {shape.size}"}
+    _, other = contenders
     for figure in ("runs_per_second", "cpu_ms"):
         ours, theirs = (statistics.median(getattr(measured[name], figure)) for name in contenders)
         line |= {
             figure: round(ours, 1),
-            f"handwritten_{figure}": round(theirs, 1),
+            f"{other}_{figure}": round(theirs, 1),
             f"{figure}_ratio": round(ours / theirs, 3),
         }
     print(json.dumps(line), flush=True)
@@ -164,7 +169,11 @@ async def main() -> None:
     async with servers() as (client, task_queue, pids):
         for shape in SHAPES:
             count = max(20, options.runs * 5 // (shape.size + 2))
-            await compare(client, task_queue, pids, shape, options.rounds, count)
+            contenders = {
+                "interpreter": Contender(interpreted(client, task_queue, shape), pids),
+                "handwritten": Contender(handwritten(client, task_queue, shape), pids),
+            }
+            await compare("interpreter", shape, contenders, options.rounds, count)
 
 
 if __name__ == "__main__":

@@ -107,9 +107,9 @@ def compact(context: typer.Context) -> Printout:
     except Unavailable as error:
         raise SystemExit(temporal_unreachable(error, connection)) from None
     done, size = report.compacted, f"{report.compacted.size_bytes / 1e6:.1f} MB"
-    removed = (report.removed_files, report.removed_values, report.removed_originals)
+    removed = (report.removed_files, report.removed_values, report.removed_originals, report.removed_rows)
     lines = [
         f"merged {done.files} files of {report.tenants} tenants into {done.parts}, of {size}",
-        "deleted {} replaced files, {} stored values, {} originals".format(*removed),
+        "deleted {} replaced files, {} stored values, {} originals, {} expired rows".format(*removed),
     ]
     return Printout(report.model_dump(mode="json"), lines)

@@ -162,6 +162,16 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             ),
         },
     ),
+    "session": (
+        "See and end browser sessions.",
+        {
+            "list": (
+                "docrail.cli.sessions:list_sessions",
+                "List your tenant's open browser sessions, newest first.",
+            ),
+            "revoke": ("docrail.cli.sessions:revoke", "End a browser session at once, in every process."),
+        },
+    ),
     "quota": (
         "See and change how much tenants and API keys may use.",
         {

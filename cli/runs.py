@@ -40,7 +40,8 @@ def list_runs(
     page = ask_api(api, "GET", "/v1/runs", params={**wanted, "limit": limit})
     complain_of_unmatched(page, "run")
     headings = {"run": ID, "v": NUMBER, "status": STATUS, "attempts": NUMBER, "started": ID, "took": NUMBER}
-    return Printout(page["runs"], [Listing(headings, map(_row, page["runs"])), *older(page)])
+    unreadable = [f"{run['run_id']}: {run['unreadable']}" for run in page["runs"] if run["unreadable"]]
+    return Printout(page["runs"], [Listing(headings, map(_row, page["runs"])), *unreadable, *older(page)])
 
 
 def pause(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
@@ -97,7 +98,8 @@ def abort(
 def _row(run: dict[str, Json]) -> list[str]:
     status = f"{run['status']}{', overdue' if run['overdue'] else ''}"
     attempts = str(run["attempts"]) if run["attempts"] > 1 else ""
-    return [run["run_id"], str(run["version"]), status, attempts, _utc(run["started_at"]), _took(run)]
+    version = "?" if run["version"] is None else str(run["version"])
+    return [run["run_id"], version, status, attempts, _utc(run["started_at"]), _took(run)]
 
 
 def _utc(text: str) -> str:

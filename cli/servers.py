@@ -198,7 +198,8 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
 def addresses(stack: Stack, data_dir: Path) -> list[str]:
     """Return the lines that show a person where everything is."""
     return [
-        f"  API          {stack.api_url}  (what it offers: {stack.api_url}/docs)",
+        f"  Console      {stack.api_url}",
+        f"  API          {stack.api_url}/v1  (what it offers: {stack.api_url}/docs)",
         f"  Temporal UI  {stack.temporal.ui_url}",
         f"  Temporal     {stack.temporal.address}",
         f"  PostgreSQL   {stack.environment['DOCRAIL_DATABASE_URL']}",

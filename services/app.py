@@ -14,6 +14,7 @@ from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
 from docrail.handlers import Catalogue, Handler
+from docrail.services.access.failed_sign_ins import FailedSignIns
 from docrail.services.callback_urls import CallbackKeys
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
@@ -49,6 +50,9 @@ class App:
     """The open resources of one process. Both clients connect on first use and reconnect automatically."""
 
     db: asyncpg.Pool
+    credentials: asyncpg.Pool
+    """For keys and sessions, whose tenant is not known before. Its sessions see all tenants' rows and stay like that: a
+    change of role makes PostgreSQL plan a session's statements again."""
     temporal: "Client"
     blobs: BlobStore
     values: ValueStore
@@ -67,6 +71,9 @@ class App:
     processes: LimitedProcesses | None = None
     """Limited processes for costly checks; None: they run in threads."""
     quotas: Quotas = field(default_factory=Quotas)
+    failed_sign_ins: FailedSignIns = field(default_factory=FailedSignIns)
+    prepared_tenants: set[str] = field(default_factory=set)
+    """Tenants that are known to have the shipped definitions."""
 
 
 ANSWER_SECONDS = 3.0

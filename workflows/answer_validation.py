@@ -50,7 +50,7 @@ def check_answer(
         raise ApplicationError(f"{step_id} is {status}", status, type=WRONG_STATE, non_retryable=True)
     if human and _asks_about_document(human, request):
         _check_sender(step_id, status)
-    if human and (why := refusal(human, given.by, request.started_by)):
+    if human and (why := refusal(human, given, request.starters)):
         raise ApplicationError(why, type=NOT_ALLOWED, non_retryable=True)
     try:
         inputs.check_answer((human.form if human else wait and wait.accept) or {}, given.value)

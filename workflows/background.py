@@ -1,4 +1,4 @@
-"""Finish every minute, once for the whole fleet, the work that a failed process has left."""
+"""Finish every minute, once for the whole fleet, the work that a failed process has left, and forget old events."""
 
 import asyncio
 from datetime import timedelta
@@ -6,7 +6,14 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from docrail.workflows.contract.names import ANSWER_RUNS, BACKGROUND_TYPE, FILE_REVIEWED, START_DOCUMENTS, START_EXPORTS
+from docrail.workflows.contract.names import (
+    ANSWER_RUNS,
+    BACKGROUND_TYPE,
+    FILE_REVIEWED,
+    FORGET_EVENTS,
+    START_DOCUMENTS,
+    START_EXPORTS,
+)
 
 LONGEST, HEARTBEAT = timedelta(minutes=3), timedelta(minutes=1)
 
@@ -21,7 +28,8 @@ class BackgroundTasks:
     @workflow.run
     async def run(self) -> None:
         """Run the tasks concurrently. Raises the first failure once all have ended."""
-        tasks = [_run(START_DOCUMENTS), _run(ANSWER_RUNS), _run(FILE_REVIEWED, HEARTBEAT), _run(START_EXPORTS)]
+        names = (START_DOCUMENTS, ANSWER_RUNS, START_EXPORTS, FORGET_EVENTS)
+        tasks = [*map(_run, names), _run(FILE_REVIEWED, HEARTBEAT)]
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome

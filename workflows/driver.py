@@ -175,13 +175,13 @@ class Driver:
         kept = self._first_request.resumed if self._is_kept else None
         return whole_or_piece(kept or save(self.plan, self.state), piece)
 
-    def check_answer(self, step_id: str, answer: Json, by: str) -> None:
-        """Check that a step accepts this answer now, from `by`.
+    def check_answer(self, step_id: str, answer: Answer) -> None:
+        """Check that a step accepts this answer now.
 
         Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, InvalidValue).
         """
         coming = [event.answer for event in self._inbox if isinstance(event, Answered) and event.step == step_id]
-        check_answer(self.plan, self.state, self._request, step_id, Answer(answer, by), coming=coming)
+        check_answer(self.plan, self.state, self._request, step_id, answer, coming=coming)
 
     def answer(self, step_id: str, answer: Answer) -> None:
         """Give a step its answer, which was checked before. The first one counts."""

@@ -1,4 +1,4 @@
-"""Run scheduled maintenance: compact each tenant's lake every night, then delete expired files.
+"""Run scheduled maintenance: compact each tenant's lake every night, then delete expired files and rows.
 
 On a schedule of its own, also look for review items that used much of their SLA, and notify people.
 """
@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
 
 LIST_TENANTS, LOOK_AFTER_TENANT = "list_lake_tenants", "look_after_lake"
 
-REMOVE_VALUES, REMOVE_ORIGINALS = "remove_old_values", "remove_old_originals"
+REMOVE_VALUES, REMOVE_ORIGINALS, REMOVE_ROWS = "remove_old_values", "remove_old_originals", "remove_expired_rows"
 """The activities. They are not in the catalogue: no definition names them."""
 
 HEARTBEAT = timedelta(seconds=60)
@@ -72,7 +72,8 @@ async def _look_after(tenant_id: str, report: MaintenanceReport) -> MaintenanceR
 
 
 async def _remove(report: MaintenanceReport) -> MaintenanceReport:
-    for activity, field in ((REMOVE_VALUES, "removed_values"), (REMOVE_ORIGINALS, "removed_originals")):
+    removals = {REMOVE_VALUES: "removed_values", REMOVE_ORIGINALS: "removed_originals", REMOVE_ROWS: "removed_rows"}
+    for activity, field in removals.items():
         try:
             report = report.model_copy(update={field: await _ask(activity, result_type=int)})
         except ActivityError as error:

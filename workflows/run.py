@@ -16,8 +16,10 @@ with workflow.unsafe.imports_passed_through():
     )
     from docrail.dag.engine.state import Answer
     from docrail.dag.explain.explain import facts_of_run
+    from docrail.dag.explain.progress import progress_of
     from docrail.dag.explain.report import RunReport, for_outer
-    from docrail.dag.language.statuses import RunStatus
+    from docrail.dag.explain.step_data import input_of, items_of
+    from docrail.dag.language.statuses import RunStatus, StepStatus
     from docrail.dag.values.json_values import Json
     from docrail.workflows.contract.names import (
         ABORT,
@@ -25,12 +27,15 @@ with workflow.unsafe.imports_passed_through():
         EXPLAIN,
         OUTPUT,
         PAUSE,
+        PROGRESS,
         RESOLVE,
         RESUME,
         RUN_FAILED,
         SAVED,
         STATE,
         STATUS,
+        STEP_INPUT,
+        STEP_ITEMS,
         WORKFLOW_TYPE,
         WRONG_STATE,
         RunRequest,
@@ -100,6 +105,27 @@ class Run:
         facts = facts_of_run(driver.plan, driver.state, run_id, step_id=step_id, after=after, limit=limit)
         return facts.model_dump(mode="json", exclude_defaults=True)
 
+    @workflow.query(name=PROGRESS)
+    def progress(self) -> Json:
+        """Return a RunProgress without default values."""
+        return progress_of(self._driver.plan, self._driver.state).model_dump(mode="json", exclude_defaults=True)
+
+    @workflow.query(name=STEP_INPUT)
+    def step_input(self, step_id: str, key: str | None = None) -> Json:
+        """Return the input of a step, or of an item of its list; null if there is no such step."""
+        plan, state = self._driver.plan, self._driver.state
+        return input_of(plan, state, step_id, key).model_dump(mode="json") if step_id in plan.index else None
+
+    @workflow.query(name=STEP_ITEMS)
+    def step_items(self, step_id: str, status: str | None = None, after: int = -1, limit: int = 100) -> Json:
+        """Return a page of the items of a step's list without default values; null if there is no such step."""
+        plan, state = self._driver.plan, self._driver.state
+        if step_id not in plan.index:
+            return None
+        wanted = None if status is None else StepStatus(status)
+        found = items_of(plan, state, step_id, status=wanted, after=after, limit=limit)
+        return found.model_dump(mode="json", exclude_defaults=True)
+
     @workflow.signal(name=PAUSE, description="Start no more steps until resumed")
     def signal_pause(self) -> None:
         """Pause as soon as a worker is available."""
@@ -149,21 +175,21 @@ class Run:
     def signal_answer(self, step_id: str, answer: Json, by: str = "") -> None:
         """Answer as soon as a worker is available. A signal cannot be refused, so an invalid one is dropped."""
         try:
-            self._driver.check_answer(step_id, answer, by)
+            self._driver.check_answer(step_id, Answer(answer, by))
         except ApplicationError as error:
             workflow.logger.warning("an answer was dropped: %s", error.message)
         else:
             self._driver.answer(step_id, Answer(answer, by))
 
     @workflow.update(name=ANSWER, description="Answer a waiting step; the first answer that it accepts counts")
-    async def answer(self, step_id: str, answer: Json, by: str = "") -> RunStatus:
-        """Answer and return the run's status."""
-        self._driver.answer(step_id, Answer(answer, by))
+    async def answer(self, step_id: str, answer: Json, by: str = "", known_to: str = "") -> RunStatus:
+        """Answer and return the run's status. `known_to`: who else knows the key of `by`."""
+        self._driver.answer(step_id, Answer(answer, by, known_to))
         return await self._settled()
 
     @answer.validator
-    def _may_answer(self, step_id: str, answer: Json, by: str = "") -> None:
-        self._driver.check_answer(step_id, answer, by)
+    def _may_answer(self, step_id: str, answer: Json, by: str = "", known_to: str = "") -> None:
+        self._driver.check_answer(step_id, Answer(answer, by, known_to))
 
     @workflow.update(name=RESOLVE, description="Say what becomes of a parked step: retry, skip or output")
     async def resolve(self, step_id: str, kind: str, value: Json = None, by: str = "") -> RunStatus:

@@ -1,14 +1,18 @@
-"""Activities that complete the work of processes that died. Definitions cannot name them."""
+"""Activities of every minute: they complete the work of processes that died, and forget old events.
+
+Definitions cannot name them.
+"""
 
 from collections.abc import Awaitable, Callable
 
 from temporalio import activity
 
 from docrail.services.app import App
+from docrail.services.events.service import forget_events
 from docrail.services.exports.service import start_waiting_exports
 from docrail.services.intake.service import start_waiting_documents
 from docrail.services.reviews.run_answers import answer_waiting_runs
-from docrail.workflows.contract.names import ANSWER_RUNS, START_DOCUMENTS, START_EXPORTS
+from docrail.workflows.contract.names import ANSWER_RUNS, FORGET_EVENTS, START_DOCUMENTS, START_EXPORTS
 
 
 def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
@@ -29,4 +33,8 @@ def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
     async def start_exports() -> int:
         return await start_waiting_exports(app)
 
-    return [start_documents, answer_runs, start_exports]
+    @activity.defn(name=FORGET_EVENTS)
+    async def forget() -> int:
+        return await forget_events(app.db)
+
+    return [start_documents, answer_runs, start_exports, forget]

@@ -14,7 +14,7 @@ from temporalio.client import Client
 from docrail.activities.heartbeat import beating
 from docrail.adapters.postgres.tenants import all_tenants
 from docrail.adapters.store.folders import Folder
-from docrail.services.maintenance.retention import remove_originals, remove_values
+from docrail.services.maintenance.retention import remove_expired_rows, remove_originals, remove_values
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import Compacted, LookedAfter
 
@@ -44,9 +44,15 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
         tools.metrics.removed.labels("lake").inc(done.removed)
         return done
 
+    @activity.defn(name="remove_expired_rows")
+    async def remove_rows() -> int:
+        with beating(BEAT_SECONDS, activity.heartbeat), all_tenants():
+            return await remove_expired_rows(tools.db)
+
     return [
         list_lake_tenants,
         look_after_lake,
+        remove_rows,
         _removal(tools, "value", remove_values),
         _removal(tools, "original", remove_originals),
     ]

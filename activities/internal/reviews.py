@@ -15,7 +15,7 @@ from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import Json, digest, shortened
 from docrail.services.documents.service import load_document
 from docrail.services.reviews.models import CLOSED, DECIDED, ESCALATED, FIRST, PersonsDecision, StepEnd, StepQuestion
-from docrail.services.reviews.service import ask, close, record_person
+from docrail.services.reviews.questions import ask, close, record_person
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import DecisionCall, ReviewCall, ReviewEnd
 
@@ -75,7 +75,9 @@ async def _ask(db: asyncpg.Pool, call: ReviewCall, band: int) -> None:
 async def _keep(db: asyncpg.Pool, call: DecisionCall) -> None:
     at = dt.datetime.fromtimestamp(call.decided_at, dt.UTC)
     by = call.by.replace("\0", "")
-    made = PersonsDecision(by, at.isoformat(), digest(call.decision), _storable(call.decision), call.number)
+    made = PersonsDecision(
+        by, at.isoformat(), digest(call.decision), _storable(call.decision), call.number, call.known_to
+    )
     await record_person(db, call.tenant_id, call.run_id, call.step_id, asked_at=call.asked_at, made=made)
 
 

@@ -88,6 +88,19 @@ async def transaction(pool: asyncpg.Pool) -> AsyncIterator[PoolConnectionProxy]:
         yield connection
 
 
+MOST_DELETED = 5000
+"""Rows that one DELETE removes, so that it neither takes long nor holds many locks."""
+
+
+async def delete_all(db: Database, statement: str, *values: object) -> int:
+    """Repeat a DELETE of at most $1 rows until none are left, and return how many it deleted. Not in a transaction."""
+    deleted = last = int((await db.execute(statement, MOST_DELETED, *values)).split()[-1])
+    while last == MOST_DELETED:
+        last = int((await db.execute(statement, MOST_DELETED, *values)).split()[-1])
+        deleted += last
+    return deleted
+
+
 async def _prepare(connection: asyncpg.Connection) -> None:
     for type_name in ("json", "jsonb"):
         await connection.set_type_codec(type_name, encoder=_encode, decoder=json.loads, schema="pg_catalog")

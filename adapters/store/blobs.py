@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import datetime as dt
+import errno
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -19,6 +21,9 @@ from docrail.adapters.store.renewal import Turn, no_turns
 
 RENEWED_AFTER = dt.timedelta(days=1)
 """Age at which a repeated put rewrites the file: files that have not been put for long may be deleted."""
+
+LEAST_FREE_BYTES = 50 * 2**20
+"""Below it a disk counts as full: two uploads of the largest size."""
 
 COPY_PREFIX = "docrail-copy-"
 """Names of the folders with local copies of blobs, next to other temporary files."""
@@ -57,6 +62,16 @@ class BlobStore:
     def __init__(self, place: Path | Folder, turn: Turn = no_turns) -> None:
         self.folder = as_folder(place)
         self._turn = turn
+        self._probing: asyncio.Task[None] | None = None
+
+    async def probe(self) -> None:
+        """Return if blobs can be stored. Concurrent calls share one look: a volume that hangs holds one thread.
+
+        Raises: OSError (disk full, not writable, S3 unavailable).
+        """
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.create_task(asyncio.to_thread(self._probe))
+        await asyncio.shield(self._probing)
 
     async def put(self, data: bytes) -> BlobRef:
         """Store `data`, durable on return. Existing bytes are not rewritten within a day.
@@ -90,6 +105,18 @@ class BlobStore:
             copy = Path(folder) / sha256
             await asyncio.to_thread(copy.write_bytes, data)
             yield copy
+
+    def _probe(self) -> None:
+        place = blob_path("0" * 64)
+        path = self.folder.local_path(place)
+        if path is None:
+            self.folder.stat(place)
+            return
+        folder = next(parent for parent in path.parents if parent.exists())
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, "not writable")
+        if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+            raise OSError(errno.ENOSPC, "full")
 
     def _offer(self, data: bytes) -> tuple[BlobRef, bool]:
         """Return the reference of the bytes, and whether they are stored now and need no rewrite."""

@@ -64,6 +64,8 @@ class Answer:
 
     value: Json
     by: str = ""
+    known_to: str = ""
+    """Whoever else knows the key with which it was given: they count as one person. Empty: no one else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Decision:
     by: str
     value: Json
     number: int
+    known_to: str = ""
+    """As that of Answer."""
 
 
 @dataclass(slots=True)

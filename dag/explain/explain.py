@@ -201,6 +201,7 @@ def _wait(scope: RunScope, step: Step) -> facts.WaitPart:
     """Return what a step waits for, or has waited for."""
     state = scope.run.steps[step.index]
     waits, human = step.definition.wait, step.definition.human
+    asked_of = None if human is None else human.assignees
     seconds = _seconds(scope, step)
     rule = (waits.on_timeout if waits else None) or (human.on_timeout if human else None)
     escalates = human is not None and rule is not None and rule.escalate_to is not None and seconds is not None
@@ -209,6 +210,8 @@ def _wait(scope: RunScope, step: Step) -> facts.WaitPart:
         waits_for="human" if waits is None else str(waits.for_),
         asks=_question(scope, step),
         queue=None if human is None else human.queue,
+        group=None if asked_of is None else asked_of.group,
+        not_the_submitter=asked_of is not None and asked_of.not_the_submitter,
         since=state.started_at,
         until=None if seconds is None else since + seconds * (1 + escalates),
         escalates_at=since + seconds if escalates and seconds is not None else None,

@@ -110,6 +110,10 @@ class WaitPart(Part):
     asks: str | None = None
     """The question to people; None if there is none, or if the values it reads are no longer available."""
     queue: str | None = None
+    group: str | None = None
+    """The group of people that the question is for; anyone with the permission to review may decide."""
+    not_the_submitter: bool = False
+    """Whether the person who started the run may not decide."""
     since: float | None = None
     until: float | None = None
     escalates_at: float | None = None

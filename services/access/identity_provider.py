@@ -5,6 +5,7 @@ they could approve a document twice. So the first name that is seen with a `sub`
 """
 
 import contextlib
+import datetime as dt
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from docrail.dag.values.json_values import Json
 from docrail.services.access import repository
 from docrail.services.access.models import Method, Principal
 from docrail.services.access.oidc import SUBJECT, ClaimMapping, person_of
-from docrail.services.errors import NotAdmitted, Unauthenticated, Unavailable
+from docrail.services.errors import Claimed, NotAdmitted, Unauthenticated, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,8 @@ class IdentityProvider:
 
     issuer: Issuer
     mapping: ClaimMapping
+    session_lifetime: dt.timedelta
+    """How long a session keeps the roles of its sign-in: what the provider takes away later, counts after that time."""
 
     async def verify(self, db: asyncpg.Pool, token: str) -> Principal:
         """Return the principal of an access token. Raises: Unauthenticated, NotAdmitted, Unavailable."""
@@ -57,7 +60,7 @@ class IdentityProvider:
             name = await repository.bind_name(db, person.tenant_id, person.issuer, person.subject, person.name)
         if name is None:
             log.warning("%r is not admitted: the name %r belongs to another sub", person.subject, person.name)
-            raise NotAdmitted
+            raise NotAdmitted(Claimed(person.tenant_id, person.name))
         return Principal(person.tenant_id, name, person.scopes, method)
 
 

@@ -49,6 +49,13 @@ class Principal:
     method: Method = Method.INTERNAL
     key_id: str | None = None
     """The API key that authenticated the request, or opened its session."""
+    known_to: str | None = None
+    """Whoever got the secret of that key over HTTP, as its creator does; None: it was made on the server's machine."""
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Return the names that the caller counts as where two people must act: whoever knows a key can use it."""
+        return frozenset({self.name, self.known_to or self.name})
 
 
 TENANT_PATTERN = "^[a-z0-9][a-z0-9_-]{0,62}$"
@@ -126,6 +133,9 @@ class Key:
     """What its holder may do."""
     created_by: str
     """Who created it."""
+    known_to: str | None
+    """Who got its present secret over HTTP: where two people must act, that person and the key's holder are one. Null
+    if it was made on the server's machine."""
     created_at: dt.datetime
     """When it was created."""
     expires_at: dt.datetime | None

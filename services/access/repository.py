@@ -5,22 +5,22 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from docrail.adapters.postgres.pool import Database
+from docrail.adapters.postgres.pool import Database, delete_all
 from docrail.services.access.models import Key, Method, Principal, Scope, Session
 
 INSERT_KEY = """
-INSERT INTO api_keys (key_id, tenant_id, name, scopes, secret_sha256, created_by, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO api_keys (key_id, tenant_id, name, scopes, secret_sha256, created_by, known_to, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 RETURNING *"""
 
 LOCK_FIRST = "SELECT pg_advisory_xact_lock(7234302, 1)"
 
-TENANTS = "SELECT DISTINCT tenant_id FROM api_keys ORDER BY tenant_id"
+TENANTS = "SELECT tenant_id FROM api_keys UNION SELECT tenant_id FROM people ORDER BY tenant_id"
 
 HAS_KEYS = "SELECT EXISTS (SELECT FROM api_keys)"
 
 LOAD_SECRETS = """
-SELECT key_id, tenant_id, name, scopes, secret_sha256, previous_sha256, expires_at, revoked_at,
+SELECT key_id, tenant_id, name, scopes, known_to, secret_sha256, previous_sha256, expires_at, revoked_at,
        previous_until > now() AS takes_previous,
        revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) AS is_valid,
        last_used_at IS NULL OR last_used_at < now() - interval '1 minute' AS is_use_due
@@ -43,7 +43,8 @@ LOAD_KEY = "SELECT * FROM api_keys WHERE key_id = $1 AND tenant_id = $2 FOR UPDA
 
 ROTATE_KEY = """
 UPDATE api_keys
-   SET previous_sha256 = secret_sha256, previous_until = now() + $3::interval, secret_sha256 = $2, rotated_at = now()
+   SET previous_sha256 = secret_sha256, previous_until = now() + $3::interval, secret_sha256 = $2, rotated_at = now(),
+       known_to = $4
  WHERE key_id = $1
 RETURNING *"""
 
@@ -57,7 +58,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval)"""
 
 # A session ends with its key.
 LOAD_SESSION = """
-SELECT session_id, s.tenant_id, s.name, s.scopes, s.key_id,
+SELECT session_id, s.tenant_id, s.name, s.scopes, s.key_id, k.known_to,
        s.rotated_at < now() - interval '1 hour' AND s.secret_sha256 = $1 AS is_rotation_due,
        last_seen_at < now() - interval '1 minute' AS is_use_due
   FROM sessions s LEFT JOIN api_keys k ON k.key_id = s.key_id
@@ -71,6 +72,8 @@ UPDATE sessions SET last_seen_at = now() WHERE session_id = $1 AND last_seen_at 
 ROTATE_SESSION = """
 UPDATE sessions SET previous_sha256 = secret_sha256, secret_sha256 = $2, rotated_at = now(), last_seen_at = now()
  WHERE session_id = $1 AND secret_sha256 = $3"""
+
+LOCK_SESSION = "SELECT * FROM sessions WHERE session_id = $1 AND tenant_id = $2 FOR UPDATE"
 
 REVOKE_SESSION = """
 UPDATE sessions SET revoked_at = coalesce(revoked_at, now()) WHERE session_id = $1 AND tenant_id = $2
@@ -88,12 +91,18 @@ SELECT * FROM sessions
  ORDER BY created_at DESC, session_id DESC
  LIMIT $3"""
 
+KNOWN_TO = (
+    "SELECT DISTINCT known_to FROM api_keys WHERE tenant_id = $1 AND name = $2 AND known_to IS NOT NULL ORDER BY 1"
+)
+
 LOAD_NAME = "SELECT name FROM people WHERE tenant_id = $1 AND issuer = $2 AND subject = $3"
 
 INSERT_NAME = """
 INSERT INTO people (tenant_id, issuer, subject, name) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"""
 
-DELETE_OLD_SESSIONS = "DELETE FROM sessions WHERE expires_at < now() - interval '30 days'"
+DELETE_OLD_SESSIONS = """
+DELETE FROM sessions WHERE session_id IN (
+       SELECT session_id FROM sessions WHERE expires_at < now() - interval '30 days' LIMIT $1)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +132,14 @@ class StoredSession:
 async def insert_key(
     db: Database, key_id: str, who: Principal, secret: bytes, *, created_by: str, expires_at: dt.datetime | None
 ) -> Key:
-    """Store a key by the hash of its secret."""
-    values = (key_id, who.tenant_id, who.name, _texts(who.scopes), secret, created_by, expires_at)
+    """Store the key of `who` by the hash of its secret."""
+    values = (key_id, who.tenant_id, who.name, _texts(who.scopes), secret, created_by, who.known_to, expires_at)
     return _key(await db.fetchrow(INSERT_KEY, *values))
+
+
+async def list_known_to(db: Database, tenant_id: str, name: str) -> list[str]:
+    """Return everyone who got the secret of a key of `name` over HTTP."""
+    return [row["known_to"] for row in await db.fetch(KNOWN_TO, tenant_id, name)]
 
 
 async def lock_first(db: Database) -> None:
@@ -134,7 +148,7 @@ async def lock_first(db: Database) -> None:
 
 
 async def list_tenants(db: Database) -> list[str]:
-    """Return the tenants that ever had a key, by name."""
+    """Return the tenants that ever had a key, or a person of an identity provider, by name."""
     return [row["tenant_id"] for row in await db.fetch(TENANTS)]
 
 
@@ -169,9 +183,9 @@ async def lock_key(db: Database, tenant_id: str, key_id: str) -> Key | None:
     return None if row is None else _key(row)
 
 
-async def rotate_key(db: Database, key_id: str, secret: bytes, overlap: dt.timedelta) -> Key:
+async def rotate_key(db: Database, key_id: str, secret: bytes, overlap: dt.timedelta, *, known_to: str | None) -> Key:
     """Give the key another secret; the present one is accepted for `overlap`."""
-    return _key(await db.fetchrow(ROTATE_KEY, key_id, secret, overlap))
+    return _key(await db.fetchrow(ROTATE_KEY, key_id, secret, overlap, known_to))
 
 
 async def revoke_key(db: Database, key_id: str, revoked_by: str) -> Key:
@@ -205,6 +219,12 @@ async def rotate_session(db: Database, session_id: str, new: bytes, old: bytes) 
     return bool((await db.execute(ROTATE_SESSION, session_id, new, old)).endswith(" 1"))
 
 
+async def lock_session(db: Database, tenant_id: str, session_id: str) -> Session | None:
+    """Return the tenant's session, locked until the transaction of `db` ends; None if there is none."""
+    row = await db.fetchrow(LOCK_SESSION, session_id, tenant_id)
+    return None if row is None else _session(row)
+
+
 async def revoke_session(db: Database, tenant_id: str, session_id: str) -> Session | None:
     """End the tenant's session and return it; None if there is none."""
     row = await db.fetchrow(REVOKE_SESSION, session_id, tenant_id)
@@ -221,9 +241,9 @@ async def list_sessions(db: Database, tenant_id: str, *, limit: int, after: str 
     return [_session(row) for row in await db.fetch(LIST_SESSIONS, tenant_id, after, limit)]
 
 
-async def delete_old_sessions(db: Database) -> None:
-    """Delete sessions that ended a month ago."""
-    await db.execute(DELETE_OLD_SESSIONS)
+async def delete_old_sessions(db: Database) -> int:
+    """Delete sessions that ended a month ago, and return how many."""
+    return await delete_all(db, DELETE_OLD_SESSIONS)
 
 
 async def bind_name(db: Database, tenant_id: str, issuer: str, subject: str, name: str) -> str | None:
@@ -241,7 +261,8 @@ def _texts(scopes: frozenset[Scope]) -> list[str]:
 
 
 def _principal(row: asyncpg.Record, method: Method) -> Principal:
-    return Principal(row["tenant_id"], row["name"], frozenset(map(Scope, row["scopes"])), method, row["key_id"])
+    scopes = frozenset(map(Scope, row["scopes"]))
+    return Principal(row["tenant_id"], row["name"], scopes, method, row["key_id"], row["known_to"])
 
 
 def _key(row: asyncpg.Record | None) -> Key:
@@ -252,6 +273,7 @@ def _key(row: asyncpg.Record | None) -> Key:
         name=row["name"],
         scopes=[Scope(scope) for scope in row["scopes"]],
         created_by=row["created_by"],
+        known_to=row["known_to"],
         created_at=row["created_at"],
         expires_at=row["expires_at"],
         rotated_at=row["rotated_at"],

@@ -18,6 +18,7 @@ import asyncpg
 from docrail.adapters.postgres.pool import Database, transaction
 from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.language.inputs import InputProblem
+from docrail.dag.values.json_values import Json
 from docrail.services.access import repository
 from docrail.services.access.models import (
     DEFAULT_TENANT,
@@ -25,6 +26,7 @@ from docrail.services.access.models import (
     RESERVED,
     TENANT_PATTERN,
     Key,
+    Method,
     NewKey,
     Principal,
     Scope,
@@ -32,7 +34,9 @@ from docrail.services.access.models import (
     person,
     system_principal,
 )
-from docrail.services.errors import InvalidInput, NotFound, Unauthenticated, WrongState
+from docrail.services.audit.models import Act
+from docrail.services.audit.service import append_event
+from docrail.services.errors import Claimed, InvalidInput, NotFound, Unauthenticated, WrongState
 from docrail.services.paging import text_of
 
 PREFIX = "docrail_"
@@ -62,9 +66,10 @@ async def create_key(
     db: asyncpg.Pool, who: Principal, name: str, scopes: Iterable[Scope], expires_at: dt.datetime | None = None
 ) -> NewKey:
     """Create a key in the principal's tenant. Raises: InvalidInput."""
-    wanted = Principal(who.tenant_id, person(name), frozenset(scopes))
+    wanted = Principal(who.tenant_id, person(name), frozenset(scopes), known_to=_knower(who))
     _check(wanted, expires_at)
-    return await _insert(db, wanted, created_by=who.name, expires_at=expires_at)
+    async with transaction(db) as tx:
+        return await _insert(tx, wanted, by=who, expires_at=expires_at)
 
 
 async def create_first_key(db: asyncpg.Pool) -> NewKey | None:
@@ -78,11 +83,11 @@ async def create_first_key(db: asyncpg.Pool) -> NewKey | None:
             await repository.lock_first(tx)
             if await repository.has_keys(tx):
                 return None
-            return await _insert(tx, wanted, created_by=system_principal("").name, expires_at=None)
+            return await _insert(tx, wanted, by=system_principal(DEFAULT_TENANT), expires_at=None)
 
 
 async def list_tenants(db: asyncpg.Pool) -> list[str]:
-    """Return the tenants that ever had a key, by name."""
+    """Return the tenants that ever had a key, or a person of an identity provider, by name."""
     with all_tenants():
         return await repository.list_tenants(db)
 
@@ -107,7 +112,9 @@ async def rotate_key(db: asyncpg.Pool, who: Principal, key_id: str, overlap: dt.
             state = "revoked" if key.revoked_at is not None else "expired"
             raise WrongState("rotate", state, "key", advice="create another key")
         text, secret = _new_key(key_id)
-        return NewKey(text, await repository.rotate_key(tx, key_id, secret, overlap))
+        rotated = await repository.rotate_key(tx, key_id, secret, overlap, known_to=_knower(who))
+        await _record(tx, who, "key_rotated", rotated)
+        return NewKey(text, rotated)
 
 
 async def renew_key(db: asyncpg.Pool, who: Principal, key_id: str | None) -> NewKey:
@@ -121,23 +128,37 @@ async def renew_key(db: asyncpg.Pool, who: Principal, key_id: str | None) -> New
 async def revoke_key(db: asyncpg.Pool, who: Principal, key_id: str) -> Key:
     """Revoke a key, and end the sessions that it opened, in every process at once. Safe to repeat. Raises: NotFound."""
     async with transaction(db) as tx:
-        await _lock(tx, who, key_id)
-        return await repository.revoke_key(tx, key_id, who.name)
+        before = await _lock(tx, who, key_id)
+        revoked = await repository.revoke_key(tx, key_id, who.name)
+        if before.revoked_at is None:
+            await _record(tx, who, "key_revoked", revoked)
+        return revoked
+
+
+async def list_known_to(db: Database, tenant_id: str, name: str) -> list[str]:
+    """Return everyone who got the secret of a key of `name` over HTTP: where two people must act, they are one."""
+    return await repository.list_known_to(db, tenant_id, name)
 
 
 async def verify_key(db: asyncpg.Pool, text: str) -> Principal:
-    """Return the principal of an API key. Raises: Unauthenticated."""
+    """Return the principal of an API key. `db` is best a pool for credentials alone. Raises: Unauthenticated."""
     parts = _KEY.fullmatch(text)
     stored = None if parts is None else await _load_secrets(db, parts[1])
     if parts is None or stored is None or not _is_one_of(parts[2], stored.hashes):
-        raise Unauthenticated("the API key is not valid: create one with `docrail key create`")
+        claimed = None if stored is None else _claimed(stored.principal)
+        raise Unauthenticated("the API key is not valid: create one with `docrail key create`", claimed)
     if not stored.is_valid:  # only its holder learns this
         how = f"was revoked on {stored.revoked_at:%Y-%m-%d}" if stored.revoked_at else f"expired on {stored.expires_at}"
-        raise Unauthenticated(f"the API key {parts[1]} {how}: create another with `docrail key create`")
+        why = f"the API key {parts[1]} {how}: create another with `docrail key create`"
+        raise Unauthenticated(why, _claimed(stored.principal))
     if stored.is_use_due:
-        with of_tenant(stored.principal.tenant_id):
+        with all_tenants():
             await repository.record_use(db, parts[1])
     return stored.principal
+
+
+def _claimed(who: Principal) -> Claimed:
+    return Claimed(who.tenant_id, who.name, who.key_id or "")
 
 
 async def _load_secrets(db: asyncpg.Pool, key_id: str) -> repository.StoredKey | None:
@@ -146,22 +167,25 @@ async def _load_secrets(db: asyncpg.Pool, key_id: str) -> repository.StoredKey |
         return await repository.load_secrets(db, key_id)
 
 
-async def open_session(db: asyncpg.Pool, who: Principal, *, issuer: str | None = None) -> str:
+async def open_session(
+    db: asyncpg.Pool, who: Principal, *, issuer: str | None = None, lifetime: dt.timedelta = SESSION_LIFETIME
+) -> str:
     """Open a browser session for an authenticated principal, and return the value of its cookie."""
     cookie, session_id = secrets.token_hex(32), f"ses_{secrets.token_hex(8)}"
     with of_tenant(who.tenant_id):
-        await repository.delete_old_sessions(db)
-        await repository.insert_session(db, session_id, who, _hash(cookie), issuer=issuer, lifetime=SESSION_LIFETIME)
+        await repository.insert_session(db, session_id, who, _hash(cookie), issuer=issuer, lifetime=lifetime)
     return cookie
+
+
+async def delete_old_sessions(db: Database) -> int:
+    """Delete the sessions of all tenants that ended a month ago, and return how many."""
+    return await repository.delete_old_sessions(db)
 
 
 async def verify_session(db: asyncpg.Pool, cookie: str) -> OpenedSession:
     """Return a session's principal by its cookie, which is replaced every hour of use. Raises: Unauthenticated."""
-    with all_tenants():  # whose session it is, is not known before
-        stored = await repository.load_session(db, _hash(cookie))
-    if stored is None:
-        raise Unauthenticated("the session has ended: sign in again")
-    with of_tenant(stored.principal.tenant_id):
+    stored = await _load_session(db, cookie)
+    with all_tenants():  # the pool of credentials has one role
         if stored.is_rotation_due:
             new = secrets.token_hex(32)
             if await repository.rotate_session(db, stored.session_id, _hash(new), _hash(cookie)):
@@ -169,6 +193,20 @@ async def verify_session(db: asyncpg.Pool, cookie: str) -> OpenedSession:
         if stored.is_use_due:
             await repository.record_seen(db, stored.session_id)
     return OpenedSession(stored.principal)
+
+
+async def check_session(db: asyncpg.Pool, cookie: str) -> Principal:
+    """Return a session's principal. The cookie stays, for an answer that has begun. Raises: Unauthenticated."""
+    return (await _load_session(db, cookie)).principal
+
+
+async def _load_session(db: asyncpg.Pool, cookie: str) -> repository.StoredSession:
+    """Return a valid session, whose tenant is not known before. Raises: Unauthenticated."""
+    with all_tenants():
+        stored = await repository.load_session(db, _hash(cookie))
+    if stored is None:
+        raise Unauthenticated("the session has ended: sign in again")
+    return stored
 
 
 async def end_session(db: asyncpg.Pool, cookie: str) -> None:
@@ -188,9 +226,14 @@ async def list_sessions(
 
 async def revoke_session(db: asyncpg.Pool, who: Principal, session_id: str) -> Session:
     """End a session of the tenant. Safe to repeat. Raises: NotFound."""
-    found = await repository.revoke_session(db, who.tenant_id, session_id)
-    if found is None:
-        raise NotFound("session", session_id)
+    async with transaction(db) as tx:
+        before = await repository.lock_session(tx, who.tenant_id, session_id)
+        found = await repository.revoke_session(tx, who.tenant_id, session_id)
+        if before is None or found is None:
+            raise NotFound("session", session_id)
+        if before.revoked_at is None:
+            facts: dict[str, Json] = {"session_id": session_id, "name": found.name}
+            await append_event(tx, who.tenant_id, Act(who.name, "session_ended", None, None, facts))
     return found
 
 
@@ -214,12 +257,24 @@ def _check(wanted: Principal, expires_at: dt.datetime | None) -> None:
         raise InvalidInput(problems)
 
 
-async def _insert(db: Database, wanted: Principal, *, created_by: str, expires_at: dt.datetime | None) -> NewKey:
+def _knower(who: Principal) -> str | None:
+    """Return the person who learns a secret that `who` gets; None on the server's machine, where all is open anyway."""
+    return None if who.method is Method.INTERNAL else who.known_to or who.name
+
+
+async def _insert(tx: Database, wanted: Principal, *, by: Principal, expires_at: dt.datetime | None) -> NewKey:
     key_id = secrets.token_hex(8)
     text, secret = _new_key(key_id)
-    return NewKey(
-        text, await repository.insert_key(db, key_id, wanted, secret, created_by=created_by, expires_at=expires_at)
-    )
+    key = await repository.insert_key(tx, key_id, wanted, secret, created_by=by.name, expires_at=expires_at)
+    await _record(tx, by, "key_created", key)
+    return NewKey(text, key)
+
+
+async def _record(tx: Database, who: Principal, act: str, key: Key) -> None:
+    """Add an act on a key to the audit log. Comes last: it locks the tenant's log."""
+    until = None if key.expires_at is None else key.expires_at.isoformat()
+    facts: dict[str, Json] = {"key_id": key.key_id, "name": key.name, "scopes": [*key.scopes], "expires_at": until}
+    await append_event(tx, key.tenant, Act(who.name, act, None, None, facts))
 
 
 async def _lock(tx: Database, who: Principal, key_id: str) -> Key:

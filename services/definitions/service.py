@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +12,8 @@ import asyncpg
 
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.postgres.tenants import of_tenant
+from docrail.dag.engine.plan import plan_of
+from docrail.dag.explain.graph import Graph, graph_of
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import diff
 from docrail.dag.language.inputs import InputProblem
@@ -150,6 +152,12 @@ async def load(app: App, principal: Principal, ref: str, version: int | None = N
     return await _load(app, principal, _checked_ref(ref, version), key=None)
 
 
+async def draw(app: App, principal: Principal, ref: str, version: int | None, wanted: Sequence[str]) -> Graph:
+    """Return the drawing of a version with the `wanted` groups of steps open. Raises: as `load`."""
+    stored = await load(app, principal, ref, version)
+    return await asyncio.to_thread(lambda: graph_of(plan_of(stored.body), wanted))
+
+
 async def resolve(
     app: App, principal: Principal, ref: DefinitionRef, version: int | None = None, *, key: str
 ) -> StoredDefinition:
@@ -234,20 +242,32 @@ async def publish_shipped(app: Registry, tenant_id: str = DEFAULT_TENANT) -> lis
         return [await _publish_shipped(app, owner, text) for text in texts]
 
 
-async def list_missing(app: App) -> list[str]:
-    """Return the ids of shipped definitions that are not published for the default tenant."""
-    with of_tenant(DEFAULT_TENANT):
+async def list_missing(app: App, tenant_id: str = DEFAULT_TENANT) -> list[str]:
+    """Return the ids of shipped definitions that are not published for the tenant."""
+    with of_tenant(tenant_id):
         return [
             path.stem
             for path in shipped_files()
-            if not await repository.list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
+            if not await repository.list_versions(app.db, tenant_id, path.stem, limit=1)
         ]
+
+
+async def prepare_tenant(app: App, tenant_id: str) -> None:
+    """Publish the shipped definitions that a tenant lacks: if it has no keys, no command has done so.
+
+    Each process checks a tenant once.
+    """
+    if tenant_id in app.prepared_tenants:
+        return
+    if tenant_id != DEFAULT_TENANT and await list_missing(app, tenant_id):
+        await publish_shipped(app, tenant_id)
+    app.prepared_tenants.add(tenant_id)
 
 
 async def publish_release(
     database_url: str, catalogue: Mapping[str, Handler], resource_limits: Mapping[str, float]
 ) -> list[StoredDefinition]:
-    """Publish the shipped definitions for the default tenant and every tenant with keys.
+    """Publish the shipped definitions for the default tenant and every tenant with keys or people.
 
     Raises: as asyncpg does, InvalidDefinition.
     """

@@ -100,7 +100,17 @@ async def load_rows(db: Database, tenant_id: str, document_ids: Sequence[str]) -
 
 async def _write(app: App, export: Export, folder: Path, heartbeat: Heartbeat) -> tuple[Path, list[str]]:
     """Write the file; return it, and the ids of documents that are not in it."""
-    writer, done, missing = await asyncio.to_thread(open_writer, export, folder), 0, list[str]()
+    writer = await asyncio.to_thread(open_writer, export, folder)
+    try:
+        missing = await _write_pages(app, export, writer, heartbeat)
+    except Exception:
+        await asyncio.to_thread(writer.close)  # it holds open files
+        raise
+    return await _close(writer, heartbeat), missing
+
+
+async def _write_pages(app: App, export: Export, writer: Writer, heartbeat: Heartbeat) -> list[str]:
+    done, missing = 0, list[str]()
     async for ids in _pages(app, export):
         rows = await load_rows(app.db, export.tenant_id, ids)
         await asyncio.to_thread(writer.add, rows)
@@ -109,7 +119,7 @@ async def _write(app: App, export: Export, folder: Path, heartbeat: Heartbeat) -
         done += len(rows)
         await repository.note_done(app.db, export, done)
         heartbeat()
-    return await _close(writer, heartbeat), missing
+    return missing
 
 
 async def _close(writer: Writer, heartbeat: Heartbeat) -> Path:

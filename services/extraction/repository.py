@@ -6,7 +6,7 @@ another attempt takes over. Times are the database's: workers' clocks differ.
 
 from dataclasses import dataclass
 
-from docrail.adapters.postgres.pool import Database
+from docrail.adapters.postgres.pool import Database, delete_all
 from docrail.dag.values.json_values import Json
 
 REMOVED_AT_ONCE = 20
@@ -50,6 +50,12 @@ DELETE FROM reading_leases
           FOR UPDATE SKIP LOCKED)"""
 
 
+DELETE_FORGOTTEN = """
+DELETE FROM reading_leases WHERE (tenant_id, work_key) IN (
+       SELECT tenant_id, work_key FROM reading_leases WHERE expires_at < now() - make_interval(secs => $2) LIMIT $1)
+   AND expires_at < now() - make_interval(secs => $2)"""
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A tenant's unit of work and the attempt that wants it. `holder` is unique per attempt."""
@@ -79,6 +85,11 @@ async def claim_lease(db: Database, lease: Lease, seconds: float) -> Claim:
     if row["mine"]:
         await db.execute(REMOVE_FORGOTTEN, lease.tenant_id, KEPT_SECONDS, REMOVED_AT_ONCE)
     return Claim(**row)
+
+
+async def delete_forgotten_leases(db: Database) -> int:
+    """Delete all tenants' leases that no one renewed or released, and return how many."""
+    return await delete_all(db, DELETE_FORGOTTEN, KEPT_SECONDS)
 
 
 async def renew_lease(db: Database, lease: Lease, seconds: float) -> None:

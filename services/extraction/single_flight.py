@@ -9,8 +9,17 @@ from typing import TypeVar
 
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, Database, StorageError
-from docrail.services.extraction.repository import Claim, Lease, claim_lease, release_lease, renew_lease
+from docrail.services.extraction.repository import (
+    Claim,
+    Lease,
+    claim_lease,
+    delete_forgotten_leases,
+    release_lease,
+    renew_lease,
+)
 from docrail.services.metrics import Metrics
+
+__all__ = ["BeingReadError", "delete_forgotten_leases", "find_or_claim", "renewing"]
 
 LEASE_SECONDS = 30.0
 """How long the work of a dead worker is blocked."""

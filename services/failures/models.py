@@ -6,9 +6,10 @@ from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from docrail.dag.engine.retry import Edit
-from docrail.services.model_config import Hidden
+from docrail.services.model_config import SHOWN, Hidden
 from docrail.services.paging import Unmatched
 from docrail.services.runs.models import OperatorAction
 
@@ -57,6 +58,7 @@ class LetterFilter:
     status: StatusFilter = StatusFilter.OPEN
     view: View = View.ACTIONABLE
     failed_before: dt.datetime | None = None
+    step_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class StoredLetter:
     error_message: str
     retryable: Annotated[bool, Field(description="whether the error may pass by itself")]
     attempts: int
+    failed_again: Annotated[int, Field(description="how often it failed again after a person had it tried again")]
     failed_at: dt.datetime
     reported_at: Hidden[dt.datetime]
     resolution: Resolved | None
@@ -97,6 +100,46 @@ class ClassCount:
     retryable: int
     oldest: dt.datetime
     newest: dt.datetime
+
+
+@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
+class LetterGroup:
+    """The letters of one step of a definition that failed with one class of error."""
+
+    error_type: str
+    """The error's class."""
+    definition_id: str
+    """Id of the definition."""
+    step_id: str
+    """Id of the step."""
+    letters: int
+    """How many letters."""
+    parked: int
+    """How many of them wait for a person in a run that has not ended."""
+    retryable: int
+    """How many of them may pass without a change."""
+    failed_again: int
+    """How many of them failed again after a person had them tried again."""
+    runs: int
+    """In how many runs."""
+    oldest: dt.datetime
+    """When the first of them failed."""
+    newest: dt.datetime
+    """When the latest of them failed."""
+    message: str
+    """The message of the latest error."""
+
+
+@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
+class LetterGroups:
+    """Letters by error class and step, the largest group first."""
+
+    groups: list[LetterGroup]
+    """The groups; at most the number requested."""
+    letters: int
+    """How many letters match in all."""
+    allowed: bool
+    """Whether the caller may resolve them."""
 
 
 _UNMATCHED = Field(description="if there are no letters: filters whose value no letter has")

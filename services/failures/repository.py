@@ -8,12 +8,19 @@ import asyncpg
 
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.language.statuses import StepStatus
-from docrail.services.failures.models import ClassCount, LetterFilter, LetterStatus, Resolved, StoredLetter
+from docrail.services.failures.models import ClassCount, LetterFilter, LetterGroup, LetterStatus, Resolved, StoredLetter
 from docrail.workflows.contract.messages import DeadLetter
 
 _COLUMNS = """
 run_id, step_id, definition_id, version, handler, document_id, status, error_type, error_message, retryable, attempts,
-failed_at, reported_at, resolution, resolved_by, resolved_at"""
+failed_again, failed_at, reported_at, resolution, resolved_by, resolved_at"""
+
+# A failure after a retry: of a resolved step, of a parked one that is parked anew, or of one that ended before.
+_FAILED_AGAIN = """
+(dead_letters.failed_again + CASE
+    WHEN dead_letters.status = 'resolved' AND dead_letters.resolution = 'retry' THEN 1
+    WHEN dead_letters.status = excluded.status THEN 1
+    ELSE 0 END)"""
 
 # A report counts if it is newer than all before it. Of two reports at the same time, the end of a parked step's wait is
 # the later one. So late or repeated writes change nothing and reopen nothing that was resolved.
@@ -29,8 +36,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)
 ON CONFLICT (tenant_id, run_id, step_id) DO UPDATE
    SET version = excluded.version, handler = excluded.handler, status = excluded.status,
        error_type = excluded.error_type, error_message = excluded.error_message, retryable = excluded.retryable,
-       attempts = excluded.attempts, failed_at = excluded.failed_at, reported_at = excluded.reported_at,
-       resolution = NULL, resolved_by = NULL, resolved_at = NULL
+       attempts = excluded.attempts, failed_again = {_FAILED_AGAIN}, failed_at = excluded.failed_at,
+       reported_at = excluded.reported_at, resolution = NULL, resolved_by = NULL, resolved_at = NULL
  WHERE {_IS_NEWER}"""
 
 RECORD_RESOLVED = """
@@ -72,17 +79,18 @@ tenant_id = $1
    AND ($4::text IS NULL OR handler = $4)
    AND ($5::text = 'all' OR ($5 = 'open') = (status <> 'resolved'))
    AND ($6::text = 'all' OR ($6 = 'retryable') = (retryable AND status <> 'parked'))
-   AND ($7::timestamptz IS NULL OR failed_at < $7)"""
+   AND ($7::timestamptz IS NULL OR failed_at < $7)
+   AND ($8::text IS NULL OR step_id = $8)"""
 
 LIST = f"""
 SELECT {_COLUMNS} FROM dead_letters
  WHERE {_MATCHES}
-   AND ($9::text IS NULL OR (failed_at, run_id, step_id) <
-        (SELECT failed_at, run_id, step_id FROM dead_letters WHERE tenant_id = $1 AND run_id = $9 AND step_id = $10))
+   AND ($10::text IS NULL OR (failed_at, run_id, step_id) <
+        (SELECT failed_at, run_id, step_id FROM dead_letters WHERE tenant_id = $1 AND run_id = $10 AND step_id = $11))
  ORDER BY failed_at DESC, run_id DESC, step_id DESC
- LIMIT $8"""
+ LIMIT $9"""
 
-LIST_OLDEST = f"SELECT {_COLUMNS} FROM dead_letters WHERE {_MATCHES} ORDER BY failed_at, run_id, step_id LIMIT $8"
+LIST_OLDEST = f"SELECT {_COLUMNS} FROM dead_letters WHERE {_MATCHES} ORDER BY failed_at, run_id, step_id LIMIT $9"
 
 COUNT = f"""
 SELECT error_type, count(*) AS letters, count(*) FILTER (WHERE status = 'parked') AS parked,
@@ -92,7 +100,19 @@ SELECT error_type, count(*) AS letters, count(*) FILTER (WHERE status = 'parked'
  GROUP BY error_type
  ORDER BY count(*) DESC, error_type"""
 
-_FILTERS = {"class": "error_type", "definition": "definition_id", "handler": "handler"}
+COUNT_BY_STEP = f"""
+SELECT error_type, definition_id, step_id, count(*) AS letters,
+       count(*) FILTER (WHERE status = 'parked') AS parked, count(*) FILTER (WHERE retryable) AS retryable,
+       count(*) FILTER (WHERE failed_again > 0) AS failed_again, count(DISTINCT run_id) AS runs,
+       min(failed_at) AS oldest, max(failed_at) AS newest,
+       (array_agg(error_message ORDER BY failed_at DESC))[1] AS message
+  FROM dead_letters
+ WHERE {_MATCHES}
+ GROUP BY error_type, definition_id, step_id
+ ORDER BY count(*) DESC, error_type, definition_id, step_id
+ LIMIT $9"""
+
+_FILTERS = {"class": "error_type", "definition": "definition_id", "handler": "handler", "step": "step_id"}
 
 LIST_VALUES = {
     name: f"""
@@ -174,8 +194,13 @@ async def count_letters(db: Database, tenant_id: str, wanted: LetterFilter) -> l
     return [ClassCount(**row) for row in await db.fetch(COUNT, tenant_id, *_parameters(wanted))]
 
 
+async def group_letters(db: Database, tenant_id: str, wanted: LetterFilter, *, limit: int) -> list[LetterGroup]:
+    """Return the letters by error class and step, the largest group first."""
+    return [LetterGroup(**row) for row in await db.fetch(COUNT_BY_STEP, tenant_id, *_parameters(wanted), limit)]
+
+
 async def list_values(db: Database, tenant_id: str, name: str, value: str, *, limit: int) -> list[str]:
-    """Return the values of `class`, `definition` or `handler` in all letters: `value` first if it exists.
+    """Return the values of `class`, `definition`, `handler` or `step` in all letters: `value` first if it exists.
 
     The others follow by frequency.
     """
@@ -184,7 +209,7 @@ async def list_values(db: Database, tenant_id: str, name: str, value: str, *, li
 
 def _parameters(wanted: LetterFilter) -> tuple[str | dt.datetime | None, ...]:
     named = (wanted.error_type, wanted.definition_id, wanted.handler, wanted.status, wanted.view)
-    return (*named, wanted.failed_before)
+    return (*named, wanted.failed_before, wanted.step_id)
 
 
 def _letter(row: asyncpg.Record) -> StoredLetter:

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from docrail.adapters.postgres.pool import transaction
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
-from docrail.services.access.models import Principal
+from docrail.services.access.models import Principal, Scope
 from docrail.services.app import App
 from docrail.services.documents.service import load_file_names
 from docrail.services.errors import NotFound, OperationError, Unavailable, WrongState
@@ -15,6 +15,7 @@ from docrail.services.failures import repository as dead_letters
 from docrail.services.failures.models import (
     LetterCounts,
     LetterFilter,
+    LetterGroups,
     LetterOrder,
     LetterPage,
     LetterStatus,
@@ -60,9 +61,17 @@ async def count_letters(app: App, principal: Principal, wanted: LetterFilter) ->
     return LetterCounts(found, [] if found else await _unmatched(app, principal, wanted))
 
 
+async def group_letters(app: App, principal: Principal, wanted: LetterFilter, *, limit: int) -> LetterGroups:
+    """Return the letters by error class and step, the largest group first."""
+    groups = await dead_letters.group_letters(app.db, principal.tenant_id, wanted, limit=limit)
+    counts = await dead_letters.count_letters(app.db, principal.tenant_id, wanted)
+    return LetterGroups(groups, sum(count.letters for count in counts), Scope.OPERATE in principal.scopes)
+
+
 async def _unmatched(app: App, principal: Principal, wanted: LetterFilter) -> list[Unmatched]:
     """Return the filters whose value no letter has, resolved or not."""
     asked = {"class": wanted.error_type, "definition": wanted.definition_id, "handler": wanted.handler}
+    asked["step"] = wanted.step_id
     given = {name: value for name, value in asked.items() if value is not None}
     known = {
         name: await dead_letters.list_values(app.db, principal.tenant_id, name, value, limit=MOST_COMPARED + 1)

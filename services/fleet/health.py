@@ -1,4 +1,4 @@
-"""Check whether new work can be processed: Temporal, PostgreSQL with the shipped definitions, and a polling worker."""
+"""Check whether new work can be processed: Temporal, PostgreSQL with the shipped definitions, file store, worker."""
 
 import asyncio
 import datetime as dt
@@ -47,12 +47,14 @@ class Readiness:
     temporal: Annotated[str, Field(examples=["ok"])]
     postgresql: Annotated[str, Field(examples=["ok"])]
     worker: Annotated[str, Field(examples=["no worker polls the task queue 'docrail'"])]
+    store: Annotated[str, Field(examples=["ok"])]
 
 
 async def check_readiness(app: App) -> Readiness:
     """Check each service. Never raises if one is unavailable."""
-    (temporal, worker), postgresql = await asyncio.gather(_check_temporal(app), _check_postgresql(app))
-    return Readiness({temporal, postgresql, worker} == {OK}, temporal, postgresql, worker)
+    checks = _check_temporal(app), _check_postgresql(app), _check_store(app)
+    (temporal, worker), postgresql, store = await asyncio.gather(*checks)
+    return Readiness({temporal, postgresql, worker, store} == {OK}, temporal, postgresql, worker, store)
 
 
 async def _check_temporal(app: App) -> tuple[str, str]:
@@ -158,3 +160,12 @@ async def _check_postgresql(app: App) -> str:
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         return f"PostgreSQL is not available: {type(error).__name__}"
     return f"not published yet: {', '.join(missing)}; run `docrail server migrate`" if missing else OK
+
+
+async def _check_store(app: App) -> str:
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            await app.blobs.probe()
+    except OSError as error:  # TimeoutError is one
+        return f"the file store is not available: {type(error).__name__}"
+    return OK

@@ -5,6 +5,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
+import asyncpg
 from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -13,7 +14,9 @@ from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import folder_of
 from docrail.adapters.temporal.codec import decrypt
+from docrail.services.access.service import delete_old_sessions
 from docrail.services.documents.service import load_old_originals, mark_original_removed, remove_images
+from docrail.services.extraction.single_flight import delete_forgotten_leases
 from docrail.services.maintenance.repository import (
     documents_in,
     marked_in,
@@ -22,8 +25,9 @@ from docrail.services.maintenance.repository import (
     put_before,
     remove_if_old,
 )
+from docrail.services.quotas.service import delete_past_days
 from docrail.services.reviews.standing import load_open_documents
-from docrail.services.runs.service import forget_stored_outputs
+from docrail.services.runs.service import delete_expired_outputs, forget_stored_outputs
 from docrail.services.tools import Tools
 
 OPEN = "ExecutionStatus NOT IN ('Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut')"
@@ -53,6 +57,15 @@ async def remove_values(tools: Tools, client: Client) -> int:
     await forget_stored_outputs(tools.db, before + RENEWED_AFTER)
     referred = await referred_to(client)
     return sum([await _sweep(tools, name, paths, referred, before) for name, paths in old.items()])
+
+
+async def remove_expired_rows(db: asyncpg.Pool) -> int:
+    """Delete rows of all tenants that have expired, and return how many.
+
+    Busy tenants delete some whenever they add one; this finds those of tenants that do nothing any more.
+    """
+    removals = (delete_expired_outputs, delete_forgotten_leases, delete_old_sessions, delete_past_days)
+    return sum([await remove(db) for remove in removals])
 
 
 async def remove_originals(tools: Tools, client: Client) -> int:

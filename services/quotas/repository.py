@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from docrail.adapters.postgres.pool import Database
+from docrail.adapters.postgres.pool import Database, delete_all
 from docrail.services.quotas.models import Quota, SetQuota
 
 LOAD = """
@@ -32,6 +32,12 @@ UPDATE quota_days SET used = used - 1
  WHERE tenant_id = $1 AND key_id = $2 AND quota = $3 AND used > 0 AND day = (now() AT TIME ZONE 'UTC')::date"""
 
 
+DELETE_PAST_DAYS = """
+DELETE FROM quota_days WHERE (tenant_id, key_id, quota) IN (
+       SELECT tenant_id, key_id, quota FROM quota_days WHERE day < (now() AT TIME ZONE 'UTC')::date LIMIT $1)
+   AND day < (now() AT TIME ZONE 'UTC')::date"""
+
+
 async def load_quotas(db: Database, tenant_id: str) -> list[SetQuota]:
     """Return what was set for a tenant and its keys."""
     return [_quota_of(row) for row in await db.fetch(LOAD, tenant_id)]
@@ -44,9 +50,9 @@ async def set_quota(
     return _quota_of(await db.fetchrow(SET, tenant_id, key_id or "", quota, value, changed_by))
 
 
-async def reset_quota(db: Database, tenant_id: str, key_id: str | None, quota: Quota) -> None:
-    """Remove a quota, if one was set."""
-    await db.execute(RESET, tenant_id, key_id or "", quota)
+async def reset_quota(db: Database, tenant_id: str, key_id: str | None, quota: Quota) -> bool:
+    """Remove a quota, and return whether one was set."""
+    return bool((await db.execute(RESET, tenant_id, key_id or "", quota)).endswith(" 1"))
 
 
 async def use_one(db: Database, tenant_id: str, key_id: str, quota: Quota, limit: float) -> bool:
@@ -57,6 +63,11 @@ async def use_one(db: Database, tenant_id: str, key_id: str, quota: Quota, limit
 async def give_back(db: Database, tenant_id: str, key_id: str, quota: Quota) -> None:
     """Take back what `use_one` has counted today."""
     await db.execute(GIVE_BACK, tenant_id, key_id, quota)
+
+
+async def delete_past_days(db: Database) -> int:
+    """Delete what was used before today, and return how many rows."""
+    return await delete_all(db, DELETE_PAST_DAYS)
 
 
 def _quota_of(row: Any) -> SetQuota:

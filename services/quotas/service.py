@@ -11,13 +11,17 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import asyncpg
 from limits import RateLimitItemPerSecond
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
 
-from docrail.adapters.postgres.pool import DATABASE_ERRORS, Database
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, Database, transaction
 from docrail.dag.language.inputs import InputProblem
+from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Principal
+from docrail.services.audit.models import Act
+from docrail.services.audit.service import append_event
 from docrail.services.errors import InvalidInput, QuotaExceeded, TooLarge
 from docrail.services.quotas import repository
 from docrail.services.quotas.models import OF_TENANTS, Quota, SetQuota
@@ -37,6 +41,14 @@ class Allowed:
     quota: Quota
     value: float
     key_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose quota it is: a tenant's, or that of one of its keys."""
+
+    tenant_id: str
+    key_id: str | None = None
 
 
 @dataclass(slots=True)
@@ -134,19 +146,37 @@ async def list_quotas(db: Database, quotas: Quotas, tenant_id: str) -> list[SetQ
 
 
 async def set_quota(
-    db: Database, quotas: Quotas, who: Principal, tenant_id: str, key_id: str | None, quota: Quota, value: float
+    db: asyncpg.Pool, quotas: Quotas, who: Principal, owner: Owner, quota: Quota, value: float
 ) -> SetQuota:
     """Set a quota of a tenant, or of one of its keys. Raises: InvalidInput."""
+    tenant_id, key_id = owner.tenant_id, owner.key_id
     if key_id is not None and quota in OF_TENANTS:
         raise InvalidInput([InputProblem("key_id", f"{quota} is a quota of tenants: expected none")])
     if (tenant_id, key_id, quota) == (DEFAULT_TENANT, None, Quota.REQUESTS) and value < 1:
         raise InvalidInput([InputProblem("value", "would keep the operator out for ever: expected at least 1")])
-    found = await repository.set_quota(db, tenant_id, key_id, quota, value, changed_by=who.name)
+    async with transaction(db) as tx:
+        found = await repository.set_quota(tx, tenant_id, key_id, quota, value, changed_by=who.name)
+        await _record(tx, who, owner, "quota_set", quota=quota, value=value)
     quotas.forget()
     return found
 
 
-async def reset_quota(db: Database, quotas: Quotas, tenant_id: str, key_id: str | None, quota: Quota) -> None:
+async def reset_quota(db: asyncpg.Pool, quotas: Quotas, who: Principal, owner: Owner, quota: Quota) -> None:
     """Remove a quota, if one was set: that of the settings applies again. Safe to repeat."""
-    await repository.reset_quota(db, tenant_id, key_id, quota)
+    async with transaction(db) as tx:
+        if await repository.reset_quota(tx, owner.tenant_id, owner.key_id, quota):
+            await _record(tx, who, owner, "quota_reset", quota=quota)
     quotas.forget()
+
+
+async def delete_past_days(db: Database) -> int:
+    """Delete what all tenants used before today, and return how many rows."""
+    return await repository.delete_past_days(db)
+
+
+async def _record(tx: Database, who: Principal, owner: Owner, act: str, **facts: Json) -> None:
+    """Add a change to the audit log of the tenant that it concerns. Comes last: it locks the log."""
+    detail: dict[str, Json] = (
+        facts | ({"key_id": owner.key_id} if owner.key_id else {}) | {"tenant_of_actor": who.tenant_id}
+    )
+    await append_event(tx, owner.tenant_id, Act(who.name, act, None, None, detail))

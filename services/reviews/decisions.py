@@ -181,8 +181,9 @@ async def decidable(
     elif review.claimed_by not in (None, principal.name):
         raise ClaimedByOther(str(review.claimed_by))
     document_id = document_of(review)
-    if principal.name in review.may_not_decide:
-        raise MayNotDecide(f"{principal.name} started the run, and the step accepts only another person's decision")
+    if barred := principal.people & set(review.may_not_decide):
+        by = ", ".join(sorted(barred))
+        raise MayNotDecide(f"{by} started the run, and the step accepts only another person's decision")
     return await assessed(db, principal.tenant_id, document_id)
 
 
@@ -200,8 +201,7 @@ async def approve_locked(
     digest, needs = shown_digest(invoice), why_two_approvals(invoice, app.four_eyes_above)
     first = review.first_approval
     if needs and (first is None or first["digest"] != digest):  # the document has changed since the first approval
-        at = dt.datetime.now(dt.UTC)
-        await record_first_approval(tx, principal.tenant_id, review.review_id, by=principal.name, at=at, digest=digest)
+        await record_first_approval(tx, principal, review.review_id, digest)
         await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=needs)
         return needs
     if needs:

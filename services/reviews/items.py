@@ -33,6 +33,7 @@ __all__ = [
     "check_second",
     "document_of",
     "find_item",
+    "gave_first",
     "load_review",
     "load_review_counts",
     "load_unfiled",
@@ -97,10 +98,22 @@ def check_held(principal: Principal, review: Review, token: int) -> None:
         raise ClaimLost(review.claimed_by)
 
 
+def gave_first(principal: Principal, review: Review) -> bool:
+    """Check whether the principal, or someone who is one person with them, gave the first of the two approvals."""
+    first = review.first_approval or {}
+    return bool(principal.people & {first.get("by"), first.get("known_to")})
+
+
 def check_second(principal: Principal, review: Review) -> None:
     """Raise MayNotDecide if the principal gave the first of the item's two approvals."""
+    if not gave_first(principal, review):
+        return
     if review.first_approved_by == principal.name:
         raise MayNotDecide(f"{principal.name} approved it first; someone else must give the second approval")
+    raise MayNotDecide(
+        f"one person knows the keys of {principal.name} and of {review.first_approved_by}, who approved it first; "
+        "someone else must give the second approval"
+    )
 
 
 def document_of(review: Review) -> str:

@@ -377,6 +377,7 @@ class PersonsDecision:
     digest: str
     decision: Json
     number: int
+    known_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)

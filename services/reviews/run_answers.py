@@ -13,12 +13,13 @@ from docrail.adapters.postgres.pool import transaction
 from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.values.json_values import digest
 from docrail.services.access.models import Principal, Scope, system_principal
+from docrail.services.access.service import list_known_to
 from docrail.services.app import App
 from docrail.services.errors import InvalidInput, MayNotDecide, NotFound, OperationError, Unavailable, WrongState
 from docrail.services.reviews.items import lock_item, record
 from docrail.services.reviews.models import CLOSED, StepEnd, Unanswered
+from docrail.services.reviews.questions import close
 from docrail.services.reviews.repository.decisions import load_all_unanswered, load_unanswered, put_off, reopen_review
-from docrail.services.reviews.repository.steps import close_question
 from docrail.services.runs.control import answer_wait
 from docrail.workflows.contract.names import BY_DOCUMENT
 
@@ -83,7 +84,8 @@ async def _answer_as_tenant(app: App, each: Unanswered) -> bool:
 
 
 async def _answer(app: App, each: Unanswered) -> bool:
-    who = Principal(each.tenant_id, each.decided_by, frozenset({Scope.REVIEW}))
+    others = await list_known_to(app.db, each.tenant_id, each.decided_by)
+    who = Principal(each.tenant_id, each.decided_by, frozenset({Scope.REVIEW}), known_to=next(iter(others), None))
     update_id = f"{BY_DOCUMENT}{digest([each.step_id, each.asked_at, each.decision, each.decided_by])}"
     try:
         await answer_wait(app, who, each.run_id, each.step_id, each.decision, update_id=update_id)
@@ -94,9 +96,7 @@ async def _answer(app: App, each: Unanswered) -> bool:
         await _give_back(app, each, error)
     except (NotFound, WrongState) as error:  # it ended or was answered in another way: there is nothing to send
         log.warning("%s no longer waits for its document's decision: %s", each.run_id, error)
-        end = StepEnd(CLOSED, each.asked_at)
-        async with transaction(app.db) as tx:
-            await close_question(tx, each.tenant_id, each.run_id, each.step_id, end)
+        await close(app.db, each.tenant_id, each.run_id, each.step_id, StepEnd(CLOSED, each.asked_at))
     return True
 
 

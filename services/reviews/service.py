@@ -4,87 +4,38 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import asyncpg
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json, digest
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.audit.models import Act, AuditEvent
+from docrail.services.audit.models import AuditEvent
 from docrail.services.audit.service import list_events
 from docrail.services.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
 from docrail.services.model_config import SHOWN
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, not_a_page, token_of, unmatched
 from docrail.services.reviews.items import find_item
 from docrail.services.reviews.models import (
-    CLOSED,
     DECIDED,
     OPEN,
     FullReview,
-    PersonsDecision,
     Place,
     Review,
     ReviewFilter,
     Sort,
-    StepEnd,
-    StepQuestion,
 )
-from docrail.services.reviews.records import record_act, record_change
 from docrail.services.reviews.repository import queue as review_lists
 from docrail.services.reviews.repository.items import load_full_review, load_review
 from docrail.services.reviews.repository.queue import place_of
 from docrail.services.reviews.repository.steps import (
-    ask_question,
-    close_question,
-    keep_decision,
     load_document_review,
-    step_review_id,
 )
 from docrail.services.runs.control import answer_wait
 from docrail.services.runs.explanation import load_step_status
 from docrail.services.runs.reports import show_run
 from docrail.workflows.contract.names import BY_DECISION
-
-RUN = "docrail"
-"""The actor, in the audit, of a run that ended without a person's answer."""
-
-
-async def ask(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, question: StepQuestion) -> None:
-    """Open the item of a human step, or hand the open one on to another queue. Safe to repeat, in any order."""
-    async with transaction(db) as tx:
-        await ask_question(tx, tenant_id, run_id, step_id, question)
-        await _record_step(tx, tenant_id, run_id, step_id, "asked_again")
-
-
-async def close(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> None:
-    """Close the item of a human step, and its document's item if no other step asks. Safe to repeat, in any order."""
-    async with transaction(db) as tx:
-        settled = await close_question(tx, tenant_id, run_id, step_id, end)
-        if settled is not None:
-            detail: dict[str, Json] = {"by": f"the run {run_id}"}
-            await record_act(tx, tenant_id, Act(RUN, CLOSED, settled.review_id, settled.document_id, detail))
-        await _record_step(tx, tenant_id, run_id, step_id, "settled")
-
-
-async def _record_step(tx: Database, tenant_id: str, run_id: str, step_id: str, act: str) -> None:
-    """Record that the run changed the decision of its step's item, if it did."""
-    detail: dict[str, Json] = {"run_id": run_id, "step_id": step_id}
-    review_id = step_review_id(tenant_id, run_id, step_id)
-    await record_change(tx, tenant_id, Act(RUN, act, review_id, None, detail))
-
-
-async def record_person(
-    db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, *, asked_at: float, made: PersonsDecision
-) -> None:
-    """Show what one of several people decided, and add it to the audit; once, if it is repeated."""
-    async with transaction(db) as tx:
-        review_id = await keep_decision(tx, tenant_id, run_id, step_id, asked_at=asked_at, made=made)
-        if review_id is not None:
-            detail: dict[str, Json] = {"run_id": run_id, "step_id": step_id, "digest": made.digest}
-            await record_act(tx, tenant_id, Act(made.by, DECIDED, review_id, None, detail))
 
 
 async def list_item_events(

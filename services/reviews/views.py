@@ -13,7 +13,7 @@ from docrail.services.documents.models import Document, StoredChange
 from docrail.services.documents.service import load_changes, show_document
 from docrail.services.model_config import SHOWN
 from docrail.services.reviews.corrections import AssessedDocument, show_fields
-from docrail.services.reviews.items import document_of, find_item
+from docrail.services.reviews.items import document_of, find_item, gave_first
 from docrail.services.reviews.models import APPROVED, REJECTED, FullReview, Review
 from docrail.services.reviews.repository.items import load_full_review
 
@@ -97,13 +97,13 @@ def _busy(principal: Principal, review: Review) -> tuple[str, str] | None:
 
 
 def _first(principal: Principal, review: Review) -> tuple[str, str] | None:
-    if review.first_approved_by == principal.name:
+    if gave_first(principal, review):
         return "may-not-decide", "you approved it first: someone else must give the second approval"
     return None
 
 
 def _personal(principal: Principal, review: Review) -> tuple[str, str] | None:
     """Return why this person may not decide the item."""
-    if principal.name in review.may_not_decide:
+    if principal.people & set(review.may_not_decide):
         return "may-not-decide", "you started the run, and the step accepts only another person's decision"
     return _first(principal, review)

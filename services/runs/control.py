@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from temporalio.client import WorkflowUpdateFailedError
+from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
 from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_answer
@@ -39,8 +39,12 @@ from docrail.workflows.contract.names import (
     RESUME,
     UNKNOWN_STEP,
     WRONG_STATE,
+    outer_run_id,
     workflow_id,
 )
+
+CANCEL = "cancel"
+"""Name of the action that Temporal itself carries out."""
 
 UNANSWERED = "no worker answered: it may have been carried out later, or not at all"
 """The `outcome` of an action whose result is unknown."""
@@ -77,6 +81,27 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
         return RunStatus.FAILED
 
 
+async def cancel_run(app: App, principal: Principal, run_id: str, *, reason: str = "") -> RunStatus:
+    """Ask the run to stop; unlike an aborted run, a cancelled one can be retried.
+
+    Needs no worker: the run stops as soon as one is available. Raises: NotFound, WrongState, Unavailable.
+    """
+    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    if description.status is not WorkflowExecutionStatus.RUNNING:
+        raise WrongState(CANCEL, status_of(description))
+    if description.parent_id is not None:
+        advice = f"it is a part of {outer_run_id(description.parent_id)!r}: cancel that one"
+        raise WrongState(CANCEL, status_of(description), advice=advice)
+    async with _recorded(app, principal, run_id, CANCEL, {"reason": reason}):
+        handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
+        try:
+            with engine_errors("run", run_id):
+                await handle.cancel(rpc_timeout=RPC_TIMEOUT)
+        except NotFound:
+            raise await _ended(app, principal, run_id, CANCEL) from None
+    return RunStatus.CANCELLED
+
+
 async def end_run(app: App, principal: Principal, run_id: str, reason: str, *, is_continued: bool = False) -> RunStatus:
     """Abort the run, or with `is_continued` end it so that another continues.
 
@@ -95,7 +120,8 @@ async def answer_wait(
     """
     try:
         await asyncio.to_thread(check_answer, {}, answer)  # reject what Temporal cannot carry; the run checks the rest
-        return await update_run(app, principal, run_id, ANSWER, step_id, answer, principal.name, update_id=update_id)
+        who = (principal.name, principal.known_to or "")
+        return await update_run(app, principal, run_id, ANSWER, step_id, answer, *who, update_id=update_id)
     except InvalidValueError as error:
         raise InvalidInput(error.problems) from None
     except WrongState as error:

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 from temporalio.client import WorkflowExecution
 
+from docrail.adapters.temporal.codec import PayloadKeyError
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.access.models import Principal
@@ -19,6 +20,7 @@ from docrail.services.documents.service import load_document, load_file_names
 from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
 from docrail.services.errors import InvalidInput
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, token_of, unmatched
+from docrail.services.runs.permitted import RunAction, Situation, run_actions
 from docrail.workflows.contract.names import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
 
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
@@ -45,6 +47,17 @@ _STATUS_FILTERS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Period:
+    """A time from `since` to before `until`; None: without that limit."""
+
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+
+
+ALWAYS = Period()
+
+
+@dataclass(frozen=True, slots=True)
 class RunFilter:
     """Filters for runs; None: any."""
 
@@ -53,6 +66,9 @@ class RunFilter:
     status: RunStatus | None = None
     overdue: bool | None = None
     """True: the deadline has passed; without a status filter, only runs that have not ended."""
+    started: Period = ALWAYS
+    ended: Period = ALWAYS
+    """With a limit, only runs that have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +77,7 @@ class RunSummary:
 
     run_id: str
     definition_id: str
-    version: int
+    version: Annotated[int | None, Field(description="null if it cannot be read")]
     document_id: str | None
     file_name: Annotated[str | None, Field(description="of the document, as the uploader claimed")]
     status: RunStatus
@@ -69,6 +85,14 @@ class RunSummary:
     ended_at: dt.datetime | None
     overdue: Annotated[bool, Field(description="whether it had not ended within its definition's `deadline_seconds`")]
     attempts: Annotated[int, Field(description="1, and one more for each retry, as far back as Temporal keeps them")]
+    allowed: Annotated[
+        list[RunAction],
+        Field(description="what the caller may do with it, as far as its status decides; the run itself shows why not"),
+    ]
+    unreadable: Annotated[
+        str | None,
+        Field(description="why the rest cannot be read here, such as a missing key; usually null"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +123,7 @@ async def list_runs(
             size = limit - len(runs)
             pages = app.temporal.list_workflows(query, page_size=size, next_page_token=token, rpc_timeout=RPC_TIMEOUT)
             await pages.fetch_next_page()
-            runs += await _last_attempts(app, pages.current_page or ())
+            runs += await _last_attempts(app, principal, pages.current_page or ())
             token = pages.next_page_token
             if token is None or len(runs) == limit:
                 break
@@ -114,14 +138,14 @@ async def _named(app: App, principal: Principal, runs: Sequence[RunSummary]) -> 
     return [replace(run, file_name=names.get(run.document_id or "")) for run in runs]
 
 
-async def _last_attempts(app: App, found: Sequence[WorkflowExecution]) -> list[RunSummary]:
+async def _last_attempts(app: App, principal: Principal, found: Sequence[WorkflowExecution]) -> list[RunSummary]:
     attempts: defaultdict[str, list[WorkflowExecution]] = defaultdict(list)
     for ids in _batches([execution.id for execution in found]):
         query = f"{_RUNS} AND WorkflowId IN ({', '.join(ids)})"
         async for execution in app.temporal.list_workflows(query, rpc_timeout=RPC_TIMEOUT):
             attempts[execution.id].append(execution)
     return [
-        await _summary(execution, len(attempts[execution.id]))
+        await _summary(principal, execution, len(attempts[execution.id]))
         for execution in found
         if all(other.start_time <= execution.start_time for other in attempts[execution.id])
     ]
@@ -153,7 +177,19 @@ def _query(tenant_id: str, wanted: RunFilter) -> str:
         conditions.append(f'{OVERDUE.name} = "true"' if wanted.overdue else f"{OVERDUE.name} IS NULL")
     if wanted.overdue and wanted.status is None:
         conditions.append('ExecutionStatus = "Running"')
+    conditions += [*_within("StartTime", wanted.started), *_within("CloseTime", wanted.ended)]
     return " AND ".join(conditions)
+
+
+def _within(name: str, period: Period) -> Iterator[str]:
+    if period.since is not None:
+        yield f'{name} >= "{_time(period.since)}"'
+    if period.until is not None:
+        yield f'{name} < "{_time(period.until)}"'
+
+
+def _time(moment: dt.datetime) -> str:
+    return moment.astimezone(dt.UTC).isoformat().replace("+00:00", "Z")
 
 
 def safe_value(name: str, value: str) -> str:
@@ -169,17 +205,25 @@ def _status_filter(status: RunStatus) -> str:
     return _STATUS_FILTERS[status]
 
 
-async def _summary(execution: WorkflowExecution, attempts: int) -> RunSummary:
-    memo = await execution.memo()
+async def _summary(principal: Principal, execution: WorkflowExecution, attempts: int) -> RunSummary:
+    """Return the line of a run. One whose key is missing here has less in it, and does not hide the others."""
+    status, version, unreadable = status_of(execution), None, None
+    situation = Situation(status, is_nested=execution.parent_id is not None)
+    try:
+        version = (await execution.memo())["version"]
+    except PayloadKeyError as error:
+        unreadable = str(error)
     return RunSummary(
         run_id=run_id_of(execution.id),
-        definition_id=memo["definition"],
-        version=memo["version"],
+        definition_id=execution.typed_search_attributes[DEFINITION],
+        version=version,
         document_id=execution.typed_search_attributes.get(DOCUMENT),
         file_name=None,
-        status=status_of(execution),
+        status=status,
         started_at=execution.start_time,
         ended_at=execution.close_time,
         overdue=execution.typed_search_attributes.get(OVERDUE) is not None,
         attempts=max(attempts, 1),
+        allowed=[RunAction(action.name) for action in run_actions(principal, situation) if action.allowed],
+        unreadable=unreadable,
     )

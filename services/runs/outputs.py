@@ -32,6 +32,14 @@ async def show_output(app: App, principal: Principal, run_id: str, step_id: str)
     return await _whole(app, principal, output)
 
 
+async def ask_output(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
+    """Return a completed step's output with all stored values filled in, from the run itself.
+
+    Raises: NotFound (the run); InvalidInput (too large for one response); Unavailable.
+    """
+    return await _whole(app, principal, await _asked(app, principal, run_id, step_id))
+
+
 async def show_outputs(app: App, principal: Principal, run_id: str) -> Json:
     """Return the outputs of the principal's run with all stored values filled in; none before its end.
 

@@ -11,7 +11,7 @@ import json
 
 import asyncpg
 
-from docrail.adapters.postgres.pool import Database, NotStored, StorageError
+from docrail.adapters.postgres.pool import Database, NotStored, StorageError, delete_all
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import STORED
 from docrail.services.runs.models import CachedOutput, Execution, OperatorAction
@@ -187,6 +187,12 @@ DELETE FROM step_cache
           FOR UPDATE SKIP LOCKED)"""
 
 
+DELETE_EXPIRED = """
+DELETE FROM step_cache WHERE (tenant_id, cache_key) IN (
+       SELECT tenant_id, cache_key FROM step_cache WHERE expires_at <= now() LIMIT $1)
+   AND expires_at <= now()"""
+
+
 FORGET_STORED = """
 DELETE FROM step_cache WHERE made_at < $1 AND output::text LIKE $2"""
 
@@ -204,6 +210,11 @@ async def save_cached(
     text = json.dumps(output, allow_nan=False)  # encoded here because the column's codec would store null as no value
     await db.execute(SAVE, tenant_id, cache_key, handler, text, ttl_seconds)
     await db.execute(REMOVE_EXPIRED, tenant_id, REMOVED_AT_ONCE)
+
+
+async def delete_expired_outputs(db: Database) -> int:
+    """Delete all tenants' expired outputs, also of tenants that store no more, and return how many."""
+    return await delete_all(db, DELETE_EXPIRED)
 
 
 async def forget_stored_outputs(db: Database, before: dt.datetime) -> None:

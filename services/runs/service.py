@@ -9,7 +9,7 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field
 from pydantic_core import to_json
@@ -25,6 +25,7 @@ from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.wording import describe as wording_describe
 from docrail.services.access.models import Principal
+from docrail.services.access.service import list_known_to
 from docrail.services.app import App
 from docrail.services.definitions.checks import check_inputs
 from docrail.services.definitions.models import WITHOUT_VERSION, DefinitionRef, StoredDefinition, VersionNumber
@@ -37,6 +38,7 @@ from docrail.services.limits.service import check_tags
 from docrail.services.model_config import WHOLE, body
 from docrail.services.quotas.service import runs_exceeded
 from docrail.services.runs.repository import (
+    delete_expired_outputs,
     forget_stored_outputs,
     insert_overdue,
     is_notified,
@@ -61,6 +63,7 @@ __all__ = [
     "checked_run_id",
     "confirm_run",
     "continue_run",
+    "delete_expired_outputs",
     "forget_stored_outputs",
     "insert_overdue",
     "is_notified",
@@ -158,17 +161,23 @@ async def begin_run(
         document=document or await context_named(app, principal.tenant_id, complete),
         nested=nested,
         semantics=SEMANTICS,
-        started_by=principal.name if started_by is None else started_by,
+        **await _starters(app, principal, started_by),
     )
     _check_size(request)
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
-    memo = _memo(stored, inputs, pinned=pinned, priority=priority)
-    definition = Definition.model_validate(stored.body)
+    definition, memo = Definition.model_validate(stored.body), _memo(stored, inputs, pinned=pinned, priority=priority)
     order = priority_of(definition, principal.tenant_id, complete, priority)
-    title = definition.title or definition.id
-    created = await _may_start(app, request) and await _start(app, request, memo, title, order)
+    created = await _may_start(app, request) and await _start(
+        app, request, memo, definition.title or definition.id, order
+    )
     known = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
     return StartedRun(request.run_id, stored.definition_id, known["version"], known["digest"], created=created)
+
+
+async def _starters(app: App, principal: Principal, started_by: str | None) -> dict[str, Any]:
+    """Return who starts a run, and who else knows that person's key, as a RunRequest has them."""
+    name = principal.name if started_by is None else started_by
+    return {"started_by": name, "started_key_known_to": await list_known_to(app.db, principal.tenant_id, name)}
 
 
 async def confirm_run(

@@ -43,6 +43,36 @@ SLOW = {
 }
 
 
+WHOLE_STREAM = {"whole_stream": True}
+"""Extension of a request for an event stream that is to be read; otherwise it ends after its first event."""
+
+
+class _BeginningOf(httpx.AsyncByteStream):
+    """The first event of a stream that has no end."""
+
+    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._stream:
+            yield part
+            return
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class Transport(httpx.AsyncHTTPTransport):
+    """Lets tests of all routes read event streams as they read other answers."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await super().handle_async_request(request)
+        is_endless = response.headers.get("content-type", "").startswith("text/event-stream")
+        if is_endless and "whole_stream" not in request.extensions:
+            response.stream = _BeginningOf(cast(httpx.AsyncByteStream, response.stream))
+        return response
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """A running API."""
@@ -97,7 +127,7 @@ def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
 
 
 def create_tested_api(settings: Settings) -> FastAPI:
-    """Return the API. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes name the caller."""
+    """Return the API. The headers X-Test-Tenant, -Name, -Scopes and -Known-To name the caller."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
     return api
@@ -113,9 +143,12 @@ async def serve(settings: Settings) -> AsyncIterator[Service]:
     try:
         await eventually(lambda: server.started or serving.done(), "the API to listen")
         port = server.servers[0].sockets[0].getsockname()[1]
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as http:
+        url = f"http://127.0.0.1:{port}"
+        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=30, transport=Transport()) as http:
             yield Service(http, api, settings, pool)
     finally:
+        if events := getattr(api.state, "events", None):
+            events.close()  # as api/server.py does
         server.should_exit = True
         await serving
         pool.terminate()
@@ -158,5 +191,7 @@ async def _principal_of_headers(
     x_test_tenant: Annotated[str, Header()] = "default",
     x_test_name: Annotated[str, Header()] = "tester",
     x_test_scopes: Annotated[str, Header()] = ALL_SCOPES,
+    x_test_known_to: Annotated[str | None, Header()] = None,
 ) -> Principal:
-    return Principal(x_test_tenant, x_test_name, frozenset(Scope(scope) for scope in x_test_scopes.split()))
+    scopes = frozenset(Scope(scope) for scope in x_test_scopes.split())
+    return Principal(x_test_tenant, x_test_name, scopes, known_to=x_test_known_to)

@@ -51,6 +51,20 @@ async def test_two_people_decide_and_everybody_sees_who_is_missing(service: Serv
     assert (ended["outputs"], ended["steps"]["approval"]["answered_by"]) == (YES, "ann, bob")
 
 
+async def test_a_key_that_another_decider_made_is_no_second_pair_of_eyes(service: Service) -> None:
+    """Whichever decides first, and if both decide at once."""
+    item = await ask(service, assignees=TWO)
+    bobs, cys = ({**each, "X-Test-Known-To": "ann"} for each in (BOB, CY))
+    answers = await asyncio.gather(*(decide(service, item, YES, **who) for who in (ANN, bobs, cys)))
+    assert [answer.status_code for answer in answers] == [200] * 3
+    now = (await service.http.get(f"/v1/runs/{item['run_id']}")).json()["steps"]["approval"]
+    assert (now["status"], now["approvals_missing"]) == ("waiting", 1)
+    assert (await decide(service, item, YES, **{"X-Test-Name": "dan", "X-Test-Known-To": "it"})).json()[
+        "status"
+    ] == "decided"
+    await service.ended(item["run_id"])
+
+
 async def test_the_audit_has_each_decision_once_and_the_item_how_it_ended(service: Service) -> None:
     item = await ask(service, assignees=TWO)
     for who, decision in ((ANN, YES), (BOB, NO), (BOB, YES)):

@@ -1,6 +1,8 @@
 """`human.assignees`: items are listed by group, and the submitter of a run does not decide it."""
 
 from docrail.dag.values.json_values import Json
+from docrail.services.access.models import Method, Principal, Scope
+from docrail.services.access.service import create_key
 from docrail.services.documents.repository.documents import insert_document
 from docrail.services.intake.service import start_waiting_documents
 from tests.api.customer import open_item, start, unique
@@ -37,6 +39,29 @@ async def test_the_submitter_of_a_run_does_not_decide_it(service: Service) -> No
     assert (await decide(service, item, {"approved": False}, **BOB)).status_code == 200
     ended = await service.ended(item["run_id"])
     assert (ended["outputs"], ended["steps"]["approval"]["answered_by"]) == ({"approved": False}, "bob")
+
+
+async def test_a_key_that_the_submitter_knows_does_not_decide_the_run_either(service: Service) -> None:
+    item = await ask(service, assignees=OTHERS_ONLY)
+    known = {**BOB, "X-Test-Known-To": "tester"}
+    refused = await decide(service, item, {"approved": True}, **known)
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide")
+    answer = {"answer": {"approved": True}}
+    by_the_run = await service.http.post(f"/v1/runs/{item['run_id']}/waits/approval", json=answer, headers=known)
+    assert (by_the_run.status_code, by_the_run.json()["type"]) == (403, "/problems/may-not-decide")
+    assert (await decide(service, item, {"approved": True}, **{**BOB, "X-Test-Known-To": "it"})).status_code == 200
+
+
+async def test_whoever_made_the_submitters_key_does_not_decide_the_run(service: Service) -> None:
+    eve = Principal("default", "eve", frozenset(Scope), Method.KEY)
+    await create_key(service.app.db, eve, "tester", [Scope.SUBMIT])
+    item = await ask(service, assignees=OTHERS_ONLY)
+    await service.app.db.execute("DELETE FROM api_keys WHERE known_to = 'eve'")  # other tests are the tester, too
+    assert item["may_not_decide"] == ["tester", "eve"]
+    refused = await decide(service, item, {"approved": True}, **{"X-Test-Name": "eve"})
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide")
+    assert "one person knows the keys of eve and of tester" in refused.json()["detail"]
+    assert (await decide(service, item, {"approved": True}, **BOB)).status_code == 200
 
 
 async def test_the_submitter_of_the_outermost_run_does_not_decide_in_a_nested_run(service: Service) -> None:

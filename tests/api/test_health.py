@@ -1,21 +1,39 @@
-import httpx
+from pathlib import Path
 
-from tests.api.service import Service
+import httpx
+import pytest
+
+from docrail.adapters.store import blobs
+from tests.api.service import Service, serve, settings_for
+from tests.stack import Servers
 
 
 async def test_an_api_with_everything_is_ready(http: httpx.AsyncClient) -> None:
     response = await http.get("/readyz")
-    assert response.json() == {"ready": True, "temporal": "ok", "postgresql": "ok", "worker": "ok"}
+    assert response.json() == {"ready": True, "temporal": "ok", "postgresql": "ok", "worker": "ok", "store": "ok"}
 
 
 async def test_a_live_api_says_so(http: httpx.AsyncClient) -> None:
     assert (await http.get("/healthz")).json() == {"status": "ok"}
 
 
+async def test_readiness_names_a_store_that_is_not_there(
+    embedded: Servers, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serve(settings_for(embedded.temporal_address, dsn, tmp_path)) as service:
+        assert (await service.http.get("/readyz")).json()["store"] == "ok"
+        monkeypatch.setattr(blobs, "LEAST_FREE_BYTES", 2**80)
+        response = await service.http.get("/readyz")
+        assert response.status_code == 503
+        assert response.json()["store"] == "the file store is not available: OSError"
+
+
 async def test_readiness_names_a_missing_worker(workerless: Service) -> None:
     response = await workerless.http.get("/readyz")
     assert response.status_code == 503
     assert "no worker polls the task queue" in response.json()["worker"]
+    shown = await workerless.http.get("/v1/health")
+    assert (shown.status_code, shown.json()) == (200, response.json())
 
 
 async def test_metrics_count_by_route_template(http: httpx.AsyncClient) -> None:

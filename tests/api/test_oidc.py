@@ -1,8 +1,12 @@
 """People of an identity provider call the API with its tokens, or sign in with a browser."""
 
+import datetime as dt
 import re
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
+from docrail.services.access.service import list_tenants
 from tests.api.service import Service
 from tests.oidc_issuer import CLIENT, LoopbackIssuer
 from tests.single_sign_on import (
@@ -94,9 +98,9 @@ async def test_the_sessions_cookie_is_strict_and_a_page_leads_on(api: Service, i
     assert signed_in.headers["referrer-policy"] == "no-referrer"
 
 
-async def test_the_docs_are_where_a_person_goes_who_asked_for_no_page(api: Service, issuer: LoopbackIssuer) -> None:
+async def test_the_console_is_where_a_person_goes_who_asked_for_no_page(api: Service, issuer: LoopbackIssuer) -> None:
     async with browser() as client:
-        assert "url=/docs" in (await sign_in(client, api)).text
+        assert re.findall(r'content="0; url=(.*?)"', (await sign_in(client, api)).text) == ["/"]
 
 
 async def test_a_public_url_is_where_the_provider_sends_people_back(api: Service, issuer: LoopbackIssuer) -> None:
@@ -128,3 +132,35 @@ async def test_one_browser_can_begin_again(api: Service, issuer: LoopbackIssuer)
     async with browser() as client:
         await callback_of(client, api)
         assert (await sign_in(client, api)).status_code == 200
+
+
+@pytest.mark.parametrize("way", ["token", "session"])
+async def test_the_first_person_of_a_tenant_finds_the_shipped_definitions(
+    api: Service, issuer: LoopbackIssuer, way: str
+) -> None:
+    """No key was ever made for the tenant, so no command has published them."""
+    issuer.person |= {"sub": f"1-{way}", "org": f"by-{way}"}
+    async with serve_sso(api.settings, issuer, oidc_tenant_claim="org") as service, browser() as client:
+        if way == "session":
+            assert (await sign_in(client, service)).status_code == 200
+        headers = {"Authorization": f"Bearer {issuer.token()}"} if way == "token" else {}
+        for _ in range(2):
+            listed = await client.get(f"{url_of(service)}/v1/definitions", headers=headers)
+            assert "invoice" in [each["definition_id"] for each in listed.json()["definitions"]]
+            moves = (await client.get(f"{url_of(service)}/v1/definitions/invoice/moves", headers=headers)).json()
+            assert len(moves["moves"]) == 1, "published once"
+        assert f"by-{way}" in await list_tenants(service.app.db), "the next release is published for it, too"
+
+
+async def test_a_session_ends_when_the_roles_of_its_sign_in_are_too_old(api: Service, issuer: LoopbackIssuer) -> None:
+    """The next sign-in has the roles that the person has then."""
+    async with serve_sso(api.settings, issuer, oidc_session_minutes=30) as service, browser() as client:
+        assert (await sign_in(client, service)).status_code == 200
+        left = "SELECT expires_at - now() FROM sessions WHERE issuer IS NOT NULL ORDER BY created_at DESC LIMIT 1"
+        lasting: dt.timedelta = await service.app.db.fetchval(left)
+        assert dt.timedelta(minutes=29) < lasting <= dt.timedelta(minutes=30)
+        await service.app.db.execute("UPDATE sessions SET expires_at = now() WHERE issuer IS NOT NULL")
+        issuer.person["roles"] = []
+        assert (await client.get(f"{url_of(service)}/v1/me")).status_code == 401
+        assert (await sign_in(client, service)).status_code == 403
+        assert (await client.get(f"{url_of(service)}/v1/me")).status_code == 401

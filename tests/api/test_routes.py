@@ -16,7 +16,7 @@ OPEN_TO_ALL = {
     *("/v1/session", "/v1/session/oidc", "/v1/session/oidc/callback"),
 }
 """Probes and customers have no keys; a customer's URL is signed. Whoever signs in has no session yet."""
-OF_ANYONE = {"/v1/me"}
+OF_ANYONE = {"/v1/me", "/v1/health"}
 """Of every caller, whatever their scopes."""
 
 API = create_app(Settings())

@@ -17,35 +17,49 @@ from tests.dag.definitions import step
 from tests.dag.kinds import answer, begun, done
 
 FOUR_EYES = Human.model_validate({"assignees": {"not_the_submitter": True}})
+YES, NO = {"approved": True}, {"approved": False}
 
 
 @pytest.mark.parametrize("human", [Human(), Human.model_validate({"assignees": {"group": "cashiers"}})])
 def test_unless_a_step_says_so_everybody_may_decide(human: Human) -> None:
-    assert [refusal(human, by, "ann") for by in ("ann", "bob", "")] == [None] * 3
-    assert barred(human, "ann") == ()
+    assert [refusal(human, Answer(YES, by), ("ann",)) for by in ("ann", "bob", "")] == [None] * 3
+    assert barred(human, ("ann",)) == ()
 
 
 def test_only_the_person_who_started_the_run_may_not_decide() -> None:
-    assert (
-        refusal(FOUR_EYES, "ann", "ann") == "ann started the run, and the step accepts only another person's decision"
-    )
-    assert refusal(FOUR_EYES, "bob", "ann") is None
-    assert barred(FOUR_EYES, "ann") == ("ann",)
+    refused = refusal(FOUR_EYES, Answer(YES, "ann"), ("ann",))
+    assert refused == "ann started the run, and the step accepts only another person's decision"
+    assert refusal(FOUR_EYES, Answer(YES, "bob"), ("ann",)) is None
+    assert barred(FOUR_EYES, ("ann",)) == ("ann",)
+
+
+@pytest.mark.parametrize(
+    ("by", "known_to", "starters"),
+    [("bob", "ann", ("ann",)), ("ann", "", ("bob", "ann")), ("carl", "ann", ("bob", "ann")), ("carl", "bob", ("bob",))],
+)
+def test_whoever_knows_the_starters_key_or_whose_key_the_starter_knows_is_the_starter(
+    by: str, known_to: str, starters: tuple[str, ...]
+) -> None:
+    assert "one person knows the keys" in (refusal(FOUR_EYES, Answer(YES, by, known_to), starters) or "")
+    assert barred(FOUR_EYES, starters) == starters
+
+
+def test_people_who_each_know_another_persons_key_are_different_people() -> None:
+    assert refusal(FOUR_EYES, Answer(YES, "bob", "it"), ("ann", "hr")) is None
 
 
 @pytest.mark.parametrize(("by", "started_by"), [("bob", ""), ("", "ann"), ("", "")])
 def test_an_unknown_person_is_refused(by: str, started_by: str) -> None:
-    assert "is unknown" in (refusal(FOUR_EYES, by, started_by) or "")
+    assert "is unknown" in (refusal(FOUR_EYES, Answer(YES, by), (started_by,)) or "")
 
 
 def test_an_unknown_person_is_not_named() -> None:
-    assert barred(FOUR_EYES, "") == ()
+    assert barred(FOUR_EYES, ("",)) == ()
 
 
 # -- several people --
 
 TWO = Human.model_validate({"assignees": {"approvals": 2}})
-YES, NO = {"approved": True}, {"approved": False}
 
 
 def made(*answers: tuple[str, Json]) -> tuple[Decision, ...]:
@@ -60,11 +74,9 @@ def test_one_person_is_enough_unless_a_step_says_otherwise() -> None:
 
 
 def test_each_of_several_people_must_be_known() -> None:
-    assert (
-        refusal(TWO, "", "ann")
-        == "the person who decides is unknown, and the step needs several people to decide alike"
-    )
-    assert refusal(TWO, "ann", "ann") is None
+    unknown = "the person who decides is unknown, and the step needs several people to decide alike"
+    assert refusal(TWO, Answer(YES, ""), ("ann",)) == unknown
+    assert refusal(TWO, Answer(YES, "ann"), ("ann",)) is None
 
 
 def test_people_agree_who_decide_alike_whatever_the_order_of_keys() -> None:
@@ -83,6 +95,18 @@ def test_one_person_counts_once_and_what_they_decided_last_is_what_they_decided(
     changed = made(("ann", YES), ("bob", NO), ("ann", NO))
     assert agreement(changed, 2) == Answer(NO, "bob, ann")
     assert [(each.by, each.number) for each in changed] == [("bob", 2), ("ann", 3)]
+
+
+@pytest.mark.parametrize(("first", "second"), [(("ann", ""), ("bob", "ann")), (("bob", "ann"), ("carl", "ann"))])
+@pytest.mark.parametrize("turn", [1, -1])
+def test_whoever_knows_anothers_key_is_one_person_with_them(
+    first: tuple[str, str], second: tuple[str, str], turn: int
+) -> None:
+    decisions: tuple[Decision, ...] = ()
+    for by, known_to in (first, second)[::turn]:
+        decisions = decide(decisions, Answer(YES, by, known_to))
+    assert len(decisions) == 1
+    assert agreement(decisions, 2) is None
 
 
 def test_how_many_are_missing_follows_the_most_who_agree() -> None:

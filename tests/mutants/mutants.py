@@ -54,7 +54,7 @@ ENGINE = (
     Mutant(
         "a-person-counts-twice",
         "dag/engine/approvals.py",
-        "others = (each for each in decisions if each.by != answer.by)",
+        "others = (each for each in decisions if not _people(each) & _people(answer))",
         "others = decisions",
         ("tests/dag/test_assignees.py",),
         "one person who decides twice is counted as two",
@@ -939,10 +939,18 @@ API = (
     Mutant(
         "docrail-in-capitals",
         "services/access/service.py",
-        "wanted = Principal(who.tenant_id, person(name), frozenset(scopes))",
-        "wanted = Principal(who.tenant_id, name, frozenset(scopes))",
+        "wanted = Principal(who.tenant_id, person(name), frozenset(scopes), known_to=_knower(who))",
+        "wanted = Principal(who.tenant_id, name, frozenset(scopes), known_to=_knower(who))",
         ("tests/security/test_keys.py",),
         "`Docrail` passes for Docrail in the audit",
+    ),
+    Mutant(
+        "a-key-without-its-maker",
+        "services/access/service.py",
+        "return None if who.method is Method.INTERNAL else who.known_to or who.name",
+        "return None",
+        ("tests/security/test_people.py",),
+        "an admin who makes a second key for themselves counts as two people",
     ),
     Mutant(
         "two-different-keys",

@@ -188,10 +188,34 @@ async def test_an_api_without_the_key_says_which_it_is(plain: Settings) -> None:
     async with serve_with_worker(settings) as service, serve(with_keys(plain, SECOND)) as other:
         run_id = await start(service, echo("a"))
         await service.ended(run_id)
-        for path in (f"/v1/runs/{run_id}", f"/v1/runs/{run_id}/explain", "/v1/runs"):
+        for path in (f"/v1/runs/{run_id}", f"/v1/runs/{run_id}/explain"):
             refused = await other.http.get(path)
             assert refused.status_code == 503, path
             assert "DOCRAIL_PAYLOAD_KEYS here has " in refused.json()["detail"]
+
+
+async def test_a_run_whose_key_is_missing_does_not_hide_the_others(plain: Settings) -> None:
+    """It is in the list with what is not encrypted, and says which key the API lacks."""
+    async with serve_with_worker(with_keys(plain, FIRST)) as service, serve(with_keys(plain, SECOND)) as other:
+        hidden = await start(service, echo("a"))
+        await service.ended(hidden)
+        shown = await start(other, echo("a"))
+
+        async def lines() -> dict[str, Json]:
+            listed = await other.http.get("/v1/runs", params={"definition": "kept_secret"})
+            assert listed.status_code == 200, listed.text
+            return {each["run_id"]: each for each in listed.json()["runs"]}
+
+        async def has_both() -> bool:
+            return {hidden, shown} <= (await lines()).keys()
+
+        await eventually(has_both, "the list to show both runs")
+        found = await lines()
+        assert "with the key 'first': DOCRAIL_PAYLOAD_KEYS here has second" in found[hidden]["unreadable"]
+        assert (found[hidden]["definition_id"], found[hidden]["version"]) == ("kept_secret", None)
+        assert (found[hidden]["status"], found[shown]["unreadable"]) == ("completed", None)
+        assert found[shown]["version"] >= 1
+        await other.http.post(f"/v1/runs/{shown}/abort", json={"reason": "done", "force": True})
 
 
 async def test_stored_values_of_open_runs_are_found_in_encrypted_histories(plain: Settings) -> None:

@@ -7,10 +7,12 @@ import asyncpg
 import pytest
 
 from docrail.dag.values.json_values import Json, digest
-from docrail.services.reviews.models import DECIDED, PersonsDecision, StepEnd, StepQuestion
+from docrail.services.reviews import run_answers
+from docrail.services.reviews.models import DECIDED, PersonsDecision, StepEnd, StepQuestion, Unanswered
+from docrail.services.reviews.questions import ask, close, record_person
 from docrail.services.reviews.repository.steps import step_review_id
-from docrail.services.reviews.service import ask, close, record_person
 from tests.api.conftest import workerless
+from tests.api.customer import unique
 from tests.api.reviewing import Reviewer, reviewer, waiting
 from tests.api.service import Service
 
@@ -147,6 +149,46 @@ async def test_the_decision_of_a_step_is_covered_from_its_question_to_the_next_o
     assert [each["act"] for each in events][3:] == ["asked_again"]
     await forge(owner, ann, review_id, "UPDATE reviews SET decided_by = 'ann, bob', status = 'decided'")
     assert await is_named(ann, review_id)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE reviews SET decided_by = 'eve', status = 'decided'",
+        """UPDATE reviews SET decision = '{"approved": true}'""",
+        """UPDATE reviews SET decided_so_far = '[{"by": "eve"}]'""",
+    ],
+)
+async def test_a_question_that_is_closed_as_its_run_no_longer_waits_is_covered(
+    workerless: Service, ann: Reviewer, owner: asyncpg.Connection, change: str
+) -> None:
+    """The decision is stored, and its run is gone: the sweep closes the question."""
+    item = await waiting(workerless, ann)
+    asked = StepQuestion("documents", "Pay?", {}, {}, 50, None, asked_at=100.0, document_id=item["document_id"])
+    run_id = unique("gone.")
+    await ask(workerless.pool, ann.tenant, run_id, STEP, asked)
+    await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
+    step = step_review_id(ann.tenant, run_id, STEP)
+    assert (await ann.get(f"/reviews/{step}"))["status"] == "closed"
+    assert (await check(ann))["intact"]
+    await forge(owner, ann, step, change)
+    assert await is_named(ann, step)
+
+
+async def test_an_item_that_closes_with_its_last_question_is_in_the_audit_log(
+    workerless: Service, ann: Reviewer
+) -> None:
+    """It was reopened after the sweep had read its decision."""
+    item = await waiting(workerless, ann)
+    asked = StepQuestion("documents", "Pay?", {}, {}, 50, None, asked_at=100.0, document_id=item["document_id"])
+    run_id = unique("gone.")
+    await ask(workerless.pool, ann.tenant, run_id, STEP, asked)
+    answer: Json = {"approved": True, "reason": ""}
+    read = Unanswered(ann.tenant, run_id, STEP, 100.0, item["review_id"], item["document_id"], answer, "ann")
+    assert await run_answers._answer(workerless.app, read)  # noqa: SLF001 - the race itself cannot be arranged
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "closed"
+    events = (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]
+    assert [(each["actor"], each["act"]) for each in events] == [("docrail", "closed")]
 
 
 async def test_what_people_and_readers_do_is_no_forgery(workerless: Service, ann: Reviewer) -> None:

@@ -63,6 +63,74 @@ async def test_a_person_with_two_keys_is_one_person(office: tuple[Guarded, Json]
     assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide")
 
 
+async def made(guarded: Guarded, maker: str, name: str, *scopes: Scope) -> str:
+    """Return a key that the holder of another one made over HTTP."""
+    wanted = {"name": name, "scopes": [*(scopes or Scope)]}
+    answer = await guarded.ask(maker, "POST", "/v1/keys", json=wanted)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["key"])
+
+
+async def rotated(guarded: Guarded, by: str, key: str) -> str:
+    answer = await guarded.ask(by, "POST", f"/v1/keys/{key.split('_')[1]}/rotate", json={"overlap_hours": 0})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["key"])
+
+
+async def refuse_second(guarded: Guarded, item: Json, first: str, second: str) -> None:
+    """Approve with two keys that one person knows: that is one pair of eyes."""
+    assert (await approve(guarded, item, first)).json()["needs_second"]
+    refused = await approve(guarded, item, second)
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide"), refused.text
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+async def test_an_admin_and_a_key_that_they_made_are_one_person(office: tuple[Guarded, Json], turn: int) -> None:
+    guarded, item = office
+    ann = await guarded.key(name="ann")
+    bob = await made(guarded, ann, "bob", Scope.READ, Scope.REVIEW)
+    await refuse_second(guarded, item, *(ann, bob)[::turn])
+
+
+async def test_two_keys_that_one_admin_made_are_one_person_also_through_a_third(office: tuple[Guarded, Json]) -> None:
+    guarded, item = office
+    ann = await guarded.key(name="ann")
+    bob = await made(guarded, ann, "bob")
+    carl = await made(guarded, bob, "carl")
+    assert (await guarded.ask(carl, "GET", "/v1/keys")).json()["keys"][0]["known_to"] == "ann"
+    await refuse_second(guarded, item, bob, carl)
+
+
+async def test_whoever_rotates_a_key_knows_it_from_then_on(office: tuple[Guarded, Json]) -> None:
+    guarded, item = office
+    ann, bob = await guarded.key(name="ann"), await guarded.key(name="bob")
+    await refuse_second(guarded, item, ann, await rotated(guarded, ann, bob))
+
+
+async def test_a_session_of_a_key_is_as_its_key(office: tuple[Guarded, Json]) -> None:
+    guarded, item = office
+    ann = await guarded.key(name="ann")
+    signed = await guarded.service.http.post("/v1/session", json={"key": await made(guarded, ann, "bob")})
+    assert signed.status_code == 201
+    http, path = guarded.service.http, f"/v1/reviews/{item['review_id']}"
+    home = {"Sec-Fetch-Site": "same-origin"}
+    claim = await http.post(f"{path}/claim", headers=home)
+    digest = (await http.get(f"/v1/documents/{item['document_id']}/fields")).json()["digest"]
+    first = await http.post(f"{path}/approve", json={"token": claim.json()["token"], "digest": digest}, headers=home)
+    assert first.json()["needs_second"]
+    http.cookies.clear()
+    assert (await approve(guarded, item, ann)).status_code == 403
+
+
+async def test_people_whose_keys_were_made_on_the_servers_machine_are_two(office: tuple[Guarded, Json]) -> None:
+    """Also if one of them has rotated their own key over HTTP."""
+    guarded, item = office
+    ann, bob = await guarded.key(name="ann"), await guarded.key(name="bob")
+    own = await rotated(guarded, bob, bob)
+    assert (await approve(guarded, item, ann)).json()["needs_second"]
+    assert (await approve(guarded, item, own)).json()["needs_second"] == []
+
+
 async def test_an_item_is_found_by_its_persons_name_however_it_is_written(office: tuple[Guarded, Json]) -> None:
     guarded, item = office
     bob, path = await guarded.key(name="Bob"), f"/v1/reviews/{item['review_id']}"

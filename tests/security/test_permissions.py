@@ -40,7 +40,7 @@ PUBLIC = {
     *CONSOLE_PAGES,
 }
 """Routes without a permission. The pages of the documentation and the console are the same in every installation."""
-OF_EVERY_CALLER = {"GET /v1/me", "DELETE /v1/session"}
+OF_EVERY_CALLER = {"GET /v1/me", "GET /v1/health", "DELETE /v1/session"}
 OF_OPERATOR = {
     "GET /metrics",
     *("PUT /v1/limits/{tag}", "DELETE /v1/limits/{tag}"),

@@ -29,8 +29,8 @@ VICTIM, HOSTILE, THIEF, STRANGER = "acme", "mallory", "eve", "nemo"
 SAMPLE = Path(__file__).parents[2] / "samples" / "xr_01.01a_ubl.xml"
 OF_ALL = {"/v1/handlers/{name}", "/v1/limits/{tag}", "/v1/quotas/{quota}", "/v1/callbacks/{token}"}
 """Routes whose parameter is no tenant's: the installation's handlers, limits and quotas, and a signed token."""
-NOT_LISTS = {"/healthz", "/readyz", "/metrics", "/v1/me", "/v1/sessions", "/v1/keys"}
-"""Routes that name the caller, or no tenant at all. A list of keys has the caller's own."""
+NOT_LISTS = {"/healthz", "/readyz", "/v1/health", "/metrics", "/v1/me", "/v1/sessions", "/v1/keys", "/v1/events"}
+"""Routes that name the caller, the time, or no tenant at all. A list of keys has the caller's own."""
 PLAN = {
     "id": "secret_plan",
     "steps": [

@@ -9,6 +9,7 @@ from asyncpg.pool import PoolConnectionProxy
 
 from docrail.dag.language.statuses import StepStatus
 from docrail.invoices.facts import DocumentType
+from docrail.services.access.models import Principal
 from docrail.services.documents.models import ApprovedFilter, PeriodOf
 from docrail.services.documents.service import mark_decided, mark_taken_exported, take_approved
 from docrail.services.failures.models import Resolved
@@ -33,6 +34,7 @@ from tests.services.arrivals import arrive, correct, judged
 ANY = DocumentFilter()
 MONDAY = dt.datetime(2026, 11, 2, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
+ANN = Principal(TENANT, "ann", frozenset())
 
 
 async def listed(
@@ -101,7 +103,7 @@ async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
     await mark_decided(db, TENANT, ids[DocumentStatus.APPROVED], "approved")
     later = dt.datetime.now(dt.UTC) + HOUR
     await free_review(db, TENANT, items[DocumentStatus.POSTPONED], postponed_until=later)
-    await record_first_approval(db, TENANT, items[DocumentStatus.SECOND], by="ann", at=MONDAY, digest="0" * 64)
+    await record_first_approval(db, ANN, items[DocumentStatus.SECOND], digest="0" * 64)
     return ids
 
 

@@ -118,6 +118,36 @@ async def test_a_recorded_round_replays() -> None:
     await replay(WorkflowHistory.from_json("round", RECORDED.read_text()))
 
 
+EXPIRING = {
+    "step_cache": "INSERT INTO step_cache (tenant_id, cache_key, handler, output, expires_at) "
+    "SELECT $1, encode(sha256($2::text::bytea), 'hex'), 'echo', '1', now() + $3::interval",
+    "reading_leases": "INSERT INTO reading_leases (tenant_id, work_key, holder, expires_at) "
+    "SELECT $1, $2::text, 'me', now() - interval '1 day' + $3::interval",
+    "sessions": "INSERT INTO sessions (session_id, tenant_id, name, scopes, secret_sha256, expires_at) "
+    "SELECT 'ses_' || left(md5($1 || $2::text), 16), $1, 'ann', '{read}', sha256(($1 || $2::text)::bytea), "
+    "now() - interval '30 days' + $3::interval",
+    "quota_days": "INSERT INTO quota_days (tenant_id, key_id, quota, day, used) "
+    "SELECT $1, $2::text, 'documents_per_day', (now() AT TIME ZONE 'UTC' + $3::interval)::date, 1",
+}
+
+
+@pytest.mark.parametrize("table", EXPIRING)
+async def test_a_round_deletes_the_expired_rows_of_silent_tenants(
+    embedded: Servers, queue: str, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    monkeypatch.setattr("docrail.adapters.postgres.pool.MOST_DELETED", 2)
+    for tenant in ("silent", "still"):
+        for number, valid_for in enumerate((*(-dt.timedelta(days=2),) * 3, dt.timedelta(hours=1))):
+            await pool.execute(EXPIRING[table], tenant, f"{number}", valid_for)
+    left = f"SELECT tenant_id FROM {table} WHERE tenant_id IN ('silent', 'still') ORDER BY 1"  # names of this test
+    try:
+        report = await do_round(embedded, queue)
+        assert (report.removed_rows >= 6, report.failed) == (True, ())
+        assert [row["tenant_id"] for row in await pool.fetch(left)] == ["silent", "still"]
+    finally:
+        await pool.execute(f"DELETE FROM {table} WHERE tenant_id IN ('silent', 'still')")
+
+
 async def test_a_failure_for_one_tenant_does_not_stop_the_others(embedded: Servers, queue: str, tools: Tools) -> None:
     for tenant in ("acme", "globex"):
         await save(tools.lake, of_month("doc_1", "2026-11"), tenant=tenant)

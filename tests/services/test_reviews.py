@@ -10,6 +10,7 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from docrail.adapters.postgres.pool import NotStored
+from docrail.services.access.models import Principal
 from docrail.services.reviews.models import Appearance, Question, ReviewFilter, Sort, review_id_of
 from docrail.services.reviews.repository.decisions import record_first_approval
 from docrail.services.reviews.repository.items import load_review, update_appearance, upsert_review
@@ -55,7 +56,7 @@ async def test_opening_again_renews_the_one_item(db: PoolConnectionProxy) -> Non
 async def test_a_first_approval_is_valid_until_the_document_changes(db: PoolConnectionProxy) -> None:
     await upload(db, document_id="doc_a")
     opened = await upsert_review(db, TENANT, "doc_a", asking(digest="a"))
-    await record_first_approval(db, TENANT, opened.review_id, by="ann", at=DUE, digest="a")
+    await record_first_approval(db, Principal(TENANT, "ann", frozenset()), opened.review_id, "a")
     firsts = [
         (await upsert_review(db, TENANT, "doc_a", asking(priority=priority, digest=digest))).first_approved_by
         for priority, digest in ((80, "a"), (80, "b"), (80, "a"))

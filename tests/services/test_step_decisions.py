@@ -8,11 +8,11 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from docrail.dag.values.json_values import Json, digest
+from docrail.services.access.models import Principal
 from docrail.services.reviews.models import (
     CLOSED,
     ESCALATED,
     Appearance,
-    CountedDecision,
     PersonsDecision,
     Question,
     Review,
@@ -138,10 +138,10 @@ async def test_a_first_approval_of_a_document_is_shown_the_same_way(db: PoolConn
     due = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
     item = await upsert_review(db, TENANT, "doc_a", Question("invoice.doc_a", Appearance(10, {}, [], {}), due))
     assert (item.approvals_needed, item.approvals_missing, item.decided_so_far) == (1, 1, [])
-    await record_first_approval(db, TENANT, item.review_id, by="ann", at=due, digest="d")
+    await record_first_approval(db, Principal(TENANT, "ann", frozenset(), known_to="it"), item.review_id, "d")
     found = await load_review(db, TENANT, item.review_id)
     assert found
     assert (found.approvals_needed, found.approvals_missing) == (2, 1)
-    assert found.decided_so_far == [CountedDecision("ann", due, "d")]
+    assert [(each.by, each.digest) for each in found.decided_so_far] == [("ann", "d")]
     await reopen_review(db, TENANT, item.review_id)
     assert (await load_review(db, TENANT, item.review_id)) == item.model_copy(update={"updated_at": found.updated_at})

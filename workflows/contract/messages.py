@@ -166,6 +166,8 @@ class DecisionCall(BaseModel, frozen=True):
     """Seconds since the epoch."""
     asked_at: float
     """As in the ReviewCall."""
+    known_to: str = ""
+    """Whoever else knows the key of `by`, and counts as the same person."""
 
 
 class ReviewEnd(BaseModel, frozen=True):
@@ -252,6 +254,7 @@ class MaintenanceReport(BaseModel, frozen=True):
     removed_files: int = 0
     removed_values: int = 0
     removed_originals: int = 0
+    removed_rows: int = 0
     failed: tuple[str, ...] = ()
     """Parts of this round that failed; the next one tries them again."""
 

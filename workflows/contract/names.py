@@ -42,6 +42,15 @@ OUTPUT = "output"
 EXPLAIN = "explain"
 """Name of the query that explains: a step id or None for a page, the step before the page or None, and its size."""
 
+PROGRESS = "progress"
+"""Name of the query that returns a RunProgress: every step's state in few words, without default values."""
+
+STEP_INPUT = "step_input"
+"""Name of the query that returns a StepInput: a step id, and the key of an item of its list or None."""
+
+STEP_ITEMS = "step_items"
+"""Name of the query that returns an ItemsProgress: a step id, a status or None, the position before, the size."""
+
 SAVED = "saved"
 """Name of the query that returns the whole state (saved_state.save), for a retry to continue from, or the requested
 piece with the number of pieces. A state that is too large is refused whole."""
@@ -126,12 +135,19 @@ class RunRequest(BaseModel, frozen=True):
     """The same for nested runs, by run id: they continue from there if their inputs are unchanged."""
     started_by: str = ""
     """The principal who started the run, or the outermost of the runs around it; empty: unknown."""
+    started_key_known_to: tuple[str, ...] = ()
+    """Who else knows a key of `started_by`: where two people must act, they are one."""
     callbacks: tuple[Callback, ...] = ()
     """The callback URLs of the outer runs, which this run's inputs may use."""
     semantics: int
     """The version of its scheduler's decisions: engine.plan.SEMANTICS of the build that started it."""
     inline_bytes: int | None = None
     """Largest outputs that the outer run accepts inline, in bytes of JSON; None: there is no outer run."""
+
+    @property
+    def starters(self) -> tuple[str, ...]:
+        """Return the names of whoever started the run, first `started_by`."""
+        return (self.started_by, *self.started_key_known_to)
 
 
 class ChunkRequest(BaseModel, frozen=True):
@@ -210,8 +226,7 @@ NOTIFY_SLA = "notify_sla"
 BACKGROUND_TYPE = "BackgroundTasks"
 
 START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
-
-START_EXPORTS = "start_waiting_exports"
+START_EXPORTS, FORGET_EVENTS = "start_waiting_exports", "forget_events"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""
 
 EXPORT_TYPE = "Export"

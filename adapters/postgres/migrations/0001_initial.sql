@@ -204,6 +204,7 @@ CREATE TABLE dead_letters (
     error_message text NOT NULL,
     retryable     boolean NOT NULL,
     attempts      integer NOT NULL,
+    failed_again  integer NOT NULL DEFAULT 0, -- how often it failed after a person had it tried again
     failed_at     timestamptz NOT NULL,
     reported_at   timestamptz NOT NULL, -- by the run's clock; older reports are ignored
     resolution    text CHECK (resolution IN ('retry', 'skip', 'output', 'abort', 'dismiss')),
@@ -527,6 +528,7 @@ CREATE TABLE api_keys (
     previous_sha256 bytea,         -- the secret before the last rotation
     previous_until  timestamptz,
     created_by      text NOT NULL,
+    known_to        text,          -- whoever got its secret over HTTP, and counts as its holder where two people must act
     created_at      timestamptz NOT NULL DEFAULT now(),
     rotated_at      timestamptz,
     expires_at      timestamptz,
@@ -616,3 +618,66 @@ CREATE TRIGGER audit_events_stay BEFORE UPDATE OR DELETE ON audit_events
     FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_events_stay_all BEFORE TRUNCATE ON audit_events
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+-- Live events ----------------------------------------------------------------------------------------------------------
+
+-- What changed lately, for those who look at it: kind and id, no content. Triggers write it, so that no change of a row
+-- can be without its event, nor the other way round. Readers look for transactions that they have not seen (txid), as
+-- ids do not commit in order.
+CREATE TABLE events (
+    txid        xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    event_id    bigint GENERATED ALWAYS AS IDENTITY,
+    tenant_id   text NOT NULL,
+    kind        text NOT NULL,
+    object_id   text NOT NULL,
+    run_id      text, -- the run that the object belongs to
+    recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (txid, event_id)
+);
+CREATE FUNCTION record_event() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    changed text;
+    of_run  text;
+BEGIN
+    CASE TG_ARGV[0]
+        WHEN 'document' THEN changed := NEW.document_id;
+        WHEN 'review' THEN changed := NEW.review_id; of_run := NEW.run_id;
+        WHEN 'run' THEN changed := NEW.run_id; of_run := NEW.run_id;
+        WHEN 'failure' THEN changed := NEW.run_id || '/' || NEW.step_id; of_run := NEW.run_id;
+        WHEN 'definition' THEN changed := NEW.definition_id;
+        WHEN 'export' THEN changed := NEW.export_id;
+        WHEN 'access' THEN changed := TG_TABLE_NAME;
+    END CASE;
+    INSERT INTO events (tenant_id, kind, object_id, run_id) VALUES (NEW.tenant_id, TG_ARGV[0], changed, of_run);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER documents_live AFTER INSERT OR UPDATE ON documents
+    FOR EACH ROW EXECUTE FUNCTION record_event('document');
+CREATE TRIGGER corrections_live AFTER INSERT OR UPDATE ON corrections
+    FOR EACH ROW EXECUTE FUNCTION record_event('document');
+CREATE TRIGGER reviews_live AFTER INSERT OR UPDATE ON reviews
+    FOR EACH ROW EXECUTE FUNCTION record_event('review');
+-- What a run waits for, what failed in it and what people did to it changes how it is shown in lists.
+CREATE TRIGGER reviews_live_run AFTER INSERT OR UPDATE OF status ON reviews
+    FOR EACH ROW WHEN (NEW.step_id IS NOT NULL) EXECUTE FUNCTION record_event('run');
+CREATE TRIGGER dead_letters_live_run AFTER INSERT OR UPDATE ON dead_letters
+    FOR EACH ROW EXECUTE FUNCTION record_event('run');
+CREATE TRIGGER operator_actions_live_run AFTER INSERT ON operator_actions
+    FOR EACH ROW EXECUTE FUNCTION record_event('run');
+CREATE TRIGGER overdue_runs_live_run AFTER INSERT ON overdue_runs
+    FOR EACH ROW EXECUTE FUNCTION record_event('run');
+CREATE TRIGGER executions_live_run AFTER UPDATE ON executions
+    FOR EACH ROW WHEN (NEW.run_id IS NOT NULL) EXECUTE FUNCTION record_event('run');
+CREATE TRIGGER dead_letters_live AFTER INSERT OR UPDATE ON dead_letters
+    FOR EACH ROW EXECUTE FUNCTION record_event('failure');
+CREATE TRIGGER exports_live AFTER INSERT OR UPDATE ON exports
+    FOR EACH ROW EXECUTE FUNCTION record_event('export');
+CREATE TRIGGER definitions_live AFTER INSERT ON definitions
+    FOR EACH ROW EXECUTE FUNCTION record_event('definition');
+CREATE TRIGGER alias_moves_live AFTER INSERT ON alias_moves
+    FOR EACH ROW EXECUTE FUNCTION record_event('definition');
+-- The streams of a revoked key or session end.
+CREATE TRIGGER api_keys_live AFTER UPDATE OF revoked_at ON api_keys
+    FOR EACH ROW EXECUTE FUNCTION record_event('access');
+CREATE TRIGGER sessions_live AFTER UPDATE OF revoked_at ON sessions
+    FOR EACH ROW EXECUTE FUNCTION record_event('access');

@@ -224,7 +224,7 @@ export interface paths {
          * List Runs
          * @description List runs, each once, by the start of their last attempt, latest first.
          *
-         *     `status` filters by the current status.
+         *     `status` filters by the current status. A limit on the end lists only runs that have ended.
          */
         get: operations["list_runs"];
         put?: never;
@@ -442,6 +442,168 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{run_id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Run Graph
+         * @description Draw a run: at most 300 nodes, each a step or a group of steps, with their states.
+         *
+         *     Without `open`, the groups around the step to look at first are open.
+         */
+        get: operations["show_run_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/states": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Run States
+         * @description Show only the states of a drawing's nodes, to follow a run without drawing it again.
+         */
+        get: operations["show_run_states"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Steps
+         * @description List a run's steps in plan order with states and times, as for a timeline.
+         */
+        get: operations["list_steps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/steps/{step_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Step
+         * @description Show a step: why it is in its state, its input and output as text, its attempts, and the possible actions.
+         */
+        get: operations["show_step"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/steps/{step_id}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Input
+         * @description Show a step's full input, of any size, or that of an item of its list.
+         */
+        get: operations["show_input"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/steps/{step_id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Items
+         * @description List the items of a step's list, in order; none for a step without a list.
+         */
+        get: operations["list_items"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Run
+         * @description Ask a run to stop. Unlike an aborted run, a cancelled one can be retried.
+         */
+        post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Act On Many Runs
+         * @description Take one action on many runs. A run that refuses is reported, and does not stop the others.
+         */
+        post: operations["act_on_many_runs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{run_id}/retry": {
         parameters: {
             query?: never;
@@ -517,6 +679,26 @@ export interface paths {
          * @description Count letters by error class; by default all open ones.
          */
         get: operations["count_letters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Group Letters
+         * @description Group letters by error class and step, with the number that failed again after a retry; by default open ones.
+         */
+        get: operations["group_letters"];
         put?: never;
         post?: never;
         delete?: never;
@@ -639,6 +821,66 @@ export interface paths {
          * @description Start the run. Repeating it with the same inputs returns the same result and starts nothing.
          */
         post: operations["trigger_workflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Events
+         * @description Report what changes in the tenant, as far as the caller may read it: kind, id and version, no content.
+         */
+        get: operations["stream_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{run_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Run Events
+         * @description Report each change of a run: its steps, its questions to people, its failures, and those of its nested runs.
+         */
+        get: operations["stream_run_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Health
+         * @description Show which services are available. Unlike `/readyz` it returns 200 whatever it finds: it answers a person.
+         */
+        get: operations["show_health"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1414,6 +1656,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/definitions/{definition_id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Definition Graph
+         * @description Draw a version of a definition: at most 300 nodes, each a step or a group of steps.
+         */
+        get: operations["show_definition_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/definitions/{definition_id}/aliases": {
         parameters: {
             query?: never;
@@ -1949,7 +2211,7 @@ export interface paths {
         };
         /**
          * Readyz
-         * @description Check Temporal, PostgreSQL and a polling worker: 200 if all are available, else 503.
+         * @description Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503.
          */
         get: operations["readyz"];
         put?: never;
@@ -2044,6 +2306,29 @@ export interface components {
              * @default false
              */
             force?: boolean;
+        };
+        /**
+         * Action
+         * @description An action, and whether the caller may take it now.
+         */
+        Action: {
+            /**
+             * Name
+             * @description On a run `pause`, `resume`, `cancel`, `abort`, `retry` or `undo`; on a step `answer`, `retry`, `edit` (retry it
+             *     with another config), `skip` or `output` (complete it with an output).
+             * @example pause
+             */
+            name: string;
+            /**
+             * Allowed
+             * @description Whether the caller may take it now.
+             */
+            allowed: boolean;
+            /**
+             * Reason
+             * @description Why not; empty if it is allowed.
+             */
+            reason: string;
         };
         /**
          * ActionPage
@@ -2356,6 +2641,32 @@ export interface components {
             error: string;
         };
         /**
+         * BulkActionIn
+         * @description An action on many runs.
+         * @example {
+         *       "action": "abort",
+         *       "reason": "sent twice",
+         *       "run_ids": [
+         *         "invoice.order-4711"
+         *       ]
+         *     }
+         */
+        BulkActionIn: {
+            /** @description What to do with each of them. */
+            action: components["schemas"]["RunAction"];
+            /**
+             * Run Ids
+             * @description The runs.
+             */
+            run_ids: string[];
+            /**
+             * Reason
+             * @description recorded with the action
+             * @default
+             */
+            reason?: string;
+        };
+        /**
          * BulkApprovalIn
          * @description The items to approve: either as they were shown, or those of a preview by its token.
          * @example {
@@ -2408,6 +2719,11 @@ export interface components {
              * @description Only letters of this handler.
              */
             handler?: string | null;
+            /**
+             * Step
+             * @description only failures of this step
+             */
+            step?: string | null;
             /**
              * Failed Before
              * @description only failures before that moment: calls with the same one try each letter once
@@ -4039,6 +4355,111 @@ export interface components {
             readonly first_approved_by: string | null;
         };
         /**
+         * Graph
+         * @description A drawing of a definition: its steps, those of large ones in groups that can be opened.
+         */
+        Graph: {
+            /**
+             * Steps
+             * @description How many steps the definition has.
+             */
+            steps: number;
+            /**
+             * Layers
+             * @description How many layers it has.
+             */
+            layers: number;
+            /**
+             * Open
+             * @description The groups that are open: those requested, as far as there is room for their nodes, the last one first.
+             */
+            open: string[];
+            /**
+             * Nodes
+             * @description The nodes in plan order, at most 300.
+             */
+            nodes: components["schemas"]["GraphNode"][];
+            /**
+             * Edges
+             * @description The arrows between the nodes.
+             */
+            edges: components["schemas"]["GraphEdge"][];
+            /**
+             * Edges Omitted
+             * @description How many arrows are left out because there are too many to draw.
+             */
+            edges_omitted: number;
+        };
+        /**
+         * GraphEdge
+         * @description An arrow between two nodes.
+         */
+        GraphEdge: {
+            /**
+             * Source
+             * @description Id of the node that goes first.
+             */
+            source: string;
+            /**
+             * Target
+             * @description Id of the node that waits for it.
+             */
+            target: string;
+            /**
+             * Branch
+             * @description The branch of a step after which another step follows; null: any.
+             */
+            branch: string | null;
+            /**
+             * Edges
+             * @description How many dependencies between steps it shows.
+             */
+            edges: number;
+        };
+        /**
+         * GraphNode
+         * @description A step, or a closed group of steps.
+         */
+        GraphNode: {
+            /**
+             * Id
+             * @description Id of the step, or of the group: the positions of its first and last step in plan order, as in `40-79`.
+             */
+            id: string;
+            /**
+             * Title
+             * @description The step's title; empty for a group.
+             */
+            title: string;
+            /** @description What the step does; null for a group. */
+            kind: components["schemas"]["StepKind"] | null;
+            /**
+             * Handler
+             * @description The step's handler; null if it has none, and for a group.
+             */
+            handler: string | null;
+            /**
+             * Is List
+             * @description Whether the step runs once for each element of a list.
+             */
+            is_list: boolean;
+            /**
+             * Layer
+             * @description Its layer, from 0: the length of the longest path to it.
+             */
+            layer: number;
+            /**
+             * Last Layer
+             * @description The last layer of a group; for a step its layer.
+             */
+            last_layer: number;
+            /**
+             * Steps
+             * @description How many steps it contains; 1 for a step.
+             */
+            steps: number;
+        };
+        /**
          * HandlerInfo
          * @description A handler. The schemas are JSON Schema, draft 2020-12.
          */
@@ -4185,6 +4606,32 @@ export interface components {
             most?: number | null;
         };
         /**
+         * InputOut
+         * @description A step's whole input: where a run refers to stored values, this contains them.
+         */
+        InputOut: {
+            /**
+             * Run Id
+             * @description Id of the run.
+             */
+            run_id: string;
+            /**
+             * Step Id
+             * @description Id of the step; null if it is not about one.
+             */
+            step_id: string;
+            /**
+             * Item
+             * @description Key of the item; null for the step itself.
+             */
+            item: string | null;
+            /**
+             * Input
+             * @description The config with all values filled in, or the elements of the step's list. Secrets are named, not shown.
+             */
+            input: unknown;
+        };
+        /**
          * InsertRow
          * @description Insert an empty row.
          */
@@ -4295,6 +4742,65 @@ export interface components {
              * @constant
              */
             skip?: true;
+        };
+        /**
+         * ItemPage
+         * @description Items of a step's list, in order.
+         */
+        ItemPage: {
+            /**
+             * Items
+             * @description The items.
+             */
+            items: components["schemas"]["ItemProgress"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: number | null;
+        };
+        /**
+         * ItemProgress
+         * @description One item of a step's list; `value` and `output` are shortened JSON.
+         */
+        ItemProgress: {
+            /**
+             * Place
+             * @description Its position in the list, from 0.
+             */
+            place: number;
+            /**
+             * Key
+             * @description The item's key, shortened if it is very long.
+             */
+            key: string;
+            /** @description How far it is; items that run in a part of a long list are shown as running. */
+            status: components["schemas"]["StepStatus"];
+            /**
+             * Attempts
+             * @description How often it was tried.
+             * @default 0
+             */
+            attempts?: number;
+            /**
+             * Cached
+             * @description Whether its output came from the cache.
+             * @default false
+             */
+            cached?: boolean;
+            /** @description Why it failed; null if it did not. */
+            error?: components["schemas"]["StepError"] | null;
+            /**
+             * Value
+             * @description The element of the list, as shortened JSON.
+             * @default
+             */
+            value?: string;
+            /**
+             * Output
+             * @description Its output, as shortened JSON; null without one.
+             */
+            output?: string | null;
         };
         /**
          * ItemsAtWork
@@ -4423,6 +4929,12 @@ export interface components {
              */
             created_by: string;
             /**
+             * Known To
+             * @description Who got its present secret over HTTP: where two people must act, that person and the key's holder are one. Null
+             *     if it was made on the server's machine.
+             */
+            known_to: string | null;
+            /**
              * Created At
              * Format: date-time
              * @description When it was created.
@@ -4519,6 +5031,90 @@ export interface components {
              * @description if there are no letters: filters whose value no letter has
              */
             unmatched: components["schemas"]["Unmatched"][];
+        };
+        /**
+         * LetterGroup
+         * @description The letters of one step of a definition that failed with one class of error.
+         */
+        LetterGroup: {
+            /**
+             * Error Type
+             * @description The error's class.
+             */
+            error_type: string;
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Step Id
+             * @description Id of the step.
+             */
+            step_id: string;
+            /**
+             * Letters
+             * @description How many letters.
+             */
+            letters: number;
+            /**
+             * Parked
+             * @description How many of them wait for a person in a run that has not ended.
+             */
+            parked: number;
+            /**
+             * Retryable
+             * @description How many of them may pass without a change.
+             */
+            retryable: number;
+            /**
+             * Failed Again
+             * @description How many of them failed again after a person had them tried again.
+             */
+            failed_again: number;
+            /**
+             * Runs
+             * @description In how many runs.
+             */
+            runs: number;
+            /**
+             * Oldest
+             * Format: date-time
+             * @description When the first of them failed.
+             */
+            oldest: string;
+            /**
+             * Newest
+             * Format: date-time
+             * @description When the latest of them failed.
+             */
+            newest: string;
+            /**
+             * Message
+             * @description The message of the latest error.
+             */
+            message: string;
+        };
+        /**
+         * LetterGroups
+         * @description Letters by error class and step, the largest group first.
+         */
+        LetterGroups: {
+            /**
+             * Groups
+             * @description The groups; at most the number requested.
+             */
+            groups: components["schemas"]["LetterGroup"][];
+            /**
+             * Letters
+             * @description How many letters match in all.
+             */
+            letters: number;
+            /**
+             * Allowed
+             * @description Whether the caller may resolve them.
+             */
+            allowed: boolean;
         };
         /**
          * LetterKeyIn
@@ -5011,6 +5607,52 @@ export interface components {
         NextOut: {
             /** @description The claimed item; null if none is free. */
             claim: components["schemas"]["Claim"] | null;
+        };
+        /**
+         * NodeState
+         * @description The state of a node of a drawing. Times are seconds since the epoch.
+         */
+        NodeState: {
+            /** @description Status of the step; of a group that of its most interesting step, a failed one first. */
+            status: components["schemas"]["StepStatus"];
+            /**
+             * Counts
+             * @description How many steps of a group have each status; empty for a step.
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Attempts
+             * @description How often the step was tried; in a group all its steps together.
+             */
+            attempts: number;
+            /**
+             * Error
+             * @description The type of the step's error; null if it did not fail, and for a group.
+             */
+            error: string | null;
+            /** @description Why the step was skipped; null if it was not, and for a group. */
+            reason: components["schemas"]["SkipReason"] | null;
+            /**
+             * Branch
+             * @description The branch that the step has taken; null if there is none.
+             */
+            branch: string | null;
+            /** @description Progress of a step over a list; null for any other node. */
+            items: components["schemas"]["ItemCounts"] | null;
+            /** @description How far the step's compensation is; null if none began. */
+            compensation: components["schemas"]["StepStatus"] | null;
+            /**
+             * Started At
+             * @description When it began; of a group the first of its steps.
+             */
+            started_at: number | null;
+            /**
+             * Ended At
+             * @description When it ended; of a group the last of its steps; null before.
+             */
+            ended_at: number | null;
         };
         /**
          * OpenWait
@@ -5765,6 +6407,12 @@ export interface components {
              * @example no worker polls the task queue 'docrail'
              */
             worker: string;
+            /**
+             * Store
+             * @description Whether documents can be stored.
+             * @example ok
+             */
+            store: string;
         };
         /**
          * Reading
@@ -6456,6 +7104,12 @@ export interface components {
             warnings: components["schemas"]["Problem"][];
         };
         /**
+         * RunAction
+         * @description What a person may do with a run.
+         * @enum {string}
+         */
+        RunAction: "pause" | "resume" | "cancel" | "abort" | "retry" | "undo";
+        /**
          * RunExplanation
          * @description Why a run is in its state: its progress, and a page of its steps in plan order.
          */
@@ -6495,6 +7149,125 @@ export interface components {
              * @description Pass this as `after` to get the next page; null on the last page.
              */
             after?: string | null;
+        };
+        /**
+         * RunGraph
+         * @description A run, drawn: its nodes and arrows, and the states of the nodes.
+         */
+        RunGraph: {
+            /** @description The run as a whole. */
+            run: components["schemas"]["RunHead"];
+            /** @description The drawing. It depends only on the version and on the open groups. */
+            graph: components["schemas"]["Graph"];
+            /**
+             * Focus
+             * @description The step to look at first: the first failed one, else one that waits or runs; null if there is none.
+             */
+            focus: string | null;
+            /**
+             * States
+             * @description The state of each node that is drawn, by its id; empty if they are not known.
+             */
+            states: {
+                [key: string]: components["schemas"]["NodeState"];
+            };
+            /**
+             * Unknown
+             * @description Why the states of the steps are not known; empty if they are.
+             */
+            unknown: string;
+        };
+        /**
+         * RunHead
+         * @description A run as a whole. Times are seconds since the epoch.
+         */
+        RunHead: {
+            /**
+             * Run Id
+             * @description Id of the run.
+             */
+            run_id: string;
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Version
+             * @description The version that it follows.
+             */
+            version: number;
+            /**
+             * Digest
+             * @description SHA-256 of that version: drawings of the same version are alike.
+             */
+            digest: string;
+            /**
+             * Document Id
+             * @description The document that it is about; null if there is none.
+             */
+            document_id: string | null;
+            /**
+             * File Name
+             * @description The document's file name; null if there is none.
+             */
+            file_name: string | null;
+            /**
+             * Outer Run Id
+             * @description The run that it is a part of; null if it is none.
+             */
+            outer_run_id: string | null;
+            /** @description How far it is. */
+            status: components["schemas"]["RunStatus"];
+            /** @description The status with which it is being stopped; null if it is not. */
+            stopping: components["schemas"]["RunStatus"] | null;
+            /**
+             * Reason
+             * @description Why it was aborted or failed; empty otherwise.
+             */
+            reason: string;
+            /**
+             * Overdue
+             * @description Whether it exceeded its deadline.
+             */
+            overdue: boolean;
+            /**
+             * Started At
+             * @description When it started.
+             */
+            started_at: number | null;
+            /**
+             * Ended At
+             * @description When it ended; null before.
+             */
+            ended_at: number | null;
+            /**
+             * Steps
+             * @description How many steps it has.
+             */
+            steps: number;
+            /**
+             * Settled
+             * @description How many of them have ended or were skipped.
+             */
+            settled: number;
+            /**
+             * Counts
+             * @description How many steps have each status; empty if that is not known.
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Actions
+             * @description What the caller may do with it now, and why not.
+             */
+            actions: components["schemas"]["Action"][];
+            /**
+             * History Url
+             * @description The run's history in Temporal's web UI.
+             */
+            history_url: string;
         };
         /**
          * RunOrder
@@ -6679,6 +7452,40 @@ export interface components {
             explain_url: string;
         };
         /**
+         * RunOutcome
+         * @description The result for one run.
+         */
+        RunOutcome: {
+            /**
+             * Run Id
+             * @description Id of the run.
+             */
+            run_id: string;
+            /**
+             * Done
+             * @description Whether the action was taken.
+             */
+            done: boolean;
+            /** @description The run's status after it; null if it was not taken. */
+            status: components["schemas"]["RunStatus"] | null;
+            /**
+             * Why
+             * @description Why it was not taken; empty if it was.
+             */
+            why: string;
+        };
+        /**
+         * RunOutcomes
+         * @description The result for each run, in the order of the request.
+         */
+        RunOutcomes: {
+            /**
+             * Outcomes
+             * @description The results.
+             */
+            outcomes: components["schemas"]["RunOutcome"][];
+        };
+        /**
          * RunPage
          * @description A page of runs, newest first; it may lag slightly.
          */
@@ -6698,6 +7505,26 @@ export interface components {
              * @description if there are no runs: a definition that was never published, a document that was never sent
              */
             unmatched: components["schemas"]["Unmatched"][];
+        };
+        /**
+         * RunStates
+         * @description The states of a run and of the nodes of its drawing.
+         */
+        RunStates: {
+            /** @description The run as a whole. */
+            run: components["schemas"]["RunHead"];
+            /**
+             * States
+             * @description The state of each node that is drawn, by its id; empty if they are not known.
+             */
+            states: {
+                [key: string]: components["schemas"]["NodeState"];
+            };
+            /**
+             * Unknown
+             * @description Why the states of the steps are not known; empty if they are.
+             */
+            unknown: string;
         };
         /**
          * RunStatus
@@ -6737,9 +7564,9 @@ export interface components {
             definition_id: string;
             /**
              * Version
-             * @description Version of the definition.
+             * @description null if it cannot be read
              */
-            version: number;
+            version: number | null;
             /**
              * Document Id
              * @description Id of the document; null if there is none.
@@ -6773,6 +7600,16 @@ export interface components {
              * @description 1, and one more for each retry, as far back as Temporal keeps them
              */
             attempts: number;
+            /**
+             * Allowed
+             * @description what the caller may do with it, as far as its status decides; the run itself shows why not
+             */
+            allowed: components["schemas"]["RunAction"][];
+            /**
+             * Unreadable
+             * @description why the rest cannot be read here, such as a missing key; usually null
+             */
+            unreadable?: string | null;
         };
         /**
          * Scope
@@ -7002,6 +7839,11 @@ export interface components {
              */
             attempts: number;
             /**
+             * Failed Again
+             * @description how often it failed again after a person had it tried again
+             */
+            failed_again: number;
+            /**
              * Failed At
              * Format: date-time
              * @description When the step failed.
@@ -7024,6 +7866,27 @@ export interface components {
              * @description What people did, newest first.
              */
             actions: components["schemas"]["OperatorAction"][];
+        };
+        /**
+         * ShownValue
+         * @description A JSON value as text, so that no reader rounds its numbers.
+         */
+        ShownValue: {
+            /**
+             * Text
+             * @description The beginning of the value, as indented JSON: at most 64 KiB.
+             */
+            text: string;
+            /**
+             * Bytes
+             * @description Size of the whole text in UTF-8.
+             */
+            bytes: number;
+            /**
+             * Cut
+             * @description Whether `text` is only the beginning.
+             */
+            cut: boolean;
         };
         /**
          * SignIn
@@ -7117,6 +7980,43 @@ export interface components {
          * @enum {string}
          */
         StatusFilter: "open" | "resolved" | "all";
+        /**
+         * StepDetail
+         * @description A step of a run: its state, why it is in it, its input and output, and what the caller may do with it.
+         */
+        StepDetail: {
+            /** @description The step and its state. */
+            step: components["schemas"]["StepLine"];
+            /** @description Why it is in its state, its attempts, and what it waits for. */
+            explanation: components["schemas"]["StepExplanation"];
+            /**
+             * @description What it begins with: its config with all values filled in, or the elements of its list; null if it is not known
+             *     yet. Secrets are named, not shown.
+             */
+            input: components["schemas"]["ShownValue"] | null;
+            /**
+             * Edited
+             * @description Whether a person gave the input in place of the definition's config.
+             */
+            edited: boolean;
+            /**
+             * Input Problem
+             * @description Why the input is not known; empty if it is.
+             */
+            input_problem: string;
+            /** @description What it gave; null without an output. */
+            output: components["schemas"]["ShownValue"] | null;
+            /**
+             * Output Problem
+             * @description Why an existing output cannot be shown; empty if there is none, or it is shown.
+             */
+            output_problem: string;
+            /**
+             * Actions
+             * @description What the caller may do with it now, and why not.
+             */
+            actions: components["schemas"]["Action"][];
+        };
         /**
          * StepDiff
          * @description A step that exists in both versions, and its differences.
@@ -7282,6 +8182,83 @@ export interface components {
          * @enum {string}
          */
         StepKind: "handler" | "wait" | "human" | "workflow" | "abort" | "switch";
+        /**
+         * StepLine
+         * @description A step of a run in a list or on a timeline. Times are seconds since the epoch.
+         */
+        StepLine: {
+            /**
+             * Step Id
+             * @description Id of the step.
+             */
+            step_id: string;
+            /**
+             * Title
+             * @description The step's title; empty if it has none.
+             */
+            title: string;
+            /** @description What it does. */
+            kind: components["schemas"]["StepKind"];
+            /**
+             * Handler
+             * @description Its handler; null if it has none.
+             */
+            handler: string | null;
+            /**
+             * Layer
+             * @description Its layer, from 0.
+             */
+            layer: number;
+            /**
+             * Groups
+             * @description The groups to open so that the step is drawn, outermost first.
+             */
+            groups: string[];
+            /** @description How far it is. */
+            status: components["schemas"]["StepStatus"];
+            /** @description Why it was skipped; null if it was not. */
+            reason: components["schemas"]["SkipReason"] | null;
+            /** @description Why it failed, shortened; null if it did not. */
+            error: components["schemas"]["StepError"] | null;
+            /**
+             * Attempts
+             * @description How often it was tried.
+             */
+            attempts: number;
+            /** @description Progress of a step over a list; null for any other. */
+            items: components["schemas"]["ItemCounts"] | null;
+            /**
+             * Started At
+             * @description When it began; null before.
+             */
+            started_at: number | null;
+            /**
+             * Ended At
+             * @description When it ended; null before.
+             */
+            ended_at: number | null;
+        };
+        /**
+         * StepPage
+         * @description A page of the steps of a run, in plan order.
+         */
+        StepPage: {
+            /**
+             * Steps
+             * @description The steps.
+             */
+            steps: components["schemas"]["StepLine"][];
+            /**
+             * Found
+             * @description How many steps match, on all pages.
+             */
+            found: number;
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
         /**
          * StepReport
          * @description One step. Times are seconds since the epoch; `duration_seconds` covers retries and waiting for a worker.
@@ -7559,6 +8536,11 @@ export interface components {
              * @description How often it was tried.
              */
             attempts: number;
+            /**
+             * Failed Again
+             * @description how often it failed again after a person had it tried again
+             */
+            failed_again: number;
             /**
              * Failed At
              * Format: date-time
@@ -8018,6 +9000,17 @@ export interface components {
              * @description Name of the review queue.
              */
             queue?: string | null;
+            /**
+             * Group
+             * @description The group of people that the question is for; null if it is for everyone.
+             */
+            group?: string | null;
+            /**
+             * Not The Submitter
+             * @description Whether the person who started the run may not decide.
+             * @default false
+             */
+            not_the_submitter?: boolean;
             /**
              * Since
              * @description When the step began to wait.
@@ -8630,6 +9623,14 @@ export interface operations {
                 status?: components["schemas"]["RunStatus"] | null;
                 /** @description true: runs whose deadline has passed; without a `status`, those that have not ended */
                 overdue?: boolean | null;
+                /** @description only runs from this moment on */
+                started_since?: string | null;
+                /** @description only runs before this moment */
+                started_before?: string | null;
+                /** @description only runs from this moment on */
+                ended_since?: string | null;
+                /** @description only runs before this moment */
+                ended_before?: string | null;
                 /** @description most items on the page */
                 limit?: number;
                 /** @description the `after` of the previous page; without it, the first page */
@@ -8948,6 +9949,236 @@ export interface operations {
             };
         };
     };
+    show_run_graph: {
+        parameters: {
+            query?: {
+                /** @description the groups of steps to open, separated by commas; the last ones are opened first */
+                open?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunGraph"];
+                };
+            };
+        };
+    };
+    show_run_states: {
+        parameters: {
+            query?: {
+                /** @description the groups of steps to open, separated by commas; the last ones are opened first */
+                open?: string | null;
+            };
+            header?: {
+                /** @description the `ETag` of an earlier answer */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunStates"];
+                };
+            };
+            /** @description unchanged: `If-None-Match` has its `ETag` */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    list_steps: {
+        parameters: {
+            query?: {
+                /** @description only steps whose id, title or handler contains this, whatever its case */
+                search?: string;
+                /** @description only those with this status */
+                status?: components["schemas"]["StepStatus"] | null;
+                /** @description most steps on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepPage"];
+                };
+            };
+        };
+    };
+    show_step: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+                /** @description Id of the step; null if it is not about one. */
+                step_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepDetail"];
+                };
+            };
+        };
+    };
+    show_input: {
+        parameters: {
+            query?: {
+                /** @description the key of an item of the step's list, for its input */
+                item?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+                /** @description Id of the step; null if it is not about one. */
+                step_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputOut"];
+                };
+            };
+        };
+    };
+    list_items: {
+        parameters: {
+            query?: {
+                /** @description only those with this status */
+                status?: components["schemas"]["StepStatus"] | null;
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page */
+                after?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+                /** @description Id of the step; null if it is not about one. */
+                step_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemPage"];
+                };
+            };
+        };
+    };
+    cancel_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WhyIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunStatusOut"];
+                };
+            };
+        };
+    };
+    act_on_many_runs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkActionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOutcomes"];
+                };
+            };
+        };
+    };
     retry_run: {
         parameters: {
             query?: never;
@@ -9013,6 +10244,8 @@ export interface operations {
                 definition?: string | null;
                 /** @description a handler's name */
                 handler?: string | null;
+                /** @description a step's id */
+                step?: string | null;
                 /** @description Its status. */
                 status?: components["schemas"]["StatusFilter"];
                 /** @description actionable: parked, or an error that recurs unless something changes; retryable: it may pass by itself; by default actionable for open letters, all for others */
@@ -9048,6 +10281,8 @@ export interface operations {
                 definition?: string | null;
                 /** @description a handler's name */
                 handler?: string | null;
+                /** @description a step's id */
+                step?: string | null;
                 /** @description Its status. */
                 status?: components["schemas"]["StatusFilter"];
                 /** @description How letters are counted. */
@@ -9066,6 +10301,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LetterCounts"];
+                };
+            };
+        };
+    };
+    group_letters: {
+        parameters: {
+            query?: {
+                /** @description a definition's id */
+                definition?: string | null;
+                /** @description Its status. */
+                status?: components["schemas"]["StatusFilter"];
+                /** @description How letters are counted. */
+                view?: components["schemas"]["View"];
+                /** @description most items on the page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LetterGroups"];
                 };
             };
         };
@@ -9218,6 +10482,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Execution"];
+                };
+            };
+        };
+    };
+    stream_events: {
+        parameters: {
+            query?: {
+                /** @description ids of up to 8 runs whose steps are watched too, separated by commas */
+                runs?: string | null;
+            };
+            header?: {
+                /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
+    stream_run_events: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
+    show_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
         };
@@ -10260,6 +11596,34 @@ export interface operations {
             };
         };
     };
+    show_definition_graph: {
+        parameters: {
+            query?: {
+                /** @description by default what `stable` names */
+                version?: number | null;
+                /** @description the groups of steps to open, separated by commas; the last ones are opened first */
+                open?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description `ID`, `ID@VERSION` or `ID@ALIAS` */
+                definition_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Graph"];
+                };
+            };
+        };
+    };
     list_aliases: {
         parameters: {
             query?: never;
@@ -11040,7 +12404,7 @@ export interface operations {
     begin_sign_in: {
         parameters: {
             query?: {
-                /** @description where to go afterwards: a path of this API, `/docs` if not given */
+                /** @description where to go afterwards: a path of this server, that of the console if not given */
                 next?: string | null;
             };
             header?: never;

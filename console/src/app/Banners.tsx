@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 import { Banner } from '@/kit/Banner'
+import { LiveBanner } from '@/live/LiveBanner'
 
 import { useSignal } from './signal'
 import { newVersion } from './version'
@@ -10,6 +11,7 @@ import { newVersion } from './version'
 export function Banners() {
   return (
     <div role="status">
+      <LiveBanner />
       <VersionBanner />
     </div>
   )

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 
 import { HelpDialog, helpOpened } from '@/keyboard/HelpDialog'
 import { useCommands } from '@/keyboard/use_commands'
+import { useLive } from '@/live/live'
 import { SignInDialog } from '@/signin/SignInDialog'
 
 import { Banners } from './Banners'
@@ -39,6 +40,7 @@ export function Shell() {
     { isFallback: true },
   )
   useFocusOnNavigation(close)
+  useLive()
   return (
     <>
       <a className="skip-link" href="#content" onClick={focusContent}>

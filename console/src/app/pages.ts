@@ -3,6 +3,7 @@ import {
   IconBraces,
   IconFileExport,
   IconInbox,
+  IconMessageQuestion,
   IconAlertTriangle,
   IconSettings2,
   IconTimeline,
@@ -12,14 +13,15 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/runs' | '/failures' | '/definitions' | '/exports' | '/operations'
-  text: 'inbox' | 'runs' | 'failures' | 'definitions' | 'exports' | 'operations'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/exports' | '/operations'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'exports' | 'operations'
   icon: Icon
   scope: Scope
 }
 
 export const PAGES: readonly NavigationPage[] = [
   { to: '/', text: 'inbox', icon: IconInbox, scope: 'read' },
+  { to: '/decide', text: 'decisions', icon: IconMessageQuestion, scope: 'review' },
   { to: '/exports', text: 'exports', icon: IconFileExport, scope: 'read' },
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },

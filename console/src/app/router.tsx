@@ -1,7 +1,7 @@
 /** The routes: each screen's folder has one route file, which is listed here and, by its path, in api/console.py. */
 import { createRouter } from '@tanstack/react-router'
 
-import { decideRoute } from '@/decide/route'
+import { decideRoute, decisionsRoute } from '@/decide/route'
 import { definitionRoute, definitionsRoute } from '@/definitions/route'
 import { documentRoute } from '@/documents/route'
 import { exportsRoute } from '@/exports/route'
@@ -21,6 +21,7 @@ const routes = rootRoute.addChildren([
   inboxRoute,
   reviewRoute,
   decideRoute,
+  decisionsRoute,
   exportsRoute,
   documentRoute,
   runsRoute,

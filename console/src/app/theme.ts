@@ -98,6 +98,12 @@ export const variables: CSSVariablesResolver = (resolved) => ({
     '--surface-selected': ink[0],
     '--line': resolved.colors.gray[2],
     '--mantine-color-dimmed': resolved.colors.gray[6],
+    // Words on a tint of their colour, readable at the size of a badge.
+    '--mantine-color-red-light-color': '#b32020',
+    '--mantine-color-yellow-light-color': '#7d5200',
+    '--mantine-color-green-light-color': '#1d6a2f',
+    '--mantine-color-teal-light-color': '#086b4d',
+    '--mantine-color-grape-light-color': '#7b2a91',
   },
   dark: {
     '--surface-sunken': resolved.colors.dark[8],

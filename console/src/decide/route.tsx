@@ -7,3 +7,9 @@ export const decideRoute = createRoute({
   path: '/decide/$reviewId',
   component: lazyRouteComponent(() => import('./DecidePage'), 'DecidePage'),
 })
+
+export const decisionsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/decide',
+  component: lazyRouteComponent(() => import('./DecisionsPage'), 'DecisionsPage'),
+})

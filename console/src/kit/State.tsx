@@ -11,8 +11,18 @@ type Props = {
 /** A state as icon, word and colour: no state is told apart by its colour alone. */
 export function State({ icon: Symbol, color, children }: Props) {
   return (
-    <Badge color={color} leftSection={<Symbol size={13} stroke={2} aria-hidden />}>
+    <Badge
+      color={color}
+      c={readable(color)}
+      miw="max-content"
+      leftSection={<Symbol size={13} stroke={2} aria-hidden />}
+    >
       {children}
     </Badge>
   )
+}
+
+/** Mantine's own text of a light badge is too pale on it. */
+function readable(color: MantineColor): string {
+  return `color-mix(in srgb, var(--mantine-color-${color}-light-color) 55%, var(--mantine-color-text))`
 }

@@ -1,8 +1,203 @@
+/** One run, as it happens: its state, its drawing, timeline and list of steps, and the selected step. */
+import { SegmentedControl, TextInput } from '@mantine/core'
+import { useDebouncedValue, useInterval, useMediaQuery } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { Page } from '@/kit/Page'
+import { useCommands } from '@/keyboard/use_commands'
+import { Banner } from '@/kit/Banner'
+import { useTitle } from '@/kit/Page'
+import { Trouble } from '@/kit/Trouble'
+
+import type { RunAction } from './actions'
+import { ActDialog } from './ActDialog'
+import { graphQuery, type NodeState, type RunHead, statesQuery, type StepLine, stepsQuery } from './queries'
+import { RunHeader } from './run/RunHeader'
+import { nodeStates } from './run/node_states'
+import { StepPanel } from './run/StepPanel'
+import { StepsView } from './run/StepsView'
+import { TimelineView } from './run/TimelineView'
+import { WaitsBar } from './run/WaitsBar'
+import classes from './RunPage.module.css'
+import { type RunSearch, type View, VIEWS } from './search'
+import { isOver } from './states'
+
+const RunGraphView = lazy(() => import('./run/RunGraphView').then((module) => ({ default: module.RunGraphView })))
+
+const route = getRouteApi('/runs/$runId')
 
 export function RunPage() {
+  const { runId } = route.useParams()
+  return <OneRun key={runId} runId={runId} />
+}
+
+function OneRun({ runId }: { runId: string }) {
   const { t } = useTranslation()
-  return <Page title={t('runs.one')}>{null}</Page>
+  const search = route.useSearch()
+  const go = useGo()
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
+  const view: View = search.view ?? (isPhone ? 'steps' : 'graph')
+  const [typed, setTyped] = useState('')
+  const [wanted] = useDebouncedValue(typed, 150)
+  const [action, setAction] = useState<RunAction>()
+  useTitle(runId)
+
+  const graph = useQuery(graphQuery(runId, search.open))
+  const open = graph.data?.graph.open.join(',')
+  const latest = useQuery({ ...statesQuery(runId, open ?? ''), enabled: open !== undefined })
+  const run = latest.data?.run ?? graph.data?.run
+  const steps = useQuery({
+    ...stepsQuery(runId, wanted, JSON.stringify([run?.status, run?.counts])),
+    enabled: run !== undefined && (view !== 'graph' || wanted !== ''),
+  })
+  const states = useMemo(() => nodeStates(), [])
+  useEffect(() => {
+    const known = latest.data?.states ?? graph.data?.states
+    if (known) states.apply(known)
+  }, [latest.data, graph.data, states])
+  const now = useNow(run !== undefined && !isOver(run.status))
+
+  const select = (step: string | undefined) => go({ ...search, step })
+  const find = (step: StepLine) => go({ ...search, step: step.step_id, open: opened(open, step.groups) })
+  useStepKeys(steps.data?.steps, search.step, select)
+
+  if (graph.error && !graph.data)
+    return (
+      <div className={classes.trouble}>
+        <Trouble error={graph.error} retry={() => void graph.refetch()} />
+      </div>
+    )
+  if (!graph.data || !run) return null
+  const unknown = latest.data?.unknown ?? graph.data.unknown
+  const found = wanted === '' ? undefined : steps.data
+  return (
+    <div className={classes.page}>
+      <RunHeader run={run} now={now} onAct={setAction} />
+      {latest.error && (
+        <Banner color="yellow" hint={latest.error.message}>
+          {t('runs.stale')}
+        </Banner>
+      )}
+      {unknown && (
+        <Banner color="yellow" hint={unknown}>
+          {t('runs.unknown')}
+        </Banner>
+      )}
+      {!isOver(run.status) && <WaitsBar runId={runId} version={JSON.stringify(run.counts)} onStep={select} />}
+      <div className={classes.tools}>
+        <SegmentedControl
+          size="xs"
+          value={view}
+          aria-label={t('runs.view.label')}
+          onChange={(value) => go({ ...search, view: VIEWS.find((each) => each === value) })}
+          data={VIEWS.map((each) => ({ value: each, label: t(`runs.view.${each}`) }))}
+        />
+        <TextInput
+          size="xs"
+          className={classes.search}
+          leftSection={<IconSearch size={14} aria-hidden />}
+          placeholder={t('runs.search')}
+          aria-label={t('runs.search')}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            const [first] = found?.steps ?? []
+            if (event.key === 'Enter' && first) find(first)
+            if (event.key === 'Escape') setTyped('')
+          }}
+        />
+        {search.open && view === 'graph' && (
+          <button type="button" className={classes.collapse} onClick={() => go({ ...search, open: '' })}>
+            {t('runs.graph.collapse')}
+          </button>
+        )}
+      </div>
+      <div className={classes.split}>
+        <div className={classes.view}>
+          {view === 'graph' && !found && (
+            <Suspense>
+              <RunGraphView
+                digest={run.digest}
+                graph={graph.data.graph}
+                states={states}
+                selected={search.step}
+                focus={graph.data.focus ?? undefined}
+                onSelect={select}
+                onOpen={(group) => go({ ...search, open: opened(open, [group]) })}
+              />
+            </Suspense>
+          )}
+          {view === 'timeline' && (
+            <TimelineView steps={steps.data?.steps ?? []} now={now} selected={search.step} onSelect={select} />
+          )}
+          {(view === 'steps' || (view === 'graph' && found)) && (
+            <StepsView page={steps.data} error={steps.error} selected={search.step} onSelect={find} />
+          )}
+        </div>
+        {search.step !== undefined && (
+          <StepPanel
+            runId={runId}
+            stepId={search.step}
+            version={versionOf(search.step, latest.data?.states, run)}
+            onClose={() => select(undefined)}
+          />
+        )}
+      </div>
+      {action && <ActDialog asked={{ action, runIds: [runId], refused: 0 }} onClose={() => setAction(undefined)} />}
+    </div>
+  )
+}
+
+/** Changes with the step, so that its details are asked for again: its state if it is drawn, else that of the run. */
+function versionOf(step: string, states: Readonly<Record<string, NodeState>> | undefined, run: RunHead): string {
+  return JSON.stringify(states?.[step] ?? [run.status, run.counts])
+}
+
+/** The open groups with more of them; the last ones are the most important. */
+function opened(open: string | undefined, more: readonly string[]): string {
+  const before = (open ?? '').split(',').filter((group) => group !== '' && !more.includes(group))
+  return [...before, ...more].join(',')
+}
+
+function useGo() {
+  const navigate = route.useNavigate()
+  return (search: RunSearch) => void navigate({ search, replace: true })
+}
+
+/** Seconds since the epoch, running while something on the page runs. */
+function useNow(isRunning: boolean): number {
+  const [now, setNow] = useState(() => Date.now() / 1000)
+  const { start, stop } = useInterval(() => setNow(Date.now() / 1000), 1000)
+  useEffect(() => {
+    if (isRunning) start()
+    return stop
+  }, [isRunning, start, stop])
+  return now
+}
+
+function useStepKeys(
+  steps: readonly StepLine[] | undefined,
+  selected: string | undefined,
+  select: (step: string | undefined) => void,
+) {
+  const move = (by: number, among = steps ?? []) => {
+    const at = among.findIndex((step) => step.step_id === selected)
+    const next = among[at === -1 ? (by > 0 ? 0 : among.length - 1) : at + by]
+    if (next) select(next.step_id)
+  }
+  useCommands({
+    'run.next-step': steps && (() => move(1)),
+    'run.previous-step': steps && (() => move(-1)),
+    'run.next-failure':
+      steps &&
+      (() =>
+        move(
+          1,
+          steps.filter((step) => step.status === 'failed' || step.status === 'parked' || step.step_id === selected),
+        )),
+    'run.close': selected === undefined ? undefined : () => select(undefined),
+  })
 }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json
 from docrail.invoices.model import InvoiceData
-from docrail.services.access.models import PASSED_BY
+from docrail.services.access.models import PASSED_BY, Principal
 from docrail.services.documents.service import forget, mark_decided
 from docrail.services.reviews.models import Decision, Unanswered
 
@@ -80,12 +80,11 @@ async def record_decision(db: Database, tenant_id: str, review_id: str, decision
     await db.execute(DECIDE, tenant_id, review_id, *values, kept, decision.taught_vendor)
 
 
-async def record_first_approval(
-    db: Database, tenant_id: str, review_id: str, *, by: str, at: dt.datetime, digest: str
-) -> None:
+async def record_first_approval(db: Database, who: Principal, review_id: str, digest: str) -> None:
     """Store the first of two approvals, and free the item for another person. The caller holds the lock."""
-    approval = {"by": by, "at": at.isoformat(), "digest": digest}
-    await db.execute(APPROVE_FIRST, tenant_id, review_id, approval)
+    made = {"by": who.name, "at": dt.datetime.now(dt.UTC).isoformat(), "digest": digest}
+    known = {"known_to": who.known_to} if who.known_to else {}
+    await db.execute(APPROVE_FIRST, who.tenant_id, review_id, made | known)
 
 
 async def reopen_review(db: Database, tenant_id: str, review_id: str) -> None:

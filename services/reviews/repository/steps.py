@@ -193,6 +193,11 @@ async def keep_decision(
         return None
     if made.number > last + 1:
         raise TooEarlyError(f"decision {last + 1} of {run_id}, {step_id}, is yet to come")
-    others = [each for each in kept if each["by"] != made.by]
+    others = [each for each in kept if not _people(PersonsDecision(**each)) & _people(made)]
     await db.execute(KEEP, tenant_id, row["review_id"], [*others, asdict(made)], made.by)
     return str(row["review_id"])
+
+
+def _people(made: PersonsDecision) -> set[str]:
+    """Return the names of those who may have made it."""
+    return {made.by, made.known_to or made.by}

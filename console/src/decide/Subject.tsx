@@ -1,0 +1,91 @@
+import { ActionIcon, Anchor, Group, Stack, Text } from '@mantine/core'
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { basePath } from '@/app/base'
+import { shortened, visible } from '@/format/text'
+import { Name } from '@/kit/Values'
+
+import type { Json } from './fields'
+import { documentQuery } from './queries'
+import classes from './Subject.module.css'
+
+const MOST_SHOWN = 2000
+
+/** The data that the definition shows with the question. */
+export function Facts({ show }: { show: Record<string, unknown> }) {
+  const rows = Object.entries(show)
+  if (rows.length === 0) return null
+  return (
+    <dl className={classes.facts}>
+      {rows.map(([name, value]) => (
+        <Fact key={name} name={name} value={value as Json} />
+      ))}
+    </dl>
+  )
+}
+
+function Fact({ name, value }: { name: string; value: Json }) {
+  const { t } = useTranslation()
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  return (
+    <>
+      <dt>{visible(name.replaceAll('_', ' '))}</dt>
+      <dd>{value === null || value === '' ? <Text c="dimmed">{t('decide.none')}</Text> : shownText(text)}</dd>
+    </>
+  )
+}
+
+/** Lines stay lines; other hidden characters are made visible. */
+function shownText(text: string): string {
+  return shortened(text, MOST_SHOWN).split('\n').map(visible).join('\n')
+}
+
+/** The document that the question is about: a page at a time, as the server draws it. */
+export function DocumentPages({ documentId }: { documentId: string }) {
+  const { t } = useTranslation()
+  const [page, setPage] = useState(1)
+  const [last, setLast] = useState<number>()
+  const document = useQuery(documentQuery(documentId))
+  const url = `${basePath}/v1/documents/${encodeURIComponent(documentId)}`
+  const name = document.data?.file_name ?? ''
+  if (last === 0) return <NotDrawn name={name} url={url} />
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm" truncate>
+          <Name value={name} />
+        </Text>
+        <Group gap={4} wrap="nowrap">
+          <ActionIcon aria-label={t('decide.previousPage')} disabled={page === 1} onClick={() => setPage(page - 1)}>
+            <IconChevronLeft size={16} />
+          </ActionIcon>
+          <Text size="sm">{t('decide.page', { page })}</Text>
+          <ActionIcon aria-label={t('decide.nextPage')} disabled={page === last} onClick={() => setPage(page + 1)}>
+            <IconChevronRight size={16} />
+          </ActionIcon>
+        </Group>
+      </Group>
+      <img
+        className={classes.page}
+        src={`${url}/pages/${page}.png`}
+        alt={t('decide.pageOf', { page, name: visible(name) })}
+        onError={() => {
+          setLast(page - 1) // there is no such page
+          setPage(Math.max(page - 1, 1))
+        }}
+      />
+    </Stack>
+  )
+}
+
+function NotDrawn({ name, url }: { name: string; url: string }) {
+  const { t } = useTranslation()
+  return (
+    <Text size="sm">
+      <Name value={name} /> · <Anchor href={`${url}/original`}>{t('decide.original')}</Anchor>
+    </Text>
+  )
+}

@@ -1,0 +1,36 @@
+/** What the screen of a decision asks the API. */
+import { queryOptions } from '@tanstack/react-query'
+
+import { api, read } from '@/api/client'
+import { keys } from '@/api/keys'
+
+export const reviewQuery = (reviewId: string) =>
+  queryOptions({
+    queryKey: keys.reviews.one(reviewId),
+    queryFn: () => read(api.GET('/v1/reviews/{review_id}', { params: { path: { review_id: reviewId } } })),
+  })
+
+/** The definition that the run follows, in the version that it was started with. */
+export const processQuery = (runId: string) =>
+  queryOptions({
+    queryKey: keys.runs.one(runId, 'definition'),
+    staleTime: Infinity, // a run keeps its version
+    queryFn: async () => {
+      const run = await read(api.GET('/v1/runs/{run_id}', { params: { path: { run_id: runId } } }))
+      const path = { definition_id: run.definition_id }
+      const params = { path, query: { version: run.version } }
+      return read(api.GET('/v1/definitions/{definition_id}', { params }))
+    },
+  })
+
+export const documentQuery = (documentId: string) =>
+  queryOptions({
+    queryKey: keys.documents.one(documentId),
+    queryFn: () => read(api.GET('/v1/documents/{document_id}', { params: { path: { document_id: documentId } } })),
+  })
+
+/** The open questions to people, the most urgent first. */
+export const questionsQuery = queryOptions({
+  queryKey: keys.reviews.list({ kind: 'step', status: 'open' }),
+  queryFn: () => read(api.GET('/v1/reviews', { params: { query: { kind: 'step', status: 'open', limit: 200 } } })),
+})

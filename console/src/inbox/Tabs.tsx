@@ -1,0 +1,44 @@
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+
+import type { Model } from '@/api/client'
+import { count } from '@/format/numbers'
+
+import { type InboxSearch, readSearch, type Tab, TABS } from './search'
+import { LOOKS } from './status'
+import classes from './Tabs.module.css'
+
+type Props = { search: InboxSearch; counts: Model<'DocumentCounts'> | undefined }
+
+/** The statuses with their counts. Each is a link, so that a tab can be opened next to another one. */
+export function Tabs({ search, counts }: Props) {
+  const { t } = useTranslation()
+  const current = search.status ?? 'attention'
+  return (
+    <nav className={classes.tabs} aria-label={t('inbox.tabs.label')}>
+      {TABS.map((tab) => {
+        const number = numberOf(tab, counts)
+        const Symbol = tab === 'all' ? undefined : LOOKS[tab].icon
+        return (
+          <Link
+            key={tab}
+            to="/"
+            search={readSearch({ ...search, status: tab })}
+            className={classes.tab}
+            data-active={tab === current || undefined}
+            data-alarm={(tab === 'failed' && number > 0) || undefined}
+            aria-current={tab === current ? 'page' : undefined}
+          >
+            {Symbol && <Symbol size={15} stroke={1.8} aria-hidden />}
+            <span>{t(`inbox.tabs.${tab}`)}</span>
+            <span className={classes.count}>{counts ? count(number) : '·'}</span>
+          </Link>
+        )
+      })}
+    </nav>
+  )
+}
+
+export function numberOf(tab: Tab, counts: Model<'DocumentCounts'> | undefined): number {
+  return (tab === 'all' ? counts?.total : counts?.counts[tab]) ?? 0
+}

@@ -1,0 +1,84 @@
+/** Asks before an action on one or many runs, and shows what came of it for each. */
+import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { type RunAction, useActOnRuns } from './actions'
+
+export type Asked = { action: RunAction; runIds: string[]; refused: number }
+
+const HARMFUL: ReadonlySet<RunAction> = new Set(['abort', 'cancel'])
+const MOST_AT_ONCE = 100
+
+export function ActDialog({ asked, onClose }: { asked: Asked; onClose: (isDone: boolean) => void }) {
+  const { t } = useTranslation()
+  const [reason, setReason] = useState('')
+  const act = useActOnRuns()
+  const { action } = asked
+  const runIds = asked.runIds.slice(0, MOST_AT_ONCE)
+  const refusals = act.data?.outcomes.filter((outcome) => !outcome.done) ?? []
+  const done = (act.data?.outcomes.length ?? 0) - refusals.length
+
+  const send = () =>
+    act.mutate(
+      { action, run_ids: runIds, reason },
+      { onSuccess: ({ outcomes }) => outcomes.every((outcome) => outcome.done) && onClose(true) },
+    )
+
+  return (
+    <Modal
+      opened
+      onClose={() => onClose(act.isSuccess)}
+      title={t(`runs.ask.${action}`, { count: runIds.length })}
+      closeButtonProps={{ 'aria-label': t('runs.close') }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!act.isPending) send()
+        }}
+      >
+        <Stack gap="sm">
+          <Text size="sm">{t(`runs.means.${action}`)}</Text>
+          {asked.refused > 0 && (
+            <Text size="sm" c="dimmed">
+              {t('runs.leftOut', { count: asked.refused })}
+            </Text>
+          )}
+          {!act.data && (
+            <TextInput
+              label={t('runs.reason')}
+              placeholder={t('runs.reasonHint')}
+              value={reason}
+              maxLength={500}
+              onChange={(event) => setReason(event.currentTarget.value)}
+              data-autofocus
+            />
+          )}
+          {act.error && <Alert color="red">{act.error.message}</Alert>}
+          {act.data && (
+            <Alert color="yellow" title={t('runs.outcome', { done, refused: refusals.length })}>
+              <List size="sm">
+                {refusals.map((outcome) => (
+                  <List.Item key={outcome.run_id}>
+                    {outcome.run_id}: {outcome.why}
+                  </List.Item>
+                ))}
+              </List>
+            </Alert>
+          )}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={() => onClose(act.isSuccess)}>
+              {act.data ? t('runs.close') : t('runs.keep')}
+            </Button>
+            {!act.data && (
+              <Button type="submit" color={HARMFUL.has(action) ? 'red' : undefined} loading={act.isPending}>
+                {t(`runs.do.${action}`)}
+              </Button>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,216 @@
+/** The drawing of a run. Nodes keep their places; their states come as patches (`node_states.ts`). */
+import '@xyflow/react/dist/style.css'
+
+import { Alert, Center, Loader, useComputedColorScheme } from '@mantine/core'
+import {
+  Background,
+  Controls,
+  type Edge,
+  MarkerType,
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+  useStore,
+} from '@xyflow/react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import type { Model } from '@/api/client'
+
+import { NODE_HEIGHT, NODE_WIDTH, type Places } from './layout'
+import { layouts } from './layout_queue'
+import classes from './RunGraphView.module.css'
+import { type DrawnNode, NodeView, StatesContext } from './NodeView'
+import type { NodeStates } from './node_states'
+
+type Graph = Model<'Graph'>
+
+type Props = {
+  digest: string
+  graph: Graph
+  states: NodeStates
+  selected: string | undefined
+  /** The node to look at when the drawing opens. */
+  focus: string | undefined
+  onSelect: (step: string | undefined) => void
+  onOpen: (group: string) => void
+}
+
+const NODE_TYPES = { drawn: NodeView }
+const LARGEST_FITTED = 40
+const FIT = { maxZoom: 1, padding: 0.1 }
+
+export function RunGraphView(props: Props) {
+  const { t } = useTranslation()
+  const { placed, problem } = usePlaced(props.digest, props.graph)
+  if (problem)
+    return (
+      <Alert color="red" title={t('runs.graph.failed')}>
+        {problem}
+      </Alert>
+    )
+  if (!placed) {
+    return (
+      <Center h="100%">
+        <Loader size="sm" aria-label={t('runs.graph.drawing')} />
+      </Center>
+    )
+  }
+  return (
+    <ReactFlowProvider>
+      <StatesContext value={props.states}>
+        <Canvas {...props} {...placed} />
+      </StatesContext>
+    </ReactFlowProvider>
+  )
+}
+
+function Canvas({ graph, places, selected, focus, states, onSelect, onOpen }: Props & Placed) {
+  const { t } = useTranslation()
+  const scheme = useComputedColorScheme('light')
+  const nodes = useMemo(() => nodesOf(graph, places), [graph, places])
+  const edges = useMemo(() => edgesOf(graph), [graph])
+  const shown = useMemo(
+    () => nodes.map((node) => (node.id === selected ? { ...node, selected: true } : node)),
+    [nodes, selected],
+  )
+  const lookAtOpened = useView(graph, selected, focus)
+  const act = (node: DrawnNode) => {
+    if (node.data.kind !== null) return onSelect(node.id)
+    lookAtOpened(node.id)
+    onOpen(node.id)
+  }
+  return (
+    <ReactFlow
+      className={classes.canvas}
+      nodes={shown}
+      edges={edges}
+      nodeTypes={NODE_TYPES}
+      colorMode={scheme}
+      onNodeClick={(_, node) => act(node)}
+      onPaneClick={() => onSelect(undefined)}
+      onKeyDown={(event) => {
+        const id = (event.target as HTMLElement).closest('.react-flow__node')?.getAttribute('data-id')
+        const node = event.key === 'Enter' && nodes.find((each) => each.id === id)
+        if (node) act(node)
+      }}
+      minZoom={0.05}
+      maxZoom={1.5}
+      nodesDraggable={false}
+      nodesConnectable={false}
+      edgesFocusable={false}
+      onlyRenderVisibleElements
+      fitViewOptions={FIT}
+      ariaLabelConfig={{ 'controls.ariaLabel': t('runs.graph.controls'), 'minimap.ariaLabel': t('runs.graph.minimap') }}
+      proOptions={{ hideAttribution: true }}
+    >
+      <Background gap={24} size={1} />
+      <Controls showInteractive={false} position="bottom-left" />
+      {graph.nodes.length > 12 && (
+        <MiniMap
+          pannable
+          zoomable
+          position="bottom-right"
+          nodeColor={(node) => MINIMAP[states.get(node.id)?.status ?? 'pending']}
+        />
+      )}
+    </ReactFlow>
+  )
+}
+
+const MINIMAP: Record<Model<'StepStatus'>, string> = {
+  pending: 'var(--mantine-color-gray-4)',
+  queued: 'var(--mantine-color-gray-5)',
+  running: 'var(--mantine-color-blue-6)',
+  waiting: 'var(--mantine-color-yellow-6)',
+  parked: 'var(--mantine-color-grape-6)',
+  completed: 'var(--mantine-color-teal-5)',
+  failed: 'var(--mantine-color-red-6)',
+  skipped: 'var(--mantine-color-gray-4)',
+  cancelled: 'var(--mantine-color-orange-6)',
+}
+
+/**
+ * Moves the view: to what is selected or to look at in a large drawing, into a group that was opened, and over the whole
+ * of a small drawing when its room changes. States never move it. Returns what to call before a group opens.
+ */
+function useView(graph: Graph, selected: string | undefined, focus: string | undefined): (group: string) => void {
+  const flow = useReactFlow()
+  const width = useStore((state) => state.width)
+  const isLarge = graph.nodes.length > LARGEST_FITTED
+  const start = useRef(selected ?? focus)
+  const place = useRef<number>(undefined)
+  const show = useCallback(
+    (id: string | undefined) => {
+      const node = id === undefined ? undefined : flow.getNode(id)
+      if (!node) return
+      const { x, y } = node.position
+      void flow.setCenter(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2, { zoom: 0.9 })
+    },
+    [flow],
+  )
+  useEffect(() => {
+    const opened = place.current === undefined ? undefined : graph.nodes[place.current]?.id
+    place.current = undefined
+    if (opened === undefined && graph.nodes.length <= LARGEST_FITTED) return
+    return later(() => show(opened ?? start.current))
+  }, [graph, show])
+  useEffect(() => {
+    if (isLarge) return later(() => show(selected))
+  }, [isLarge, selected, show])
+  useEffect(() => {
+    if (!isLarge && width > 0) return later(() => void flow.fitView(FIT))
+  }, [flow, isLarge, width])
+  return (group) => {
+    place.current = graph.nodes.findIndex((node) => node.id === group)
+  }
+}
+
+/** Runs once the nodes are drawn and have their room. */
+function later(run: () => void): () => void {
+  const timer = setTimeout(run, 50)
+  return () => clearTimeout(timer)
+}
+
+type Placed = { graph: Graph; places: Places }
+
+/** The drawing with its layout. While a new one is laid out, the one before stays. */
+function usePlaced(digest: string, graph: Graph): { placed?: Placed; problem?: string } {
+  const key = `${digest}|${graph.open.join(',')}`
+  const [latest, setLatest] = useState<{ placed?: Placed; problem?: string }>({})
+  useEffect(() => {
+    let current = true
+    layouts.place(key, graph).then(
+      (places) => current && setLatest({ placed: { graph, places } }),
+      (error: Error) => current && error.name !== 'AbortError' && setLatest({ problem: error.message }),
+    )
+    return () => {
+      current = false
+    }
+  }, [key, graph])
+  return latest
+}
+
+function nodesOf(graph: Graph, places: Places): DrawnNode[] {
+  return graph.nodes.map((node) => ({
+    id: node.id,
+    type: 'drawn',
+    position: places[node.id] ?? { x: 0, y: 0 },
+    width: NODE_WIDTH,
+    height: NODE_HEIGHT,
+    data: node,
+    draggable: false,
+  }))
+}
+
+function edgesOf(graph: Graph): Edge[] {
+  return graph.edges.map((edge) => ({
+    id: `${edge.source}>${edge.target}>${edge.branch ?? ''}`,
+    source: edge.source,
+    target: edge.target,
+    label: edge.branch ?? undefined,
+    markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
+    focusable: false,
+  }))
+}

@@ -1,0 +1,226 @@
+/** One step: why it is in its state, its input, output, attempts and items, and what may be done with it. */
+import { ActionIcon, Alert, Button, Group, List, Skeleton, Stack, Tabs, Text, Title, Tooltip } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { basePath } from '@/app/base'
+import { duration, exactTime } from '@/format/dates'
+import { Id } from '@/kit/Values'
+import { Trouble } from '@/kit/Trouble'
+
+import { type Action, type StepDetail, stepQuery } from '../queries'
+import { StatusBadge } from '../states'
+import { AnswerForm } from './AnswerForm'
+import { ChangeDialog, type Change } from './ChangeDialog'
+import { ItemsView } from './ItemsView'
+import classes from './StepPanel.module.css'
+import { ValueView } from './ValueView'
+
+type Props = {
+  runId: string
+  stepId: string
+  /** Changes with the step. */
+  version: string
+  onClose: () => void
+}
+
+export function StepPanel({ runId, stepId, version, onClose }: Props) {
+  const { t } = useTranslation()
+  const found = useQuery(stepQuery(runId, stepId, version))
+  const detail = found.data?.step.step_id === stepId ? found.data : undefined
+  return (
+    <aside className={classes.panel} aria-label={t('runs.step.label', { step: stepId })}>
+      <Group justify="space-between" wrap="nowrap" align="flex-start" className={classes.head}>
+        <div className={classes.names}>
+          <Title order={2} className={classes.title}>
+            {detail?.step.title || stepId}
+          </Title>
+          <Id value={stepId} />
+        </div>
+        <ActionIcon onClick={onClose} aria-label={t('runs.step.close')}>
+          <IconX size={16} />
+        </ActionIcon>
+      </Group>
+      <div className={classes.body}>
+        {detail && <Details key={stepId} runId={runId} detail={detail} />}
+        {!detail && found.error && <Trouble error={found.error} retry={() => void found.refetch()} />}
+        {!detail && !found.error && <Skeleton height={180} aria-label={t('app.loading')} />}
+      </div>
+    </aside>
+  )
+}
+
+function Details({ runId, detail }: { runId: string; detail: StepDetail }) {
+  const { t } = useTranslation()
+  const [change, setChange] = useState<Change>()
+  const { step, explanation } = detail
+  const seconds = step.started_at !== null && step.ended_at !== null ? step.ended_at - step.started_at : undefined
+  const urls = `${basePath}/v1/runs/${encodeURIComponent(runId)}/steps/${encodeURIComponent(step.step_id)}`
+  const mayAnswer = detail.actions.some((action) => action.name === 'answer' && action.allowed)
+  return (
+    <Stack gap="sm">
+      <Group gap="xs">
+        <StatusBadge status={step.status} />
+        <Text size="xs" c="dimmed">
+          {[
+            step.handler ?? t(`runs.kind.${step.kind}`),
+            seconds !== undefined && duration(seconds),
+            step.attempts > 0 && t('runs.attempts', { count: step.attempts }),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        </Text>
+      </Group>
+      {explanation.error && (
+        <Alert color="red" variant="light" p="xs" title={explanation.error.type}>
+          <Text size="sm" className={classes.message}>
+            {explanation.error.message}
+          </Text>
+        </Alert>
+      )}
+      <StepActions actions={detail.actions} onChange={setChange} />
+      {mayAnswer && <AnswerForm runId={runId} stepId={step.step_id} />}
+      <Tabs defaultValue="why" keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="why">{t('runs.step.why')}</Tabs.Tab>
+          {explanation.items && <Tabs.Tab value="items">{t('runs.step.items')}</Tabs.Tab>}
+          <Tabs.Tab value="input">{t('runs.step.input')}</Tabs.Tab>
+          <Tabs.Tab value="output">{t('runs.step.output')}</Tabs.Tab>
+          <Tabs.Tab value="attempts">{t('runs.step.attempts')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="why" pt="sm">
+          <List size="sm" spacing={4}>
+            {explanation.words?.map((line) => (
+              <List.Item key={line} className={classes.message}>
+                {line}
+              </List.Item>
+            ))}
+          </List>
+        </Tabs.Panel>
+        <Tabs.Panel value="items" pt="sm">
+          <ItemsView runId={runId} stepId={step.step_id} actions={detail.actions} onChange={setChange} />
+        </Tabs.Panel>
+        <Tabs.Panel value="input" pt="sm">
+          {detail.edited && (
+            <Text size="xs" mb={4}>
+              {t('runs.step.edited')}
+            </Text>
+          )}
+          {detail.input ? (
+            <ValueView
+              label={t('runs.step.input')}
+              value={detail.input}
+              download={`${urls}/input`}
+              fileName={`${step.step_id}-input.json`}
+            />
+          ) : (
+            <Text size="sm" c="dimmed">
+              {detail.input_problem}
+            </Text>
+          )}
+        </Tabs.Panel>
+        <Tabs.Panel value="output" pt="sm">
+          {detail.output ? (
+            <ValueView
+              label={t('runs.step.output')}
+              value={detail.output}
+              download={`${urls}/output`}
+              fileName={`${step.step_id}-output.json`}
+            />
+          ) : (
+            <Text size="sm" c="dimmed">
+              {detail.output_problem || t('runs.step.noOutput')}
+            </Text>
+          )}
+        </Tabs.Panel>
+        <Tabs.Panel value="attempts" pt="sm">
+          <Attempts detail={detail} />
+        </Tabs.Panel>
+      </Tabs>
+      {change && <ChangeDialog runId={runId} detail={detail} change={change} onClose={() => setChange(undefined)} />}
+    </Stack>
+  )
+}
+
+const CHANGES = ['retry', 'edit', 'skip', 'output'] as const
+
+function StepActions({ actions, onChange }: { actions: Action[]; onChange: (change: Change) => void }) {
+  const { t } = useTranslation()
+  const offered = CHANGES.flatMap((name) =>
+    actions.filter((action) => action.name === name).map((action) => ({ ...action, name })),
+  )
+  if (offered.every((action) => !action.allowed)) return null
+  return (
+    <Group gap={6}>
+      {offered.map(({ name, allowed, reason }) => (
+        <Tooltip key={name} label={reason} disabled={allowed}>
+          <Button
+            variant={name === 'retry' ? 'filled' : 'default'}
+            data-disabled={!allowed || undefined}
+            aria-disabled={!allowed}
+            onClick={() => allowed && onChange({ kind: name })}
+          >
+            {t(`runs.change.${name}`)}
+          </Button>
+        </Tooltip>
+      ))}
+    </Group>
+  )
+}
+
+function Attempts({ detail }: { detail: StepDetail }) {
+  const { t } = useTranslation()
+  const { attempts } = detail.explanation
+  const { started_at: started, ended_at: ended } = detail.step
+  return (
+    <Stack gap="xs">
+      {attempts && <Text size="sm">{t('runs.step.made', { made: attempts.made, most: attempts.most })}</Text>}
+      {!attempts && (
+        <Text size="sm" c="dimmed">
+          {t('runs.step.noAttempts')}
+        </Text>
+      )}
+      {attempts?.worker && (
+        <Text size="xs" c="dimmed">
+          {t('runs.step.worker', { worker: attempts.worker })}
+        </Text>
+      )}
+      {attempts?.earlier?.map((each) => (
+        <div key={`${each.attempt} ${each.item}`} className={classes.attempt}>
+          <Text size="xs" fw={600}>
+            {t('runs.step.attempt', { attempt: each.attempt })} {each.item}
+          </Text>
+          <Text size="sm" className={classes.message}>
+            {each.error.type}: {each.error.message}
+          </Text>
+        </div>
+      ))}
+      {attempts?.last_error && (
+        <div className={classes.attempt}>
+          <Text size="xs" fw={600}>
+            {t('runs.step.lastAttempt')}
+          </Text>
+          <Text size="sm" className={classes.message}>
+            {attempts.last_error.type}: {attempts.last_error.message}
+          </Text>
+        </div>
+      )}
+      {started !== null && (
+        <Text size="xs" c="dimmed">
+          {t('runs.step.from', { time: exactTime(iso(started)) })}
+        </Text>
+      )}
+      {ended !== null && (
+        <Text size="xs" c="dimmed">
+          {t('runs.step.until', { time: exactTime(iso(ended)) })}
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function iso(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}

@@ -1,0 +1,91 @@
+/** The steps of a run as a virtual list, also for what a search has found. */
+import { Text } from '@mantine/core'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import type { Model } from '@/api/client'
+import { duration } from '@/format/dates'
+import { Trouble } from '@/kit/Trouble'
+
+import type { StepLine } from '../queries'
+import { StatusBadge } from '../states'
+import classes from './StepsView.module.css'
+
+type Props = {
+  page: Model<'StepPage'> | undefined
+  error: Error | null
+  selected: string | undefined
+  onSelect: (step: StepLine) => void
+}
+
+const ROW = 44
+
+export function StepsView({ page, error, selected, onSelect }: Props) {
+  const { t } = useTranslation()
+  const scroller = useRef<HTMLDivElement>(null)
+  const steps = page?.steps ?? []
+  // oxlint-disable-next-line react/incompatible-library -- the compiler leaves this component as it is
+  const rows = useVirtualizer({
+    count: steps.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 10,
+  })
+  const at = steps.findIndex((step) => step.step_id === selected)
+  useEffect(() => {
+    if (at >= 0) rows.scrollToIndex(at, { align: 'auto' })
+  }, [at, rows])
+  if (error && !page)
+    return (
+      <div className={classes.trouble}>
+        <Trouble error={error} />
+      </div>
+    )
+  if (page && steps.length === 0)
+    return (
+      <Text p="md" c="dimmed">
+        {t('runs.steps.none')}
+      </Text>
+    )
+  return (
+    <div ref={scroller} className={classes.rows} role="group" aria-label={t('runs.view.steps')}>
+      <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
+        {rows.getVirtualItems().map((row) => {
+          const step = steps[row.index]
+          if (!step) return null
+          return (
+            <button
+              key={step.step_id}
+              type="button"
+              className={classes.row}
+              data-selected={step.step_id === selected || undefined}
+              style={{ transform: `translateY(${row.start}px)`, height: ROW }}
+              onClick={() => onSelect(step)}
+            >
+              <span className={classes.status}>
+                <StatusBadge status={step.status} />
+              </span>
+              <span className={classes.name}>
+                <span className={classes.title}>{step.title || step.step_id}</span>
+                <span className={classes.detail}>
+                  {[
+                    step.title && step.step_id,
+                    step.handler ?? t(`runs.kind.${step.kind}`),
+                    step.error && `${step.error.type}: ${step.error.message}`,
+                  ]
+                    .filter(Boolean)
+                    .join(' · ')}
+                </span>
+              </span>
+              <span className={classes.numbers}>
+                {step.items && t('runs.graph.items', { done: step.items.completed, total: step.items.total })}{' '}
+                {step.started_at !== null && step.ended_at !== null && duration(step.ended_at - step.started_at)}
+              </span>
+            </button>
+          )
+        })}
+      </div>
+    </div>
+  )
+}

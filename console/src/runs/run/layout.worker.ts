@@ -1,0 +1,3 @@
+import { type Drawing, placesOf } from './layout'
+
+addEventListener('message', (event: MessageEvent<Drawing>) => postMessage(placesOf(event.data)))

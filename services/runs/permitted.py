@@ -1,0 +1,166 @@
+"""Decide which actions a caller may take on a run and its steps, from their state and the caller's scopes.
+
+The actions check the state again; what is refused here is refused there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from docrail.dag.engine.events import ResolutionKind
+from docrail.dag.engine.park import resolution_problem
+from docrail.dag.engine.plan import Step
+from docrail.dag.engine.retry import is_left
+from docrail.dag.explain.progress import RunProgress, StepProgress
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.services.access.models import Principal, Scope
+from docrail.services.model_config import SHOWN
+
+
+class RunAction(StrEnum):
+    """What a person may do with a run."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
+    ABORT = "abort"
+    RETRY = "retry"
+    UNDO = "undo"
+
+
+class StepAction(StrEnum):
+    """What a person may do with a step. EDIT: retry it with another config."""
+
+    ANSWER = "answer"
+    RETRY = "retry"
+    EDIT = "edit"
+    SKIP = "skip"
+    OUTPUT = "output"
+
+
+@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
+class Action:
+    """An action, and whether the caller may take it now."""
+
+    name: Annotated[str, Field(examples=["pause"])]
+    """On a run `pause`, `resume`, `cancel`, `abort`, `retry` or `undo`; on a step `answer`, `retry`, `edit` (retry it
+    with another config), `skip` or `output` (complete it with an output)."""
+    allowed: bool
+    """Whether the caller may take it now."""
+    reason: str
+    """Why not; empty if it is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What decides about the actions on a run. Facts that only its steps know are False if they are not known."""
+
+    status: RunStatus
+    is_stopping: bool = False
+    is_nested: bool = False
+    has_failed_items: bool = False
+    has_work_to_undo: bool = False
+
+
+_OPEN = (RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED)
+_RETRYABLE = (RunStatus.FAILED, RunStatus.CANCELLED)
+_IN: dict[RunAction, tuple[RunStatus, ...]] = {
+    RunAction.PAUSE: (RunStatus.RUNNING, RunStatus.WAITING),
+    RunAction.RESUME: (RunStatus.PAUSED,),
+    RunAction.CANCEL: _OPEN,
+    RunAction.ABORT: _OPEN,
+    RunAction.RETRY: _RETRYABLE,
+    RunAction.UNDO: (RunStatus.FAILED, RunStatus.ABORTED),
+}
+"""The statuses in which a run takes each action."""
+
+_OF_OUTER = (RunAction.CANCEL, RunAction.RETRY, RunAction.UNDO)
+"""Actions that a nested run takes only as a part of its outer run."""
+
+
+def situation_of(progress: RunProgress, *, is_nested: bool) -> Situation:
+    """Return the situation of a run whose steps are known."""
+    return Situation(
+        status=progress.status,
+        is_stopping=progress.stopping is not None or progress.ending is not None,
+        is_nested=is_nested,
+        has_failed_items=any(step.items is not None and step.items.failed for step in progress.steps),
+        has_work_to_undo=any(is_left(step.compensation) for step in progress.steps),
+    )
+
+
+def run_actions(who: Principal, of: Situation) -> list[Action]:
+    """Return the actions on a run, each with the reason if the caller may not take it now."""
+    return [_action(who, action, _refusal(action, of)) for action in RunAction]
+
+
+def _refusal(action: RunAction, of: Situation) -> str:
+    if action is RunAction.RETRY and of.status is RunStatus.COMPLETED and of.has_failed_items and not of.is_nested:
+        return ""
+    if of.status not in _IN[action]:
+        return f"the run is {of.status}"
+    if of.is_stopping and of.status in _OPEN:
+        return "the run is being stopped"
+    if of.is_nested and action in _OF_OUTER:
+        return "the run is a part of another run: use that one"
+    if action is RunAction.UNDO and not of.has_work_to_undo:
+        return "nothing is left to undo"
+    return ""
+
+
+def step_actions(who: Principal, run: Situation, step: Step, state: StepProgress) -> list[Action]:
+    """Return the actions on a step, each with the reason if the caller may not take it now."""
+    return [_action(who, action, _step_refusal(action, run, step, state)) for action in StepAction]
+
+
+def _step_refusal(action: StepAction, run: Situation, step: Step, state: StepProgress) -> str:
+    if action is StepAction.ANSWER:
+        if step.is_timer or state.status is not StepStatus.WAITING:
+            return "the step waits for no answer"
+        return "the run is being stopped" if run.is_stopping else ""
+    return next(_resolution_refusals(action, run, step, state), "")
+
+
+_KINDS: dict[StepAction, tuple[ResolutionKind, Json]] = {
+    StepAction.RETRY: (ResolutionKind.RETRY, None),
+    StepAction.EDIT: (ResolutionKind.RETRY, {}),
+    StepAction.SKIP: (ResolutionKind.SKIP, None),
+    StepAction.OUTPUT: (ResolutionKind.OUTPUT, {}),
+}
+
+
+def _resolution_refusals(action: StepAction, run: Situation, step: Step, state: StepProgress) -> Iterator[str]:
+    if run.status in _OPEN:
+        if run.is_stopping:
+            yield "the run is being stopped"
+        if state.status is not StepStatus.PARKED:
+            yield f"the step is {state.status}"
+    elif run.is_nested:
+        yield "the run is a part of another run: retry that one"
+    elif run.status is RunStatus.COMPLETED:
+        if action is not StepAction.RETRY or state.items is None or not state.items.failed:
+            yield "the run is completed"
+    elif run.status not in _RETRYABLE:
+        yield f"the run is {run.status}"
+    elif state.status is StepStatus.COMPLETED or not _is_to_run(state):
+        yield f"the step is {state.status}, and its result is kept"
+    kind, value = _KINDS[action]
+    if problem := resolution_problem(step, kind, value):
+        yield problem
+
+
+def _is_to_run(state: StepProgress) -> bool:
+    """Return whether a retry of the run would run the step."""
+    passed_over = (SkipReason.UPSTREAM_FAILED, SkipReason.ABORTED)
+    return state.status is not StepStatus.SKIPPED or state.reason in passed_over
+
+
+def _action(who: Principal, name: str, refusal: str) -> Action:
+    if Scope.OPERATE not in who.scopes:
+        refusal = f"this needs the scope '{Scope.OPERATE}'"
+    return Action(name, not refusal, refusal)

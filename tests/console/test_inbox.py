@@ -1,0 +1,268 @@
+"""The inbox: sending documents, finding them, and approving many, by mouse and by keyboard alone."""
+
+import asyncio
+import base64
+import io
+import re
+import zipfile
+from contextlib import AsyncExitStack
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+from docrail.adapters.postgres.pool import Database
+from docrail.invoices.model import FieldValue
+from docrail.services.access.models import DEFAULT_TENANT
+from tests.api.customer import unique
+from tests.api.invoices import e_invoice
+from tests.api.reviewing import Reviewer, reading, said, waiting
+from tests.api.service import settings_for
+from tests.console.site import LAPTOP, PHONE, Scheme, Site, Watch, axe, screenshot, serve_site, visit
+from tests.postgres import migrated_database
+from tests.stack import Servers, eventually
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+HOSTILE = '\u202egnp<img src=x onerror="document.title=1"><script>document.title=2</script>'
+
+DROP = """async ([files]) => {
+  const transfer = new DataTransfer()
+  for (const [name, content] of files) {
+    const bytes = Uint8Array.from(atob(content), (each) => each.charCodeAt(0))
+    transfer.items.add(new File([bytes], name))
+  }
+  for (const type of ['dragenter', 'dragover', 'drop'])
+    document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }))
+}"""
+
+
+async def drop(page: Page, files: dict[str, bytes]) -> None:
+    """Drop files on the page, as from a folder of the person's machine."""
+    await expect(page.get_by_role("heading", level=1, name="Inbox")).to_be_visible()
+    given = [[name, base64.b64encode(content).decode()] for name, content in files.items()]
+    await page.evaluate(DROP, [given])
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.get_by_role("row").filter(has_text=name)
+
+
+def uploaded(page: Page, name: str) -> Locator:
+    return page.get_by_role("region", name="Uploads").get_by_role("listitem").filter(has_text=name)
+
+
+def tab(page: Page, name: str) -> Locator:
+    return page.get_by_role("navigation", name="Documents by status").get_by_role("link", name=name)
+
+
+def clerk(site: Site) -> Reviewer:
+    return Reviewer(site.service.http, DEFAULT_TENANT, "bob")
+
+
+async def to_review(site: Site, *names: str) -> None:
+    """Store documents without problems, of a vendor each, that wait for a person."""
+    for name in names:
+        item = await waiting_of(site, reading(vendor_name=said(name), iban=FieldValue()))
+        await named(site.service.app.db, item, f"{name}.pdf")
+
+
+async def waiting_of(site: Site, invoice: object) -> str:
+    item = await waiting(site.service, clerk(site), invoice)  # type: ignore[arg-type]
+    return str(item["document_id"])
+
+
+async def named(db: Database, document_id: str, name: str) -> None:
+    for table in ("documents", "reviews"):
+        await db.execute(f"UPDATE {table} SET file_name = $2 WHERE document_id = $1", document_id, name)
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+async def test_the_first_visit_shows_how_to_send_a_document(
+    browser: Browser, embedded: Servers, tmp_path: Path
+) -> None:
+    async with AsyncExitStack() as stack:
+        dsn = await stack.enter_async_context(migrated_database(embedded.dsn))
+        settings = settings_for(embedded.temporal_address, dsn, tmp_path).model_copy(update={"access": "local"})
+        site = await stack.enter_async_context(serve_site(settings))
+        visitor = await stack.enter_async_context(visit(browser, Watch(site.url)))
+        await _send_the_sample(await visitor.tab())
+
+
+async def _send_the_sample(page: Page) -> None:
+    await expect(page.get_by_role("heading", name="Send your first document")).to_be_visible()
+    await page.get_by_role("button", name="Try it with a sample invoice").click()
+    await expect(uploaded(page, "sample-invoice.pdf").get_by_text("Ready")).to_be_visible(timeout=60_000)
+    await expect(row(page, "sample-invoice.pdf")).to_be_visible()
+    await expect(row(page, "sample-invoice.pdf")).to_contain_text("Sure")
+
+
+async def test_dropped_files_are_seen_to_become_ready_duplicate_or_failed(page: Page) -> None:
+    one, inner = e_invoice(unique("E")), e_invoice(unique("E"))
+    archive = zipped({"march/inner.xml": inner, "__MACOSX/x": b"x"})
+    files = {"one.xml": one, "unreadable.pdf": b"%PDF-1.7 " + unique("x").encode(), "all.zip": archive, "no.zip": b"no"}
+    await drop(page, files)
+    for name, stage in (("one.xml", "Ready"), ("inner.xml", "Ready"), ("unreadable.pdf", "Failed")):
+        await expect(uploaded(page, name)).to_contain_text(stage, timeout=60_000)
+    await expect(page.get_by_role("region", name="Uploads")).to_contain_text("3 of 3 documents done")
+    await expect(page.get_by_role("alert").filter(has_text="no.zip could not be unpacked")).to_be_visible()
+    await drop(page, {"one again.xml": one})
+    await expect(uploaded(page, "one again.xml")).to_contain_text("Duplicate", timeout=60_000)
+    await expect(row(page, "one again.xml")).to_contain_text("Duplicate")
+    await tab(page, "Failed").click()
+    await expect(row(page, "unreadable.pdf")).to_contain_text("UnreadableDocument")
+
+
+async def test_a_failed_document_is_sent_again_or_dismissed(page: Page) -> None:
+    await drop(page, {"bad.pdf": b"%PDF-1.7 " + unique("x").encode()})
+    await expect(uploaded(page, "bad.pdf")).to_contain_text("Failed", timeout=60_000)
+    await tab(page, "Failed").click()
+    failed = row(page, "bad.pdf")
+    await failed.get_by_role("button", name="Send again").click()
+    await expect(failed.get_by_role("button", name="Dismiss")).to_be_enabled(timeout=60_000)
+    await failed.get_by_role("button", name="Dismiss").click()
+    await expect(failed).to_be_hidden()
+    await tab(page, "All").click()
+    await expect(row(page, "bad.pdf")).to_contain_text("Dismissed")
+
+
+async def test_the_address_is_the_state_and_a_search_finds_by_every_column(page: Page, site: Site) -> None:
+    await to_review(site, "Quirin GmbH", "Zacharias AG")
+    for words in ("quirin", "Quirin GmbH.pdf", "119,00"):
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("/")
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type(words)
+        await expect(page).to_have_url(re.compile("text="))
+        await expect(row(page, "Quirin GmbH")).to_be_visible()
+    await page.get_by_role("searchbox").fill("quirin")
+    await expect(row(page, "Zacharias")).to_be_hidden()
+    await expect(tab(page, "Needs attention")).to_contain_text("1")
+    await page.reload()
+    await expect(row(page, "Quirin GmbH")).to_be_visible()
+    await expect(row(page, "Zacharias")).to_be_hidden()
+    await page.get_by_role("searchbox").fill("nothing like it")
+    await page.get_by_role("button", name="Clear the search").last.click()
+    await expect(row(page, "Zacharias")).to_be_visible()
+
+
+async def test_many_are_approved_by_keyboard_alone_after_a_preview(page: Page, site: Site) -> None:
+    await to_review(site, "Kara One", "Kara Two", "Kara Three")
+    wrong = await waiting_of(site, reading(vendor_name=said("Kara Four"), iban=FieldValue(), net=said(Decimal("1.00"))))
+    await named(site.service.app.db, wrong, "Kara Four.pdf")
+    await page.goto(f"{site.url}/?text=kara")
+    await expect(row(page, "Kara Four")).to_be_visible()
+    before = await page.get_by_role("row").count() - 1
+    for _ in range(before):
+        await page.keyboard.press("j")
+        await page.keyboard.press("x")
+    await expect(page.get_by_text(f"{before} selected")).to_be_visible()
+    await page.keyboard.press("Shift+A")
+    dialog = page.get_by_role("dialog", name="Approve documents")
+    await expect(dialog).to_contain_text("3 documents will be approved")
+    await expect(dialog).to_contain_text("357.00")
+    await expect(dialog.get_by_role("row").filter(has_text="Kara Four.pdf")).to_be_visible()
+    await page.keyboard.press("Control+Enter")
+    await expect(dialog).to_contain_text("3 documents approved")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_be_hidden()
+    await expect(page.get_by_text("selected")).to_be_hidden()
+    await expect(row(page, "Kara One")).to_be_hidden()
+    await expect(row(page, "Kara Four")).to_be_visible()
+    await expect(tab(page, "Approved")).to_contain_text("3")
+
+
+async def test_the_selection_ends_with_the_view(page: Page, site: Site) -> None:
+    await to_review(site, "Nora Ltd")
+    await page.goto(f"{site.url}/?text=nora")
+    await expect(row(page, "Nora Ltd")).to_be_visible()
+    await page.keyboard.press("j")
+    await page.keyboard.press("x")
+    await expect(page.get_by_text("1 selected")).to_be_visible()
+    await tab(page, "Approved").click()
+    await tab(page, "Needs attention").click()
+    await expect(row(page, "Nora Ltd")).to_be_visible()
+    await expect(page.get_by_text("1 selected")).to_be_hidden()
+
+
+async def test_enter_opens_the_review_and_back_returns_to_the_same_row(page: Page, site: Site) -> None:
+    await to_review(site, *(f"Olga {number:02}" for number in range(30)))
+    await page.goto(f"{site.url}/?text=olga")
+    await expect(row(page, "Olga 29")).to_be_visible()
+    for _ in range(25):
+        await page.keyboard.press("j")
+    await expect(page.locator("[data-active][role=row]")).to_contain_text("Olga 05")
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(re.compile(r"/review/rev_\w+\?queue=status%3Dattention%26text%3Dolga"))
+    await page.go_back()
+    await expect(page.locator("[data-active][role=row]")).to_contain_text("Olga 05")
+    await expect(row(page, "Olga 05")).to_be_in_viewport()
+    await page.keyboard.press("j")
+    await expect(page.locator("[data-active][role=row]")).to_contain_text("Olga 04")
+
+
+async def test_a_file_name_that_is_html_and_turns_text_around_does_nothing(page: Page, site: Site) -> None:
+    await drop(page, {"plain.xml": e_invoice(unique("E"))})
+    await expect(uploaded(page, "plain.xml")).to_contain_text("Ready", timeout=60_000)
+    [document] = (await clerk(site).get("/documents", text="plain.xml"))["documents"]
+    db = site.service.app.db
+    await named(db, document["document_id"], HOSTILE)
+    await db.execute(
+        "UPDATE seen_invoices SET vendor_name = $2 WHERE document_id = $1", document["document_id"], HOSTILE * 40
+    )
+    await page.reload()
+    found = row(page, "<img src=x")
+    await expect(found).to_contain_text("⟨U+202E⟩gnp<img src=x onerror")
+    await expect(page).to_have_title("Inbox · Docrail")
+    assert await page.locator("[role=grid] img, [role=grid] script").count() == 0
+
+
+async def test_ten_thousand_rows_scroll(page: Page, site: Site) -> None:
+    await site.service.app.db.execute(
+        "INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours,"
+        " received_at, decision) SELECT $1, 'doc_' || lpad(n::text, 26, '0'), repeat(md5(n::text), 2), 1, 'x/y',"
+        " 'many ' || n || '.pdf', 24, now() - n * interval '1 minute', 'rejected' FROM generate_series(1, 10000) AS n",
+        DEFAULT_TENANT,
+    )
+    await page.goto(f"{site.url}/?status=rejected")
+    await expect(tab(page, "Rejected")).to_contain_text("10,000", timeout=30_000)
+    await expect(row(page, "many 1.pdf")).to_be_visible()
+    assert await page.get_by_role("row").count() < 80
+
+    async def has_come_to_the_600th() -> bool:
+        await page.evaluate("document.querySelector('[data-inbox-rows]').scrollTo(0, 1e9)")
+        return await row(page, "many 600.pdf").is_visible()
+
+    await eventually(has_come_to_the_600th, "the 600th row")
+    assert await page.get_by_role("row").count() < 80
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_the_inbox_is_accessible_and_fits_each_window(
+    browser: Browser, site: Site, scheme: Scheme, pictures: Path
+) -> None:
+    names = ("i2d_coolblue1.pdf", "xr_01.01a_ubl.xml", "i2d_azureinterior.pdf", "broken.pdf")
+    http = site.service.http
+    async with asyncio.TaskGroup() as sending:
+        for name in names:
+            file = {"file": (name, (SAMPLES / name).read_bytes())}
+            sending.create_task(http.post("/v1/documents", files=file))
+    findings: list[str] = []
+    for size in ((1440, 900), LAPTOP, PHONE):
+        watch = Watch(site.url)
+        async with visit(browser, watch, scheme=scheme, size=size) as visitor:
+            page = await visitor.tab()
+            await expect(row(page, "i2d_coolblue1.pdf").first).to_be_visible(timeout=60_000)
+            await screenshot(page, f"inbox-{scheme}-{size[0]}", pictures)
+            findings += await axe(page)
+            width = await page.evaluate("document.documentElement.scrollWidth")
+            assert width <= size[0]
+        assert watch.found() == []
+    assert findings == []
