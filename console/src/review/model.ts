@@ -114,8 +114,12 @@ export function changedFields(before: Fields, after: Fields): string[] {
 
 /** The problems that were not shown before. */
 export function newProblems(before: Fields, after: Fields): InvoiceProblem[] {
-  const known = new Set(before.problems.map(keyOf))
-  return after.problems.filter((problem) => !known.has(keyOf(problem)))
+  const known = before.problems.map(keyOf)
+  return after.problems.filter((problem) => {
+    const index = known.indexOf(keyOf(problem))
+    if (index >= 0) known.splice(index, 1) // two problems may be equal
+    return index < 0
+  })
 }
 
 function keyOf(problem: InvoiceProblem): string {
