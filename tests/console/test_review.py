@@ -184,10 +184,23 @@ async def test_a_document_that_changed_since_it_was_shown_is_not_approved(visito
     await expect(page.get_by_role("list", name="Problems").locator("[data-changed]").first).to_be_visible()
     assert (await item.state())["status"] == "open"
     await page.keyboard.press("Control+Enter")
+    await eventually_approved(item)
+
+
+async def test_with_a_broken_rule_the_reason_is_asked_in_place(visitor: Visitor, site: Site) -> None:
+    item = await put(site, invoice_pdf(unique("B")))
+    page = await visitor.tab(path_of(item, "none"))
+    await shown(page)
+    await field(page, "Total").fill("200")
+    await field(page, "Total").press("Escape")
+    await expect(page.get_by_role("list", name="Problems")).to_contain_text("not the total 200")
+    await page.keyboard.press("Control+Enter")
     await expect(page.get_by_role("group", name="A rule is broken")).to_be_visible()
-    await page.keyboard.type("it is the original")
+    await page.keyboard.press("Control+Enter")  # without a reason nothing happens
+    await page.keyboard.type("a deposit is in it")
     await page.keyboard.press("Control+Enter")
     await eventually_approved(item)
+    assert (await item.state())["decision"] == {"approved": True, "reason": "a deposit is in it"}
 
 
 async def test_a_click_on_a_word_fills_the_focused_field(visitor: Visitor, site: Site) -> None:

@@ -1,5 +1,6 @@
 /** Sends a decision. The next document does not wait for a slow answer; a late refusal is reported with a way back. */
 import { notifications } from '@mantine/notifications'
+import type { TFunction } from 'i18next'
 import { createElement, useCallback, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -130,14 +131,12 @@ function forgetLists(id: string): void {
   queryClient.removeQueries({ queryKey: viewQuery(id).queryKey, type: 'inactive' })
 }
 
-type Translate = ReturnType<typeof useTranslation>['t']
-
-function reportSecond(needsSecond: string[], title: string, t: Translate): void {
+function reportSecond(needsSecond: string[], title: string, t: TFunction): void {
   if (needsSecond.length === 0) return
   notifications.show({ title: t('review.firstOfTwo'), message: visible(title), color: 'blue', autoClose: 6000 })
 }
 
-function reportLate(problem: Problem, id: string, title: string, t: Translate, onOpen: (id: string) => void): void {
+function reportLate(problem: Problem, id: string, title: string, t: TFunction, onOpen: (id: string) => void): void {
   void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey })
   const { title: what, detail } = problemText(problem, t)
   const shown = notifications.show({
