@@ -11,7 +11,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv console console-dev console-types demo up test test-all mutants lint check conformance bench bench-extraction calibration labelled fuzz docs dist lock clean
+.PHONY: help venv console console-dev console-types screenshots demo up test test-all mutants lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,13 +44,13 @@ venv: .venv/.complete  ## Make .venv with what Docrail needs to run (needs Pytho
 	@$(RUN)python deploy/install.py requirements-dev.lock
 	@touch $@
 
-# The packages that the build needs, and those of the checks and tests as well: half of them is the tests' browser.
-console/node_modules/.for-builds: console/package-lock.json .venv/.complete
+# What the build needs; the checks and tests need more: half of it is their browser. Once it is there, it stays.
+console/node_modules/.for-builds: console/package-lock.json | .venv/.complete
 	@echo "installing the pinned packages of the console"
-	@$(RUN)python deploy/node.py ci --omit=dev --no-progress --loglevel=error
-	@touch $@
+	@if [ -e console/node_modules/.for-checks ]; then more="console/node_modules/.for-checks"; else omit=--omit=dev; fi; \
+	  $(RUN)python deploy/node.py ci $$omit --no-progress --loglevel=error && touch $@ $$more
 
-console/node_modules/.for-checks: console/package-lock.json .venv/.complete
+console/node_modules/.for-checks: console/package-lock.json | .venv/.complete
 	@echo "installing the pinned packages of the console, with its developer tools"
 	@$(RUN)python deploy/node.py ci --no-progress --loglevel=error
 	@touch console/node_modules/.for-builds $@
@@ -69,6 +69,9 @@ console-dev: console/node_modules/.for-checks  ## Serve the console with hot rel
 
 console-types: .venv/.developer console/node_modules/.for-checks  ## Generate the types of the console's API client
 	@$(RUN)python -m docs.client_types
+
+screenshots: .venv/.developer console/node_modules/.for-checks console  ## Draw the README's pictures of the console into docs/pictures
+	@PICTURES=docs/pictures $(RUN)python -m pytest tests/console/test_pictures.py
 
 demo: venv console  ## Read the sample invoices through the whole system; KEEP=1 leaves it running
 	@$(RUN)docrail demo $(if $(KEEP),--keep)
@@ -94,9 +97,6 @@ lint: .venv/.developer console/node_modules/.for-checks  ## Check style, types a
 	$(RUN)python deploy/node.py run check
 
 check: lint test-all  ## Run all that a commit must pass
-
-conformance: .venv/.developer  ## Draw requests from the OpenAPI document and compare every answer with it (twenty minutes)
-	@SCHEMATHESIS=1 $(RUN)python -m pytest tests/security/test_schemathesis.py
 
 bench: .venv/.developer  ## Measure, and print the numbers and their baselines as JSON lines
 	@for name in scheduler validate interpreter shapes explain pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done

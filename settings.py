@@ -248,9 +248,9 @@ class Settings(BaseSettings):
     api_port: int = Field(8000, ge=0, le=65535, description="port the HTTP API listens on")
     api_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_check_names)] = Field(
         (),
-        description="names by which callers reach the API, besides localhost, DOCRAIL_API_HOST and the host of "
-        "DOCRAIL_PUBLIC_URL: `docrail.internal, api`. Requests for any other host are refused. If DOCRAIL_API_HOST is "
-        "0.0.0.0 or ::, every IP address is accepted",
+        description="names by which callers reach the API and the workers' /metrics pages, besides localhost, the "
+        "address listened on and the host of DOCRAIL_PUBLIC_URL: `docrail.internal, api`. Requests for any other host "
+        "are refused. A server that listens on 0.0.0.0 or :: accepts every IP address",
     )
     tls_cert: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
         None,
@@ -441,6 +441,11 @@ class Settings(BaseSettings):
     def own_hosts(self) -> Hosts:
         """Return the names by which the API may be called."""
         return Hosts.of(self.api_host, self.api_hosts, self.public_url)
+
+    @property
+    def worker_hosts(self) -> Hosts:
+        """Return the names by which a worker's metrics page may be called."""
+        return Hosts.of(self.worker_metrics_host, self.api_hosts)
 
     @property
     def price_table(self) -> PriceTable:

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from prometheus_client import start_http_server
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
@@ -34,6 +33,7 @@ from docrail.activities.wrapper import activity_for, missing_handler_activity
 from docrail.adapters.gemini.access import GeminiAccess
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient
+from docrail.adapters.http.metrics_page import serve_metrics
 from docrail.adapters.logs import configure_logs
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.redaction import redacted_logs
@@ -342,8 +342,8 @@ async def serve(settings: Settings) -> None:
         sys.exit(temporal_unreachable(error, connection))
     async with open_tools(settings) as tools:
         if settings.worker_metrics_port:
-            registry = tools.metrics.registry
-            start_http_server(settings.worker_metrics_port, settings.worker_metrics_host, registry)
+            host, port = settings.worker_metrics_host, settings.worker_metrics_port
+            serve_metrics(tools.metrics.registry, host, port, settings.worker_hosts)
         async with working(build_workers(client, settings, tools)):
             settle_memory()
             await stop.wait()

@@ -57,6 +57,7 @@ from docrail.api.codec import TemporalUi
 from docrail.api.console import add_console
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
+from docrail.api.early_auth import AuthenticateFirst
 from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
 from docrail.api.first_problems import few_problems
@@ -164,8 +165,9 @@ def _lifespan(settings: Settings, connection: Connection) -> Callable[[FastAPI],
 
 def _add_middleware(api: FastAPI, settings: Settings) -> None:
     """Add what every request passes through; the last one added is the first one called."""
-    api.add_middleware(CookieRotation)
     api.add_middleware(LargeRequests)
+    api.add_middleware(AuthenticateFirst)
+    api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(HeadAsGet)
     api.add_middleware(Boundary, hosts=settings.own_hosts, proxies=settings.trusted_proxies)

@@ -68,6 +68,8 @@ async def current_principal(
     _session: Annotated[object, Security(_COOKIE)] = None,
 ) -> Principal:
     """Return the caller. Raises: Unauthenticated, CrossSite."""
+    if (known := getattr(request.state, "principal", None)) is not None:  # of a request with a body: early_auth.py
+        return cast("Principal", known)
     access, authorizations = access_of(request), request.headers.getlist("authorization")
     if len(authorizations) > 1:  # a proxy may have checked another one
         raise Unauthenticated("expected one header Authorization, found several")

@@ -55,6 +55,11 @@ class BodyLimit:
         return most_bytes(path), 0
 
 
+def has_body(scope: Scope) -> bool:
+    """Return whether the request's headers announce a body."""
+    return "transfer-encoding" in Headers(scope=scope) or _announced(scope) > 0
+
+
 def _announced(scope: Scope) -> int:
     length = Headers(scope=scope).get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() else 0
@@ -75,8 +80,7 @@ class CloseUnread:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        unread = "transfer-encoding" in headers or _announced(scope) > 0
+        unread = has_body(scope)
 
         async def watched() -> Message:
             nonlocal unread

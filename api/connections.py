@@ -4,6 +4,7 @@ uvicorn limits neither: a client that sends half a request holds a file handle f
 """
 
 import asyncio
+import json
 import logging
 from dataclasses import dataclass
 from typing import Any, cast
@@ -11,15 +12,10 @@ from typing import Any, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from docrail.api.errors import MALFORMED, MEDIA_TYPE, TOO_SLOW, Kind, plain_body
+
 SWEEP_SECONDS = 1.0
 """How often connections are compared with their bounds."""
-
-TOO_SLOW = (
-    b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/problem+json\r\n"
-    b"Content-Length: 144\r\n\r\n"
-    b'{"type":"/problems/request-timeout","title":"Request Timeout","status":408,'
-    b'"detail":"the request did not arrive in time: send it again, faster"}'
-)
 
 log = logging.getLogger(__name__)
 
@@ -87,6 +83,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, inner: H11Protocol, among: Connections) -> None:
         self._inner = inner
+        inner.send_400_response = self._refuse_malformed  # type: ignore[method-assign]  # its own is no problem+json
         self._among = among
         self._transport: asyncio.Transport
         self._state: object = None
@@ -146,9 +143,16 @@ class Connection(asyncio.Protocol):
         if self._is_stuck(bounds):
             self.drop()
         elif self._is_slow(bounds):
-            if self._inner.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-                self._transport.write(TOO_SLOW)
-            self._transport.close()
+            self._refuse(TOO_SLOW)
+
+    def _refuse_malformed(self, msg: str) -> None:  # noqa: ARG002 - as uvicorn names it
+        self._refuse(MALFORMED)
+
+    def _refuse(self, kind: Kind) -> None:
+        """Answer with a problem, unless another answer has begun, and close the connection."""
+        if self._inner.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self._transport.write(_written(kind))
+        self._transport.close()
 
     def drop(self) -> None:
         """Close the connection at once."""
@@ -186,6 +190,13 @@ class Connection(asyncio.Protocol):
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
+
+
+def _written(kind: Kind) -> bytes:
+    """Return a problem as it is sent."""
+    body = json.dumps(plain_body(kind)).encode()
+    lines = f"HTTP/1.1 {kind.status} {kind.status.phrase}", "Connection: close", f"Content-Type: {MEDIA_TYPE}"
+    return "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
 
 
 def _since(connection: Connection) -> float:

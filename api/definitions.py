@@ -160,6 +160,10 @@ async def show_definition_graph(
 aliases_router = APIRouter(prefix="/v1/definitions/{definition_id}", tags=["definitions"])
 
 AliasName = Annotated[str, Path(json_schema_extra={"pattern": ALIAS_PATTERN}, description="the alias's name")]
+RemovableAlias = Annotated[
+    str,
+    Path(json_schema_extra={"pattern": ALIAS_PATTERN, "not": {"const": STABLE}}, description="the alias's name"),
+]
 
 WhyQuery = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the move")]
 
@@ -202,7 +206,7 @@ async def set_alias(
 
 @aliases_router.delete("/aliases/{alias}", responses=problems(NotFound))
 async def remove_alias(
-    definition_id: str, alias: AliasName, who: MayOperateRuns, app: AppDep, reason: WhyQuery = ""
+    definition_id: str, alias: RemovableAlias, who: MayOperateRuns, app: AppDep, reason: WhyQuery = ""
 ) -> DefinitionAliases:
     """Remove an alias. `stable` cannot be removed."""
     found = await aliases.remove_alias(app, who, definition_id, alias, reason=reason)

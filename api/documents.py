@@ -37,7 +37,7 @@ from docrail.services.inbox.models import (
     ListedDocument,
 )
 from docrail.services.intake import service as intake
-from docrail.services.intake.service import DEFAULT_SLA_HOURS, UNKNOWN_MEDIA_TYPE, Upload
+from docrail.services.intake.service import DEFAULT_SLA_HOURS, SOURCE_PATTERN, UNKNOWN_MEDIA_TYPE, Upload
 from docrail.services.runs.service import KEY_PATTERN, StartedRun
 
 CHUNK_BYTES = 2**18
@@ -62,7 +62,12 @@ async def upload_document(
         int, Form(ge=1, le=8760, description="hours until it must be decided", examples=[24])
     ] = DEFAULT_SLA_HOURS,
     source: Annotated[
-        str, Form(max_length=100, description="where it comes from, for routing rules", examples=["email"])
+        str,
+        Form(
+            description="where it comes from, for routing rules",
+            examples=["email"],
+            json_schema_extra={"pattern": SOURCE_PATTERN},
+        ),
     ] = "",
     definition: Annotated[
         str | None,

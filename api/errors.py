@@ -10,7 +10,7 @@ import json
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from http import HTTPStatus
 from itertools import islice
@@ -31,6 +31,7 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, canonical, shortened, size_of
 from docrail.dag.values.wording import describe, wording
 from docrail.services.errors import (
+    LONGEST_ID,
     MOST_PROBLEMS,
     AlreadyAnswered,
     AlreadyDecided,
@@ -147,7 +148,7 @@ CALLBACKS_PATH = "/v1/callbacks/"
 SCHEMA = f"#/components/schemas/{ProblemOut.__name__}"
 
 
-_UNAVAILABLE = (
+UNAVAILABLE = (
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
@@ -187,7 +188,7 @@ def register(app: FastAPI) -> None:
     """Make `app` return every error as problem+json."""
     for error in KINDS:
         app.add_exception_handler(error, _refused)
-    for cause in _UNAVAILABLE:
+    for cause in UNAVAILABLE:
         app.add_exception_handler(cause, _unavailable)
     app.add_exception_handler(PayloadKeyError, _unreadable)
     app.add_exception_handler(RequestValidationError, _misshapen)
@@ -205,6 +206,12 @@ def refusal(error: OperationError) -> JSONResponse:
     more = _fields(error, kind.fields)
     headers = _of_quota(error) if isinstance(error, QuotaExceeded) else HEADERS.get(kind.status)
     return _answer(_body(kind.name, kind.title, kind.status, str(error), **more), headers)
+
+
+def unavailable(error: Exception) -> JSONResponse:
+    """Return the response for one of the errors UNAVAILABLE."""
+    log.warning("storage is unavailable: %r", error)
+    return refusal(Unavailable("storage", type(error).__name__))
 
 
 def _of_quota(error: QuotaExceeded) -> dict[str, str]:
@@ -266,8 +273,7 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _unavailable(_: Request, error: Exception) -> JSONResponse:
-    log.warning("storage is unavailable: %r", error)
-    return refusal(Unavailable("storage", type(error).__name__))
+    return unavailable(error)
 
 
 async def _unreadable(_: Request, error: Exception) -> JSONResponse:
@@ -287,24 +293,25 @@ async def _misshapen(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _http(request: Request, error: Exception) -> Response:
-    """Answer the framework's refusals: an unknown path, a wrong method, an invalid form."""
+    """Answer the framework's refusals: an unknown path, a wrong method, a body that it cannot read."""
     refused = cast("HTTPException", error)
-    if refused.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        return _wrong_method(request)
-    if unreadable := unreadable_body(refused):
-        return refusal(InvalidInput([InputProblem("body", unreadable)]))
-    status = HTTPStatus(refused.status_code)
-    name = status.phrase.lower().replace(" ", "-")
-    return _answer(_body(name, status.phrase, status, str(refused.detail)), refused.headers)
+    match refused.status_code:
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            return _wrong_method(request)
+        case HTTPStatus.NOT_FOUND:
+            kind = KINDS[NotFound]
+            detail = f"there is no path {shortened(request.scope['path'], LONGEST_ID)!r}: /docs lists all"
+            return _answer(_body(kind.name, kind.title, kind.status, detail))
+    found = unreadable_body(refused) or str(refused.detail)
+    return refusal(InvalidInput([InputProblem("body", found)]))
 
 
 def _wrong_method(request: Request) -> Response:
     headers = {"Allow": ", ".join(allowed_methods(request.app.routes, request.scope))}
     if request.method == "OPTIONS":
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=headers)
-    status = HTTPStatus.METHOD_NOT_ALLOWED
     detail = f"this path has {headers['Allow']}, found {request.method[:20]}"
-    return _answer(_body("method-not-allowed", status.phrase, status, detail), headers)
+    return _answer(_body(WRONG_METHOD.name, WRONG_METHOD.title, WRONG_METHOD.status, detail), headers)
 
 
 async def _too_large(_: Request, error: Exception) -> JSONResponse:
@@ -316,9 +323,7 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
     token = str(request.path_params.get("token", ""))  # of a callback URL
     path = request.url.path.replace(token, "{token}") if token else request.url.path
     log.error("%s %s failed", request.method, path, exc_info=error)
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
-    # answered outside all middleware
-    return _answer(_body("internal", "Internal error", status, "the error is in the server's log"), SAFE_HEADERS)
+    return _answer(plain_body(BUG), SAFE_HEADERS)  # answered outside all middleware
 
 
 def _body(name: str, title: str, status: HTTPStatus, detail: str, **more: Json) -> dict[str, Json]:
@@ -349,20 +354,40 @@ class Kind:
     title: str
     example: str
     fields: tuple[str, ...] = ()
+    advice: str = field(kw_only=True)
+    """What the caller can do."""
 
 
 KINDS: Mapping[type[OperationError], Kind] = {
-    NotFound: Kind(HTTPStatus.NOT_FOUND, "not-found", "Not found", "there is no run 'invoice.4711'"),
-    Unauthenticated: Kind(
-        HTTPStatus.UNAUTHORIZED, "unauthenticated", "Not authenticated", "the API key is not valid: create one with ..."
+    NotFound: Kind(
+        HTTPStatus.NOT_FOUND,
+        "not-found",
+        "Not found",
+        "there is no run 'invoice.4711'",
+        advice="Check the id: lists show those of your tenant, and its owner may see more than you.",
     ),
-    Forbidden: Kind(HTTPStatus.FORBIDDEN, "forbidden", "Not allowed", "this needs the scope 'operate'", ("scope",)),
+    Unauthenticated: Kind(
+        HTTPStatus.UNAUTHORIZED,
+        "unauthenticated",
+        "Not authenticated",
+        "the API key is not valid: create one with ...",
+        advice="Send `Authorization: Bearer` with a valid API key or token, or sign in again.",
+    ),
+    Forbidden: Kind(
+        HTTPStatus.FORBIDDEN,
+        "forbidden",
+        "Not allowed",
+        "this needs the scope 'operate'",
+        ("scope",),
+        advice="Use a key with the scope in `scope`, or ask an administrator of your tenant for it.",
+    ),
     AmbiguousValue: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "ambiguous-value",
         "The text has two readings",
         "text: '1.234' can be read as 1234 or 1.234: choose one",
         ("where", "readings"),
+        advice="Choose one of `readings` and send it.",
     ),
     LinesOutdated: Kind(
         HTTPStatus.CONFLICT,
@@ -370,6 +395,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "The line items have changed",
         "the line items have changed since they were read: load them again",
         ("lines_version",),
+        advice="Load the line items again, apply your change to them, and send their new version.",
     ),
     QuotaExceeded: Kind(
         HTTPStatus.TOO_MANY_REQUESTS,
@@ -377,6 +403,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Quota exceeded",
         "the tenant may have 1000 documents per day: try again later, or ask the operator",
         ("quota", "limit"),
+        advice="Wait for the seconds in `Retry-After`, then send it again; the operator can raise the quota.",
     ),
     KeyConflict: Kind(
         HTTPStatus.CONFLICT,
@@ -384,9 +411,15 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "The idempotency key belongs to another request",
         "the key '4711' was used before with another request; different: inputs.amount",
         ("differences",),
+        advice="Send a new request with a new key; repeat a request with exactly the same content.",
     ),
     WrongState: Kind(
-        HTTPStatus.CONFLICT, "wrong-state", "Not in this state", "cannot resume: the run is completed", ("state",)
+        HTTPStatus.CONFLICT,
+        "wrong-state",
+        "Not in this state",
+        "cannot resume: the run is completed",
+        ("state",),
+        advice="Read the object again and choose an action that its state allows; `detail` names one if there is one.",
     ),
     AlreadyDecided: Kind(
         HTTPStatus.CONFLICT,
@@ -394,19 +427,28 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Already decided",
         "ann has already decided this, and the first decision counts",
         ("decided_by", "decision"),
+        advice="Accept the first decision, or reopen the document.",
     ),
-    MayNotDecide: Kind(HTTPStatus.FORBIDDEN, "may-not-decide", "Not allowed to decide", "ann started the run, and ..."),
+    MayNotDecide: Kind(
+        HTTPStatus.FORBIDDEN,
+        "may-not-decide",
+        "Not allowed to decide",
+        "ann started the run, and ...",
+        advice="Ask a person whom the step accepts; `detail` says why you are not one of them.",
+    ),
     AlreadyAnswered: Kind(
         HTTPStatus.CONFLICT,
         "already-answered",
         "Already answered",
         "this has already been answered differently, and the first answer counts",
+        advice="Accept the first answer; it cannot be changed.",
     ),
     CallbackOver: Kind(
         HTTPStatus.GONE,
         "callback-over",
         "Callback URL no longer valid",
         "this callback URL is no longer valid: its step is no longer waiting",
+        advice="Use the URL of a newer message: a new run sends one.",
     ),
     InvalidDefinition: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -414,6 +456,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "The definition is not valid",
         "the definition has 2 problems",
         ("problems",),
+        advice="Correct the places in `problems`; `docrail validate` shows them in the file.",
     ),
     FailedTests: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -421,6 +464,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Tests of the definition failed",
         "1 of the definition's 3 tests failed",
         ("problems",),
+        advice="Correct the definition or its tests: `problems` has what each test expected and found.",
     ),
     InvalidRouting: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -428,12 +472,14 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "The routing rules are not valid",
         "the routing rules have 2 problems",
         ("problems",),
+        advice="Correct the places in `problems`.",
     ),
     NothingToUndo: Kind(
         HTTPStatus.CONFLICT,
         "nothing-to-undo",
         "Nothing to undo",
         "the alias 'stable' of 'invoice' has never named another version: ...",
+        advice="Move the alias to a version explicitly.",
     ),
     Outdated: Kind(
         HTTPStatus.CONFLICT,
@@ -441,12 +487,14 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Changed by someone else meanwhile",
         "the routing rules were changed meanwhile: you read revision 3, expected the current one, 4",
         ("current",),
+        advice="Read the object again, apply your change to it, and send its `current` revision.",
     ),
     Damaged: Kind(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "damaged",
         "The stored definition is damaged",
         "version 3 of the definition 'invoice' is not what was published: ...; restore the row from a backup",
+        advice="Restore the row from a backup, or publish the definition as a new version.",
     ),
     InvalidInput: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -454,6 +502,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "The request is not valid",
         "inputs.document_id: is required",
         ("problems",),
+        advice="Correct the values in `problems`; each has its path and what was expected.",
     ),
     TooLarge: Kind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -461,30 +510,35 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Body too large",
         "larger than the limit of 26214400 bytes",
         ("limit_bytes",),
+        advice="Send at most `limit_bytes` bytes; the operator sets the limits of uploads and tenants.",
     ),
     NotAdmitted: Kind(
         HTTPStatus.FORBIDDEN,
         "not-admitted",
         "Signed in, but without access",
         "you are signed in at the identity provider, but may not use Docrail: ask its operator",
+        advice="Ask the operator of Docrail for access; the reason is in the server's log.",
     ),
     UnsupportedType: Kind(
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         "unsupported-media-type",
         "Media type not supported",
         "the body must be application/json, found text/plain",
+        advice="Send the body in the media type that `detail` names, with that `Content-Type`.",
     ),
     UnknownHost: Kind(
         HTTPStatus.MISDIRECTED_REQUEST,
         "unknown-host",
         "Not known by this name",
         "this server is not known as 'evil.example': ...",
+        advice="Use one of the server's own names, or have the operator add this one to `DOCRAIL_API_HOSTS`.",
     ),
     CrossSite: Kind(
         HTTPStatus.FORBIDDEN,
         "cross-site",
         "Sent by a page of another site",
         "pages of other sites may not change anything here, found 'Origin: http://evil.example': ...",
+        advice="Call it from a server or a page of its own; if a proxy changes the host, set `DOCRAIL_PUBLIC_URL`.",
     ),
     TooManyValues: Kind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -492,18 +546,21 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Too many JSON values",
         "the body has more JSON values than the limit of 50000",
         ("limit_values",),
+        advice="Send at most `limit_values` JSON values at once.",
     ),
     TooCostly: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "too-costly",
         "Takes too long to check",
         "checking this was stopped after 15 seconds of work, or because it takes too much memory: ...",
+        advice="Send less at once; run long tests of definitions with `docrail test`.",
     ),
     Busy: Kind(
         HTTPStatus.SERVICE_UNAVAILABLE,
         "busy",
         "Too many large requests",
         "too many large requests are handled at present: send this one again later",
+        advice="Wait for the seconds in `Retry-After`, then send it again.",
     ),
     Unavailable: Kind(
         HTTPStatus.SERVICE_UNAVAILABLE,
@@ -511,9 +568,15 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Service unavailable",
         "worker is not available: no worker answered in time",
         ("service",),
+        advice="Wait for the seconds in `Retry-After`, then send it again; if it stays, look at that service.",
     ),
     ClaimedByOther: Kind(
-        HTTPStatus.CONFLICT, "claimed", "Claimed by someone else", "ann has claimed this item: ...", ("claimed_by",)
+        HTTPStatus.CONFLICT,
+        "claimed",
+        "Claimed by someone else",
+        "ann has claimed this item: ...",
+        ("claimed_by",),
+        advice="Claim another item, or ask the person in `claimed_by` to release it.",
     ),
     ClaimLost: Kind(
         HTTPStatus.CONFLICT,
@@ -521,6 +584,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Claim no longer valid",
         "this needs the token of a valid claim of yours, but ...",
         ("claimed_by",),
+        advice="Claim the item again and send the new token.",
     ),
     DecisionOutdated: Kind(
         HTTPStatus.CONFLICT,
@@ -528,14 +592,53 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "Changed since it was shown",
         "the document's fields or problems have changed since it was shown: load it again",
         ("digest",),
+        advice="Load the document again, look at what changed, and decide with the new digest.",
     ),
     NothingToTakeBack: Kind(
         HTTPStatus.CONFLICT,
         "nothing-to-take-back",
         "Nothing of yours to undo",
         "the last change to this document's fields is not yours, or there is none: nothing is undone",
+        advice="Change the field again instead: only your own last change can be undone.",
     ),
 }
+
+
+WRONG_METHOD = Kind(
+    HTTPStatus.METHOD_NOT_ALLOWED,
+    "method-not-allowed",
+    "Method not allowed",
+    "this path has GET, HEAD, OPTIONS, ...",
+    advice="Use one of the methods in the header `Allow`.",
+)
+BUG = Kind(
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+    "internal",
+    "Internal error",
+    "the error is in the server's log",
+    advice="This is a bug: report it with the lines of the server's log. The request may be repeated.",
+)
+TOO_SLOW = Kind(
+    HTTPStatus.REQUEST_TIMEOUT,
+    "request-timeout",
+    "Request too slow",
+    "the request did not arrive in time: send it again, faster",
+    advice="Send it again on a faster connection.",
+)
+MALFORMED = Kind(
+    HTTPStatus.BAD_REQUEST,
+    "malformed-request",
+    "Not an HTTP request",
+    "what arrived is not an HTTP/1.1 request: this port serves HTTP, or HTTPS if it has a certificate",
+    advice="Speak HTTP/1.1 to this port, or HTTPS if it has a certificate.",
+)
+OF_SERVER = (WRONG_METHOD, BUG, TOO_SLOW, MALFORMED)
+"""Problems of any request, which no service knows."""
+
+
+def plain_body(kind: Kind) -> dict[str, Json]:
+    """Return the body of a problem without details of its own."""
+    return _body(kind.name, kind.title, kind.status, kind.example)
 
 
 UNREADABLE_BODY = "There was an error parsing the body"

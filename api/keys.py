@@ -19,7 +19,7 @@ LONGEST_OVERLAP_HOURS = 30 * 24
 router = APIRouter(prefix="/v1/keys", tags=["access"])
 
 
-KeyId = Annotated[str, Path(max_length=64, description="Id of the key, its middle part.")]
+KeyId = Annotated[str, Path(max_length=64, pattern=r"^[^\x00]*$", description="Id of the key, its middle part.")]
 
 
 class KeyIn(BaseModel):

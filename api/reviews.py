@@ -250,7 +250,7 @@ class PreviewIn(BaseModel):
         },
     )
 
-    review_ids: list[Annotated[str, Field(max_length=64)]] | None = Field(
+    review_ids: list[Annotated[str, Field(max_length=64, pattern=r"^[^\x00]*$")]] | None = Field(
         default=None,
         min_length=1,
         max_length=MOST_PREVIEWED,

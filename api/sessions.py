@@ -16,7 +16,7 @@ from docrail.services.model_config import body
 router = APIRouter(prefix="/v1", tags=["access"])
 
 
-SessionId = Annotated[str, Path(max_length=64, description="Id of the session.")]
+SessionId = Annotated[str, Path(max_length=64, pattern=r"^[^\x00]*$", description="Id of the session.")]
 
 
 class SignIn(BaseModel):

@@ -3,7 +3,9 @@
 Each line is one attack of tests/security/attacks.py: the status and size of its answer and the seconds until then, the
 latency of /healthz meanwhile (asked every 10 ms by a process of its own) in milliseconds, the resident memory of the
 API in MB at its highest and a second after the attack, and the same of its child processes. The first and the last
-line are idle. Takes a stack of its own, and four minutes. Names of attacks may be given.
+line of them are idle. The summary at the end has the latency of /healthz while nothing else happened and over all
+attacks together, and the memory after the last one. Takes a stack of its own, and four minutes. Names of attacks may be
+given.
 
 Last results (2 busy cores): see docs/measurements.md.
 """
@@ -13,6 +15,7 @@ import asyncio
 import json
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
@@ -20,7 +23,7 @@ import httpx
 
 from docrail.embedded.stack import StackOptions, run_stack
 from tests.security.attacks import ATTACKS, Attack
-from tests.security.watch import children_mb, resident_mb, watched
+from tests.security.watch import Latency, children_mb, latency_of, resident_mb, watched
 
 IDLE_SECONDS = 3.0
 SETTLE_SECONDS = 1.0
@@ -36,7 +39,17 @@ async def send(client: httpx.AsyncClient, attack: Attack, body: bytes) -> tuple[
     return str(answer.status_code), len(answer.content)
 
 
-async def run(client: httpx.AsyncClient, pid: int, attack: Attack | None) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was noticed during one attack, or while nothing happened. Memory in MB, a second later."""
+
+    line: dict[str, object]
+    waits_ms: list[float]
+    memory_mb: float
+    children_mb: float
+
+
+async def run(client: httpx.AsyncClient, pid: int, attack: Attack | None) -> Measured:
     body = attack.body() if attack else b""
     with watched(str(client.base_url), pid) as seen:
         start = perf_counter()
@@ -46,18 +59,47 @@ async def run(client: httpx.AsyncClient, pid: int, attack: Attack | None) -> dic
             answers = await asyncio.sleep(IDLE_SECONDS, [("", 0)])
         seconds = perf_counter() - start
     await asyncio.sleep(SETTLE_SECONDS)
-    return {
+    memory, children = resident_mb(pid), children_mb(pid)
+    line: dict[str, object] = {
         "attack": attack.name if attack else "idle",
         "status": " ".join(sorted({status for status, _ in answers})),
         "answer_kb": round(max(size for _, size in answers) / 1024, 1),
         "seconds": round(seconds, 2),
-        "p50_ms": round(seen.latency.p50, 1),
-        "p99_ms": round(seen.latency.p99, 1),
-        "max_ms": round(seen.latency.most, 1),
+        **rounded(seen.latency),
         "most_mb": round(seen.most_mb),
-        "mb": round(resident_mb(pid)),
-        "children_mb": round(children_mb(pid)),
+        "mb": round(memory),
+        "children_mb": round(children),
     }
+    return Measured(line, seen.found_ms, memory, children)
+
+
+def rounded(latency: Latency) -> dict[str, object]:
+    return {
+        f"{name}_ms": round(value, 1)
+        for name, value in (("p50", latency.p50), ("p99", latency.p99), ("max", latency.most))
+    }
+
+
+def summary(idle: list[Measured], hostile: list[Measured]) -> dict[str, object]:
+    last = hostile[-1]
+    return {
+        "idle": rounded(latency_of([wait for each in idle for wait in each.waits_ms])),
+        "hostile": rounded(latency_of([wait for each in hostile for wait in each.waits_ms])),
+        "attacks": len(hostile),
+        "mb_afterwards": round(last.memory_mb),
+        "children_mb_afterwards": round(last.children_mb),
+    }
+
+
+async def measure(client: httpx.AsyncClient, pid: int, attacks: list[Attack]) -> None:
+    """Print a line for each attack, and the summary."""
+    idle, hostile = list[Measured](), list[Measured]()
+    for attack in [None, *attacks, None]:
+        found = await run(client, pid, attack)
+        (hostile if attack else idle).append(found)
+        print(json.dumps(found.line), flush=True)
+    if hostile:
+        print(json.dumps(summary(idle, hostile)), flush=True)
 
 
 async def main(names: list[str]) -> None:
@@ -67,8 +109,7 @@ async def main(names: list[str]) -> None:
             pid = stack.api.pid
             assert pid is not None
             async with httpx.AsyncClient(base_url=stack.api_url, timeout=ANSWER_SECONDS, trust_env=False) as client:
-                for attack in [None, *(each for each in ATTACKS if not names or each.name in names), None]:
-                    print(json.dumps(await run(client, pid, attack)), flush=True)
+                await measure(client, pid, [each for each in ATTACKS if not names or each.name in names])
 
 
 if __name__ == "__main__":

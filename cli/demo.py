@@ -180,7 +180,7 @@ def _places(stack: Stack, folder: Path) -> Iterator[str]:
 
 
 def _hint() -> Iterator[str]:
-    yield f"\nTo look around      {program()} demo --keep  (leaves it running, with Temporal's UI, and keeps its data)"
+    yield f"\nTo look around      {program()} demo --keep  (leaves it running, with the console, and keeps its data)"
 
 
 def _surprises(shown: Sequence[Shown]) -> Iterator[str]:

@@ -8,12 +8,14 @@ import inspect
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from docrail.activities.registry import load_catalogue
 from docrail.api.app import create_app
+from docrail.api.errors import KINDS, OF_SERVER
 from docrail.cli.main import leaves
 from docrail.handlers import Handler
 from docrail.invoices.model import FIELDS
@@ -30,7 +32,13 @@ MOST_COMMANDS = 5
 
 def pages() -> dict[str, str]:
     """Return the pages by file name."""
-    lines = {"settings.md": _settings(), "handlers.md": _handlers(), "api.md": _api(), "fields.md": _invoice_fields()}
+    lines = {
+        "settings.md": _settings(),
+        "handlers.md": _handlers(),
+        "api.md": _api(),
+        "problems.md": _problem_types(),
+        "fields.md": _invoice_fields(),
+    }
     return {name: "\n".join(page) + "\n" for name, page in lines.items()}
 
 
@@ -116,24 +124,25 @@ def _api() -> Iterator[str]:
     document = create_app(Settings()).openapi()
     yield from ("# HTTP API", "", NOTE, "")
     yield "A running API has its full documentation at `/docs`, and its OpenAPI document at `/openapi.json`."
-    problems: dict[str, Schema] = {}
+    yield "[Problems](problems.md) says what each refusal means, and what to do."
     for tag in dict.fromkeys(tag for _, _, route in _routes(document) for tag in route["tags"]):
         yield from ("", f"## {tag.capitalize()}", "")
         yield from _table("route", "what it does", "status", "problems")
         for method, path, route in _routes(document):
             if tag in route["tags"]:
-                found = _problems(route)
-                problems |= found
-                yield _row(
-                    f"`{method} {path}`", _line(route["description"]), _successes(route), ", ".join(sorted(found))
-                )
-    yield from ("", "## Problems", "")
-    yield "Every error is `application/problem+json`. Its `type`, `/problems/` and a name below, never changes; its"
-    yield "`detail` is for people. Further names are `method-not-allowed` and, for a bug in Docrail, `internal`."
+                refusals = ", ".join(sorted(_problems(route)))
+                yield _row(f"`{method} {path}`", _line(route["description"]), _successes(route), refusals)
+
+
+def _problem_types() -> Iterator[str]:
+    yield from ("# Problems", "", NOTE, "")
+    yield "Every error of the API is `application/problem+json` (RFC 9457). Its `type`, `/problems/` and a name below,"
+    yield "is for programs and never changes. Its `detail` is for people: what was found, and what was expected."
     yield ""
-    yield from _table("name", "status", "means", "for example")
-    for name, example in sorted(problems.items()):
-        yield _row(f"`{name}`", str(example["status"]), example["title"], example["detail"])
+    yield from _table("name", "status", "means", "what to do", "further fields", "for example")
+    for kind in sorted((*KINDS.values(), *OF_SERVER), key=attrgetter("name")):
+        fields = ", ".join(f"`{field}`" for field in kind.fields)
+        yield _row(f"`{kind.name}`", f"{kind.status:d}", kind.title, kind.advice, fields, kind.example)
 
 
 def _routes(document: Schema) -> Iterator[tuple[str, str, Schema]]:
@@ -142,9 +151,9 @@ def _routes(document: Schema) -> Iterator[tuple[str, str, Schema]]:
             yield method.upper(), path, route
 
 
-def _problems(route: Schema) -> dict[str, Schema]:
+def _problems(route: Schema) -> set[str]:
     bodies = (response.get("content", {}).get(PROBLEM, {}) for response in route["responses"].values())
-    return {name: example["value"] for body in bodies for name, example in body.get("examples", {}).items()}
+    return {name for body in bodies for name in body.get("examples", {})}
 
 
 def _successes(route: Schema) -> str:

@@ -9,11 +9,11 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 
 import { App } from '@/app/App'
-import { reloadOnMissingChunk } from '@/app/version'
+import { watchVersion } from '@/app/version'
 import { listenForKeys } from '@/keyboard/registry'
 import { loadTexts } from '@/texts/texts'
 
-reloadOnMissingChunk()
+watchVersion()
 listenForKeys()
 await loadTexts()
 

@@ -6,6 +6,7 @@ process has limits of memory and time, and is killed when they are reached or wh
 
 import asyncio
 import json
+import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -29,6 +30,10 @@ from docrail.services.limited_processes import LimitedProcesses
 
 THREAD_BYTES = 16 * 2**10
 """Checks of at most this many bytes run in a thread."""
+CLASS_BYTES, REPEAT_BYTES, TIME_BYTES = 100, 1000, 20
+"""What a class of characters, a counted repetition and each of its times count as: compiling a pattern expands them."""
+_CLASS = re.compile(r"\\[pPwWdDsS]")
+_REPEAT = re.compile(r"\{ ?(\d{1,6}) ?(?:, ?(\d{1,6}))? ?\}")
 Order = dict[str, Json]
 
 
@@ -103,10 +108,16 @@ async def check_inputs(app: Checker, body: dict[str, Json], given: Mapping[str, 
 
 async def _perform(app: Checker, task: str, order: Order) -> Json:
     text = json.dumps(order)
-    is_small = len(text) <= THREAD_BYTES and task != "tests"
+    is_small = task != "tests" and len(text) <= THREAD_BYTES and cost_of(text) <= THREAD_BYTES
     if app.processes is None or is_small:
         return await asyncio.to_thread(TASKS[task], order, app.catalogue)
     return await app.processes.perform(task, text)
+
+
+def cost_of(text: str) -> int:
+    """Return the length of a text, regular expressions expanded: one of 20 characters may take 0.1 s to compile."""
+    times = sum(int(each[2] or each[1]) * TIME_BYTES + REPEAT_BYTES for each in _REPEAT.finditer(text))
+    return len(text) + times + CLASS_BYTES * len(_CLASS.findall(text))
 
 
 def _problems(found: Json) -> list[Problem]:

@@ -60,7 +60,7 @@ SWEEP_SECONDS = 30.0
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 """Control characters, and those that reverse the direction of text so that `fdp.exe` reads as `exe.pdf`."""
 
-SOURCE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 _.:/@+-]{0,99}$"
+SOURCE_PATTERN = r"^([A-Za-z0-9][A-Za-z0-9 _.:/@+-]{0,99})?$"
 """A label or an address, without characters that a terminal or a log could interpret."""
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,127}")
@@ -241,7 +241,7 @@ async def _start_run(app: App, principal: Principal, document: Document, choice:
 
 
 def _checked_source(source: str) -> str:
-    if source and not re.fullmatch(SOURCE_PATTERN, source):
+    if not re.fullmatch(SOURCE_PATTERN, source):
         shape = "must be at most 100 letters, digits, spaces and _ . : / @ + -, beginning with a letter or a digit"
         raise InvalidInput([InputProblem("source", shape)])
     return source

@@ -13,6 +13,7 @@ from pydantic import ConfigDict
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import Principal
 from docrail.services.errors import InvalidInput
+from docrail.services.model_config import Text
 from docrail.services.paging import after_of, token_of
 from docrail.services.reviews.models import Digest
 
@@ -27,7 +28,7 @@ class ShownItem:
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
-    review_id: str
+    review_id: Text
     digest: Digest
 
 

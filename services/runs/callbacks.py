@@ -20,9 +20,7 @@ async def receive_callback(app: App, token: str, answer: Json) -> None:
     Raises: NotFound (not a valid token), CallbackOver, AlreadyAnswered, InvalidInput (not what the step accepts),
     Unavailable.
     """
-    claim = _claim_of(app, token)
-    if claim.expires_at <= time.time():
-        raise CallbackOver("it has expired")
+    claim = check_token(app, token)
     caller = Principal(claim.tenant_id, CALLBACK, frozenset())
     update_id = f"{CALLBACK}-{digest([claim.step_id, answer])}"
     try:
@@ -36,8 +34,12 @@ async def receive_callback(app: App, token: str, answer: Json) -> None:
         raise CallbackOver("its step is no longer waiting") from None
 
 
-def _claim_of(app: App, token: str) -> Claim:
+def check_token(app: App, token: str) -> Claim:
+    """Return what a token is about. Raises: NotFound (not a valid token), CallbackOver."""
     try:
-        return app.callback_keys.read(token)
+        claim = app.callback_keys.read(token)
     except BadTokenError:
         raise NotFound("callback", f"{token[:SHOWN]}…") from None
+    if claim.expires_at <= time.time():
+        raise CallbackOver("it has expired")
+    return claim

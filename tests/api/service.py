@@ -21,7 +21,7 @@ from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.temporal.connection import connect, find_connection
 from docrail.adapters.temporal.draining import working
 from docrail.api.app import create_app
-from docrail.api.auth import current_principal
+from docrail.api.auth import Access, current_principal
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope
 from docrail.services.app import App
@@ -88,6 +88,11 @@ class Service:
         """Return the API's resources for a test that prepares or checks the rows of any tenant."""
         return dataclasses.replace(cast(App, self.api.state.app), db=self.pool)
 
+    def guard(self) -> None:
+        """Use the API's own authentication from now on."""
+        self.api.dependency_overrides.pop(current_principal)
+        self.api.state.access = self.api.state.own_access
+
     async def ended(self, run_id: str) -> Json:
         """Wait for a run's end and return it."""
         answers: list[Json] = []
@@ -130,6 +135,7 @@ def create_tested_api(settings: Settings) -> FastAPI:
     """Return the API. The headers X-Test-Tenant, -Name, -Scopes and -Known-To name the caller."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
+    api.state.own_access, api.state.access = api.state.access, Access.of_mode("local")
     return api
 
 

@@ -1,8 +1,9 @@
 import httpx
 import pytest
 
-from docrail.api.errors import KINDS
+from docrail.api.errors import KINDS, OF_SERVER
 from docrail.services import errors
+from docs.generate import REFERENCE
 from tests.api.service import Service
 
 
@@ -17,6 +18,33 @@ def test_every_refusal_has_a_status() -> None:
 
 def test_types_of_problems_are_unique() -> None:
     assert len({kind.name for kind in KINDS.values()}) == len(KINDS)
+
+
+def test_every_type_of_problem_is_documented_with_what_to_do() -> None:
+    page = (REFERENCE / "problems.md").read_text("utf-8")
+    rows = {line.split(" | ")[0].strip("| `"): line.split(" | ") for line in page.splitlines() if "| `" in line}
+    kinds = {kind.name: kind for kind in (*KINDS.values(), *OF_SERVER)}
+    assert rows.keys() == kinds.keys()
+    for name, row in rows.items():
+        assert row[1:3] == [str(int(kinds[name].status)), kinds[name].title]
+        assert row[3].endswith("."), f"{name}: what can its caller do?"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"--b\r\nContent-Disposition: form-data\r\n\r\na\r\n--b--\r\n",
+        b"".join(b'--b\r\nContent-Disposition: form-data; name="p%d"\r\n\r\na\r\n' % n for n in range(1_100)),
+        b'--b\r\nContent-Disposition: form-data; name="source"\r\n\r\n' + b"a" * 1_040_000 + b"\r\n--b--\r\n",
+    ],
+    ids=["without a name", "many parts", "a large part"],
+)
+async def test_a_form_that_cannot_be_read_is_a_problem_of_a_documented_type(
+    http: httpx.AsyncClient, body: bytes
+) -> None:
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    response = await http.post("/v1/documents", content=body, headers=headers)
+    assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input")
 
 
 async def test_an_unknown_path_is_a_problem(http: httpx.AsyncClient) -> None:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
 
 from deploy.node import CONSOLE
-from docrail.api.auth import current_principal
 from docrail.api.console import BUILT
 from docrail.services.definitions.service import publish_shipped
 from docrail.settings import Settings
@@ -47,7 +46,7 @@ async def serve_site(settings: Settings, *, worker: bool = True) -> AsyncIterato
     assert (BUILT / "index.html").exists(), "the console is not built: run `make console`"
     async with AsyncExitStack() as stack:
         service = await stack.enter_async_context(serve(settings))
-        service.api.dependency_overrides.pop(current_principal)
+        service.guard()
         await publish_shipped(service.app)
         if worker:
             await stack.enter_async_context(work(settings))

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Position, expect
 
 from docrail.dag.values.json_values import Json
 from docrail.invoices.readers.read import read_document
@@ -217,10 +217,11 @@ async def test_a_click_on_a_word_fills_the_focused_field(visitor: Visitor, site:
     row = await site.service.app.db.fetchrow(
         "SELECT page, box FROM corrections WHERE document_id = $1", item.document_id
     )
+    assert row is not None
     assert (row["page"], [round(edge, 1) for edge in row["box"]]) == (1, [0.8, 0.3, 0.9, 0.4])
 
 
-async def place(page: Page, x: float, y: float) -> dict[str, float]:
+async def place(page: Page, x: float, y: float) -> Position:
     """Return a place on the page's picture, in shares, as one on the screen."""
     box = await page.get_by_test_id("page-words").bounding_box()
     assert box is not None

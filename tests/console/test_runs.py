@@ -53,6 +53,13 @@ async def answer(site: Site, run_id: str, step_id: str, value: Json) -> None:
     await eventually(accepted, f"the answer to {step_id}")
 
 
+async def replace(page: Page, editor: Locator, text: str) -> None:
+    """Type another text into an editor, as a person does."""
+    await editor.click()
+    await page.keyboard.press("Control+a")
+    await page.keyboard.type(text)
+
+
 def node(page: Page, title: str) -> Locator:
     return page.locator(".react-flow__node").get_by_role("group", name=f"{title}:")
 
@@ -93,9 +100,9 @@ async def test_an_owner_starts_a_run_watches_it_fails_edits_the_step_and_sees_it
     editor = dialog.get_by_label("Config")
     await expect(editor).to_contain_text("expected 9")
     await expect(dialog.get_by_label("What will happen").first).to_contain_text("2 run again · 3 kept")
-    await editor.fill('{"times": "none"}')
+    await replace(page, editor, '{"times": "none"}')
     await expect(dialog.get_by_role("alert")).to_contain_text("times")
-    await editor.fill('{"times": 0}')
+    await replace(page, editor, '{"times": 0}')
     await expect(dialog.get_by_role("alert")).to_be_hidden()
     await screenshot(page, "run-edit", pictures)
     assert await axe(page) == []
@@ -141,7 +148,7 @@ async def test_a_run_of_two_thousand_steps_opens_quickly_and_mounts_few_nodes(
     await has_state(page, "first", "Waiting")
     opened = monotonic() - begun
     assert opened < 6  # two seconds, and what a loaded machine adds
-    await page.get_by_role("group", name="Layer 2 · 1,000 steps").or_(page.get_by_text("Layer 2 ·")).first.click()
+    await page.get_by_text("Layer 2 · 1000 steps").click()
     await page.get_by_text("Layer 2 · 50 steps").first.click()
     await expect(page.get_by_role("group", name="load_0: Pending")).to_be_attached()
     pane = page.locator(".react-flow__pane")
@@ -235,7 +242,7 @@ async def test_text_from_a_definition_is_never_markup(page: Page, site: Site) ->
     await page.goto(f"{site.url}/runs/{run_id}?step=greet")
     await page.get_by_role("tab", name="Output").click()
     await expect(page.get_by_role("complementary")).to_contain_text("<script>alert(1)</script>")
-    assert await page.locator("img").count() == 0
+    assert await page.locator("img[src=x]").count() == 0
 
 
 @pytest.fixture(scope="module")

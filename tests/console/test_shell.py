@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from docrail.services.access.models import Principal, Scope
 from docrail.services.access.service import create_key
@@ -105,6 +105,50 @@ async def test_a_mistyped_address_is_a_page_that_does_not_exist(visitor: Visitor
     assert (await site.service.http.get("/invoces/4711", headers={"accept": "text/html"})).status_code == 404
 
 
+async def test_a_newer_console_on_the_server_is_offered_and_the_page_goes_on(page: Page, visitor: Visitor) -> None:
+    async def upgraded(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, body=(await answer.text()).replace("assets/index-", "assets/index-N"))
+
+    await expect(page.get_by_role("heading", level=1)).to_be_visible()
+    await page.route("**/", upgraded)
+    await show_again(page)
+    await expect(page.get_by_text("A new version of the console is available.")).to_be_visible()
+    await page.get_by_role("link", name="Runs", exact=True).click()
+    await expect(page.get_by_role("heading", level=1, name="Runs")).to_be_visible()
+    assert await axe(page) == []
+    await page.unroute("**/")
+    await page.get_by_role("button", name="Reload").click()
+    await expect(page.get_by_text("A new version of the console is available.")).to_be_hidden()
+
+
+@pytest.mark.parametrize("misses", [1, 99])
+async def test_a_missing_chunk_is_loaded_by_one_reload_or_explained(page: Page, visitor: Visitor, misses: int) -> None:
+    asked: list[str] = []
+
+    async def gone(route: Route) -> None:
+        asked.append(route.request.url)
+        await (route.continue_() if len(asked) > misses else route.fulfill(status=404, body=""))
+
+    visitor.watch.expected += ["answered 404", "dynamically imported module"]
+    await expect(page.get_by_role("heading", level=1)).to_be_visible()
+    await page.route("**/assets/RunsPage-*.js", gone)
+    await page.get_by_role("link", name="Runs", exact=True).press("Enter")
+    heading = "Runs" if misses == 1 else "This page has stopped working"
+    await expect(page.get_by_role("heading", name=heading)).to_be_visible()
+
+
+async def test_a_server_that_does_not_answer_is_named_and_asked_again(visitor: Visitor) -> None:
+    visitor.watch.expected += ["ERR_FAILED", "ERR_CONNECTION"]
+    await visitor.context.route("**/v1/me", lambda route: route.abort("connectionrefused"))
+    page = await visitor.tab()
+    await expect(page.get_by_text("Docrail does not answer")).to_be_visible()
+    assert await axe(page) == []
+    await visitor.context.unroute("**/v1/me")
+    await page.get_by_role("button", name="Try again").click()
+    await expect(page.get_by_role("heading", level=1, name="Inbox")).to_be_visible()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE])
 async def test_the_frame_has_no_serious_finding_of_axe(
@@ -166,7 +210,7 @@ async def test_an_ended_session_asks_again_over_the_page_which_then_goes_on(
     await page.evaluate("window.stays = true")
     await stranger.context.clear_cookies()
     await page.get_by_role("link", name="Runs", exact=True).click()
-    await ask_again(page)
+    await show_again(page)
     dialog = page.get_by_role("dialog", name="Sign in again")
     await expect(dialog).to_be_visible()
     await page.keyboard.press("Escape")
@@ -179,8 +223,20 @@ async def test_an_ended_session_asks_again_over_the_page_which_then_goes_on(
     await expect(page.get_by_role("heading", level=1, name="Runs")).to_be_visible()
 
 
-async def ask_again(page: Page) -> None:
-    """Have the page ask the server for what it shows, as it does when a tab is shown again."""
+async def test_someone_else_who_signs_in_then_gets_a_page_of_their_own(stranger: Visitor, guarded_site: Site) -> None:
+    page = await stranger.tab("/definitions")
+    await sign_in(page, await key_of(guarded_site))
+    await expect(page.get_by_role("button", name="ann")).to_be_visible()
+    await page.evaluate("window.stays = true")
+    await stranger.context.clear_cookies()
+    await show_again(page)
+    await sign_in(page, await key_of(guarded_site, name="bob"))
+    await expect(page.get_by_role("button", name="bob")).to_be_visible()
+    assert not await page.evaluate("window.stays")
+
+
+async def show_again(page: Page) -> None:
+    """Have the page do what it does when its tab is shown again."""
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange', {bubbles: true}))")
 
 

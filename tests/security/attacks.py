@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from docrail.api.body_sizes import MAX_JSON_BYTES, VALUE_BYTES
 
 JSON_TYPE = "application/json"
+STEP = {"id": "a", "handler": "noop"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,12 @@ def right_definition(steps: int = 3_500, tests: int = 0) -> bytes:
     return json.dumps({"definition": {"id": "right", "steps": listed, "tests": trials}}).encode()
 
 
+def costly_patterns(most: int = 1000) -> bytes:
+    """Return a small definition with 150 regular expressions, each of which takes up to 0.1 s to compile or refuse."""
+    inputs = {f"x{n}": {"type": "string", "pattern": rf"\p{{L}}{{{most - n}}}"} for n in range(150)}
+    return json.dumps({"definition": {"id": "patterns", "inputs": inputs, "steps": [STEP]}}).encode()
+
+
 def large_inputs() -> bytes:
     """Return inputs that have to be compared with each other, at their limit of size."""
     schema = {"type": "array", "uniqueItems": True, "items": {"anyOf": [{"const": {"a": n}} for n in range(50)]}}
@@ -164,6 +171,8 @@ ATTACKS = (
     Attack("3,500 steps: publish", PUBLISH, right_definition),
     Attack("3,500 steps: runs", RUNS, right_definition),
     Attack("3,500 steps, 100 tests", f"{PUBLISH}?run_tests=true", lambda: right_definition(tests=100)),
+    Attack("150 costly patterns", VALIDATE, costly_patterns),
+    Attack("150 costly patterns: runs", RUNS, lambda: costly_patterns(200)),
     Attack("inputs to compare", RUNS, large_inputs),
     Attack("140,000 inputs", RUNS, many_inputs),
     Attack("9,000 parameters", "/v1/runs?" + "&".join(f"k{number}" for number in range(9_000)), lambda: b"", "GET"),

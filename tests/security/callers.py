@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from docrail.api.auth import current_principal
 from docrail.services.access.models import Principal, Scope
 from docrail.services.access.service import create_key
 from docrail.services.definitions.service import publish_shipped
@@ -38,7 +37,7 @@ async def guarded(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPath
 async def serve_guarded(settings: Settings) -> AsyncIterator[Service]:
     """Serve an API with its own authentication, which other tests replace."""
     async with serve(settings) as service:
-        service.api.dependency_overrides.pop(current_principal)
+        service.guard()
         yield service
 
 

@@ -80,6 +80,30 @@ async def test_a_request_that_does_not_arrive_is_ended(port: int, beginning: byt
     assert answer.startswith(b"HTTP/1.1 200 " if beginning.startswith(WHOLE) else b"HTTP/1.1 408 ")
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        b"\x16\x03\x01\x02\x00\x01\r\n\r\n",
+        b"GET / HTTP/9\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        HALF_A_BODY.replace(b"1000", b"-1"),
+        HALF_A_BODY.replace(b"1000", b"9" * 30),
+        CHUNKED + b"xyz\r\n",
+        WHOLE + b"\x00\r\n\r\n",
+    ],
+    ids=["TLS", "version", "no host", "path", "length", "long length", "chunk", "second"],
+)
+async def test_what_is_not_http_is_refused_with_a_problem(port: int, nonsense: bytes) -> None:
+    answer = await answer_to(port, nonsense)
+    head, _, body = answer[answer.index(b"HTTP/1.1 400 ") :].partition(b"\r\n\r\n")
+    assert json.loads(body)["type"] == "/problems/malformed-request"
+    assert b"Content-Type: application/problem+json" in head
+
+
 @pytest.mark.parametrize("beginning", [HALF_A_HEAD, HALF_A_BODY, WHOLE + HALF_A_HEAD], ids=["head", "body", "second"])
 async def test_a_byte_now_and_then_does_not_prolong_a_request(port: int, beginning: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -6,7 +6,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from docrail.api.auth import current_principal
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Scope
 from tests.api.reviewing import reading, reviewer, waiting
@@ -23,7 +22,7 @@ async def office(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[t
     settings = settings_for(embedded.temporal_address, dsn, tmp_path)
     async with serve(settings.model_copy(update={"access": "keys", "four_eyes_above": 1})) as service:
         item = await waiting(service, reviewer(service, "default"), reading())
-        service.api.dependency_overrides.pop(current_principal)
+        service.guard()
         yield Guarded(service), item
 
 

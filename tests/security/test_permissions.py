@@ -11,7 +11,7 @@ import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from docrail.api.app import create_app
-from docrail.api.auth import Requirement, current_principal
+from docrail.api.auth import Requirement
 from docrail.api.console import PAGES as CONSOLE_PAGES
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Scope
@@ -177,7 +177,7 @@ def example_of(door: Door) -> Json:
 async def house(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("house"))
     async with serve_with_worker(settings) as service:
-        service.api.dependency_overrides.pop(current_principal)
+        service.guard()
         guarded = Guarded(service)
         await publish_shipped(service.app, "globex")
         owner = await guarded.key(name="owner")

@@ -174,7 +174,16 @@ async def shown_of(installation: Installation, run: Json) -> dict[str, str]:
     service, run_id = installation.service, run["run_id"]
     paths = [f"/v1/runs/{run_id}", f"/v1/runs/{run_id}/explain?limit=500", f"/v1/runs/{run_id}/actions"]
     paths += [f"/v1/runs/{run_id}/steps/{name}/output" for name in run["steps"]]
-    paths += ["/v1/runs", "/v1/dead-letters", "/v1/audit", "/metrics", "/readyz"]
+    paths += [
+        "/v1/runs",
+        "/v1/dead-letters",
+        "/v1/reviews",
+        "/v1/documents",
+        "/v1/exports",
+        "/v1/audit",
+        "/metrics",
+        "/readyz",
+    ]
     shown = {path: (await service.http.get(path)).text for path in paths}
     handle = service.app.temporal.get_workflow_handle(workflow_id("default", run_id))
     async for event in handle.fetch_history_events():

@@ -29,8 +29,10 @@ VICTIM, HOSTILE, THIEF, STRANGER = "acme", "mallory", "eve", "nemo"
 SAMPLE = Path(__file__).parents[2] / "samples" / "xr_01.01a_ubl.xml"
 OF_ALL = {"/v1/handlers/{name}", "/v1/limits/{tag}", "/v1/quotas/{quota}", "/v1/callbacks/{token}"}
 """Routes whose parameter is no tenant's: the installation's handlers, limits and quotas, and a signed token."""
-NOT_LISTS = {"/healthz", "/readyz", "/v1/health", "/metrics", "/v1/me", "/v1/sessions", "/v1/keys", "/v1/events"}
-"""Routes that name the caller, the time, or no tenant at all. A list of keys has the caller's own."""
+NOT_LISTS = {
+    *("/healthz", "/readyz", "/v1/health", "/metrics", "/v1/me", "/v1/sessions", "/v1/keys", "/v1/audit", "/v1/events")
+}
+"""Routes that name the caller, the time, or no tenant at all. Keys and the audit log are the caller's own."""
 PLAN = {
     "id": "secret_plan",
     "steps": [
@@ -339,6 +341,28 @@ def _filled(value: Json, ids: Mapping[str, str]) -> Json:
             return value.format_map(ids)
         case _:
             return value
+
+
+@pytest.mark.parametrize(
+    "shape", ["acme/{}", "/acme/{}", "../acme/{}", "..%2Facme%2F{}", "%2e%2e/%2e%2e/acme/{}", "x%2F..%2F..%2Facme%2F{}"]
+)
+async def test_a_runs_id_leads_into_no_other_tenant(house: House, shape: str) -> None:
+    """Ids of workflows and the folders of stores begin with the tenant."""
+    ids = house.ids[0]
+    for path in (f"/v1/runs/{shape}", f"/v1/runs/{shape}/explain", f"/v1/documents/{shape}/original"):
+        subject = ids["document_id"] if "documents" in path else ids["run_id"]
+        answer = await house.hostile.ask("GET", path.format(subject))
+        assert answer.status_code in {404, 405, 422}, answer.text
+        assert not [word for word in SECRETS if word in answer.text.replace("acme/", "").replace("acme%2F", "")]
+
+
+async def test_what_the_operator_sees_of_all_tenants_names_none_of_their_things(house: House) -> None:
+    operator = Caller(house.victim.guarded, await house.victim.guarded.key(*Scope, name="operator"))
+    hidden = {*SECRETS, VICTIM, HOSTILE, *house.ids[0].values(), *house.ids[1].values()} - PLAIN_WORDS - {"bad"}
+    for path in ("/metrics", "/v1/limits", "/v1/handlers", "/v1/runs", "/v1/reviews", "/v1/dead-letters"):
+        shown = await operator.ask("GET", path)
+        assert shown.status_code == 200, path
+        assert not [word for word in hidden if word in shown.text], path
 
 
 async def test_every_workflow_of_a_tenant_names_it_in_its_id_and_its_search_attribute(house: House) -> None:

@@ -2,6 +2,7 @@
 
 import http.client
 import multiprocessing
+import os
 import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,19 +36,31 @@ class Watched:
     pid: int
     most_mb: float = 0.0
     found_ms: list[float] = field(default_factory=list)
+    queued_ms: list[float] = field(default_factory=list)
+    """For each answer, how long both event loops could run but other processes had the cores."""
 
     @property
     def latency(self) -> Latency:
         """Return the latency of /healthz during the block."""
-        ordered = sorted(self.found_ms)
-        return Latency(statistics.median(ordered), ordered[int(len(ordered) * 0.99)], ordered[-1])
+        return latency_of(self.found_ms)
+
+    @property
+    def longest_ms(self) -> float:
+        """Return the longest wait for an answer, less the time that other processes took from both sides."""
+        return max(wait - queued for wait, queued in zip(self.found_ms, self.queued_ms, strict=True))
+
+
+def latency_of(found_ms: list[float]) -> Latency:
+    """Return the latency that some answers had together."""
+    ordered = sorted(found_ms)
+    return Latency(statistics.median(ordered), ordered[int(len(ordered) * 0.99)], ordered[-1])
 
 
 @contextmanager
 def watched(url: str, pid: int) -> Iterator[Watched]:
     """Ask /healthz every 10 ms from a process of its own while the block runs, and take the API's highest memory."""
     ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_probe, args=(url, theirs))
+    process = multiprocessing.get_context("spawn").Process(target=_probe, args=(url, pid, theirs))
     process.start()
     ours.recv()  # it has started
     seen, over = Watched(pid), Event()
@@ -57,7 +70,7 @@ def watched(url: str, pid: int) -> Iterator[Watched]:
         yield seen
     finally:
         ours.send(None)
-        seen.found_ms += ours.recv()
+        seen.found_ms, seen.queued_ms = ours.recv()
         over.set()
         process.join()
         watching.join()
@@ -77,18 +90,29 @@ def children_mb(pid: int) -> float:
     return sum(map(resident_mb, descendants(pid)))
 
 
-def _probe(url: str, connection: Connection) -> None:
+def _probe(url: str, pid: int, connection: Connection) -> None:
     """Ask /healthz until a message arrives, and send the latencies."""
     at = urlsplit(url)
     asking = http.client.HTTPConnection(str(at.hostname), at.port, timeout=ANSWER_SECONDS)
     found: list[float] = []
+    queued: list[float] = []
     connection.send(None)
     while not found or not connection.poll(PAUSE_SECONDS):
-        start = perf_counter()
+        start, before = perf_counter(), _queued_ms(pid)
         asking.request("GET", "/healthz")
         asking.getresponse().read()
         found.append((perf_counter() - start) * 1000)
-    connection.send(found)
+        queued.append(_queued_ms(pid) - before)
+    connection.send((found, queued))
+
+
+def _queued_ms(pid: int) -> float:
+    """Return how long the main thread of `pid` and this process have waited for a core; 0 if the system counts none."""
+    try:
+        states = [Path(f"/proc/{each}/task/{each}/schedstat").read_text() for each in (pid, os.getpid())]
+    except OSError:
+        return 0.0
+    return sum(int(state.split()[1]) for state in states) / 1_000_000
 
 
 def _watch_memory(seen: Watched, over: Event) -> None:

@@ -67,7 +67,10 @@ const looks = createTheme({
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray', size: 'md' } },
     TextInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'sm' } },
-    Modal: { defaultProps: { centered: true, transitionProps: { duration: 80 } } },
+    Modal: {
+      defaultProps: { centered: true, transitionProps: { duration: 80 } },
+      styles: { title: { fontWeight: 600 } },
+    },
     Menu: { defaultProps: { shadow: 'md', transitionProps: { duration: 80 } } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true, transitionProps: { duration: 80 } } },
     Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm', fz: 'sm' } },

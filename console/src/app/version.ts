@@ -1,11 +1,10 @@
-/** Notices that the server has a newer console than this page, and loads it where this page cannot go on without. */
+/** Notices that the server has a newer console than this page. */
 import { basePath } from './base'
 import { signal } from './signal'
 
 /** Whether the server has another build than this page's. */
 export const newVersion = signal(false)
 
-const RELOADED = 'docrail.reloaded-for'
 const OWN_BUILD = entryOf(document.documentElement.outerHTML)
 
 /** Compares this page's build with the server's. Called when the stream of events is back and when a tab is shown. */
@@ -21,14 +20,12 @@ export async function checkVersion(): Promise<void> {
   }
 }
 
-/** After an upgrade the old page's chunks are gone. Reload once; a second time would not help. */
-export function reloadOnMissingChunk(): void {
-  addEventListener('vite:preloadError', (event) => {
-    if (sessionStorage.getItem(RELOADED) === OWN_BUILD) return
-    sessionStorage.setItem(RELOADED, OWN_BUILD)
-    event.preventDefault()
-    location.reload()
-  })
+/**
+ * Looks for a newer version when a tab is shown again, and when a chunk of this page is gone, as after an upgrade. The
+ * router reloads once if it is the chunk of a page that was opened; whatever else fails has a button to reload.
+ */
+export function watchVersion(): void {
+  addEventListener('vite:preloadError', () => void checkVersion())
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) void checkVersion()
   })

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
+import { Button, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
 import { IconFileExport, IconFileOff, IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
@@ -41,13 +41,9 @@ export function PreviewPanel({ order, isComplete, mayOrder, isOrdering, onOrder 
             </Group>
           )}
         </Group>
-        {!isComplete && <Alert icon={<IconInfoCircle size={18} />}>{t('exports.urlMissing')}</Alert>}
+        {!isComplete && <Hint>{t('exports.urlMissing')}</Hint>}
         {error && <Trouble error={error} retry={() => void refetch()} />}
-        {data && data.exported_before > 0 && (
-          <Alert color="yellow" icon={<IconInfoCircle size={18} />}>
-            {t('exports.again', { count: data.exported_before })}
-          </Alert>
-        )}
+        {data && data.exported_before > 0 && <Hint>{t('exports.again', { count: data.exported_before })}</Hint>}
         {data?.documents === 0 && (
           <Empty icon={IconFileOff} title={t('exports.nothing')}>
             {t(order.which === 'all' ? 'exports.nothingAtAll' : 'exports.nothingNew')}
@@ -56,6 +52,15 @@ export function PreviewPanel({ order, isComplete, mayOrder, isOrdering, onOrder 
         {data && data.rows.length > 0 && <Rows preview={data} order={order} />}
       </Stack>
     </section>
+  )
+}
+
+function Hint({ children }: { children: string }) {
+  return (
+    <Group gap={8} wrap="nowrap">
+      <IconInfoCircle size={17} stroke={1.7} aria-hidden />
+      <Text size="sm">{children}</Text>
+    </Group>
   )
 }
 

@@ -8,7 +8,7 @@ export type Group = Model<'LetterGroup'>
 export type Letter = Model<'StoredLetter'>
 export type LetterKey = { run_id: string; step_id: string }
 
-const EVERY_MS = 5000
+const EVERY_MS = 10_000
 const MOST_AT_ONCE = 100
 
 export const groupsQuery = queryOptions({

@@ -72,7 +72,7 @@ export function ActDialog({ asked, onClose }: { asked: Asked; onClose: (isDone: 
               {act.data ? t('runs.close') : t('runs.keep')}
             </Button>
             {!act.data && (
-              <Button type="submit" color={HARMFUL.has(action) ? 'red' : undefined} loading={act.isPending}>
+              <Button type="submit" color={HARMFUL.has(action) ? 'red.8' : undefined} loading={act.isPending}>
                 {t(`runs.do.${action}`)}
               </Button>
             )}

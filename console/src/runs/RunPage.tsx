@@ -2,7 +2,7 @@
 import { SegmentedControl, TextInput } from '@mantine/core'
 import { useDebouncedValue, useInterval, useMediaQuery } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -11,6 +11,7 @@ import { useCommands } from '@/keyboard/use_commands'
 import { Banner } from '@/kit/Banner'
 import { useTitle } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
+import { useLiveState, useWatchedRun } from '@/live/live'
 
 import type { RunAction } from './actions'
 import { ActDialog } from './ActDialog'
@@ -38,6 +39,7 @@ function OneRun({ runId }: { runId: string }) {
   const { t } = useTranslation()
   const search = route.useSearch()
   const go = useGo()
+  const client = useQueryClient()
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const view: View = search.view ?? (isPhone ? 'steps' : 'graph')
   const [typed, setTyped] = useState('')
@@ -45,14 +47,23 @@ function OneRun({ runId }: { runId: string }) {
   const [action, setAction] = useState<RunAction>()
   useTitle(runId)
 
+  const isLive = useLiveState() === 'live'
   const graph = useQuery(graphQuery(runId, search.open))
   const open = graph.data?.graph.open.join(',')
-  const latest = useQuery({ ...statesQuery(runId, open ?? ''), enabled: open !== undefined })
+  const latest = useQuery({ ...statesQuery(runId, open ?? '', isLive), enabled: open !== undefined })
   const run = latest.data?.run ?? graph.data?.run
+  const version = JSON.stringify([run?.status, run?.counts])
   const steps = useQuery({
-    ...stepsQuery(runId, wanted, JSON.stringify([run?.status, run?.counts])),
+    ...stepsQuery(runId, wanted, version),
     enabled: run !== undefined && (view !== 'graph' || wanted !== ''),
   })
+  useWatchedRun(run && isOver(run.status) ? undefined : runId)
+  const { refetch: drawAgain } = graph
+  const isOutdated =
+    graph.data !== undefined && latest.data !== undefined && graph.data.run.digest !== latest.data.run.digest
+  useEffect(() => {
+    if (isOutdated) void drawAgain() // it goes on under another version
+  }, [isOutdated, drawAgain])
   const states = useMemo(() => nodeStates(), [])
   useEffect(() => {
     const known = latest.data?.states ?? graph.data?.states
@@ -62,6 +73,13 @@ function OneRun({ runId }: { runId: string }) {
 
   const select = (step: string | undefined) => go({ ...search, step })
   const find = (step: StepLine) => go({ ...search, step: step.step_id, open: opened(open, step.groups) })
+  const findTyped = async () => {
+    const page = await client.fetchQuery(stepsQuery(runId, typed, version))
+    const [first] = page.steps
+    if (!first) return
+    setTyped('')
+    find(first)
+  }
   useStepKeys(steps.data?.steps, search.step, select)
 
   if (graph.error && !graph.data)
@@ -86,7 +104,7 @@ function OneRun({ runId }: { runId: string }) {
           {t('runs.unknown')}
         </Banner>
       )}
-      {!isOver(run.status) && <WaitsBar runId={runId} version={JSON.stringify(run.counts)} onStep={select} />}
+      {!isOver(run.status) && <WaitsBar runId={runId} version={version} onStep={select} />}
       <div className={classes.tools}>
         <SegmentedControl
           size="xs"
@@ -104,8 +122,7 @@ function OneRun({ runId }: { runId: string }) {
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           onKeyDown={(event) => {
-            const [first] = found?.steps ?? []
-            if (event.key === 'Enter' && first) find(first)
+            if (event.key === 'Enter' && typed !== '') void findTyped()
             if (event.key === 'Escape') setTyped('')
           }}
         />

@@ -15,9 +15,10 @@ export type StepLine = Model<'StepLine'>
 export type StepDetail = Model<'StepDetail'>
 export type Action = Model<'Action'>
 
-/** How often an open run is asked for its state until events arrive by themselves. */
-const EVERY_MS = 1000
-const LIST_EVERY_MS = 5000
+/** How often an open run is asked for its state: while events arrive, only for attempts, which send none. */
+const LIVE_MS = 5000
+const POLLED_MS = 1000
+const LIST_EVERY_MS = 10_000
 const PAGE = 100
 
 export const runsQuery = (search: ListSearch) =>
@@ -32,10 +33,10 @@ export const runsQuery = (search: ListSearch) =>
     refetchInterval: ({ state }) => (state.data && state.data.pages.length > 1 ? false : LIST_EVERY_MS),
   })
 
-/** The drawing: asked for once for each set of open groups, never because a state has changed. */
+/** The drawing: asked for once for each set of open groups, never because a state has changed. So it has a key of its own. */
 export const graphQuery = (runId: string, open: string | undefined) =>
   queryOptions({
-    queryKey: keys.runs.one(runId, 'graph', { open }),
+    queryKey: ['drawings', runId, { open }],
     queryFn: ({ signal }) =>
       read(api.GET('/v1/runs/{run_id}/graph', { params: { path: { run_id: runId }, query: { open } }, signal })),
     placeholderData: keepPreviousData,
@@ -43,12 +44,13 @@ export const graphQuery = (runId: string, open: string | undefined) =>
   })
 
 /** The states of the nodes that are drawn. Unchanged ones cost no body: the browser has them. */
-export const statesQuery = (runId: string, open: string) =>
+export const statesQuery = (runId: string, open: string, isLive: boolean) =>
   queryOptions({
     queryKey: keys.runs.one(runId, 'states', { open }),
     queryFn: ({ signal }) =>
       read(api.GET('/v1/runs/{run_id}/states', { params: { path: { run_id: runId }, query: { open } }, signal })),
-    refetchInterval: ({ state }) => (state.data && isOver(state.data.run.status) ? false : EVERY_MS),
+    refetchInterval: ({ state }) =>
+      state.data && isOver(state.data.run.status) ? false : isLive ? LIVE_MS : POLLED_MS,
     staleTime: 0,
   })
 

@@ -41,8 +41,12 @@ export async function signOut(): Promise<void> {
   location.assign(`${basePath}/`)
 }
 
+/** Most that the API takes as the page to come back to. */
+const LONGEST_PAGE = 500
+
 /** The address that signs in at the identity provider and comes back to this page. */
 export function providerUrl(): string {
-  const here = location.pathname.slice(basePath.length) + location.search
-  return `${basePath}/v1/session/oidc?next=${encodeURIComponent(basePath + here)}`
+  const whole = location.pathname + location.search
+  const page = whole.length > LONGEST_PAGE ? location.pathname : whole
+  return `${basePath}/v1/session/oidc?next=${encodeURIComponent(page)}`
 }

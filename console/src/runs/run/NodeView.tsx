@@ -1,6 +1,8 @@
 /** One node of the drawing: a step, or a closed group of steps. It follows its own state only. */
+import type { TFunction } from 'i18next'
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
 import { IconStack2 } from '@tabler/icons-react'
+import type { TFunction } from 'i18next'
 import { createContext, memo, use, useCallback, useSyncExternalStore } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -63,9 +65,7 @@ function Counts({ state }: { state: NodeState | undefined }) {
   ))
 }
 
-type Translate = ReturnType<typeof useTranslation>['t']
-
-function groupTitle(node: Model<'GraphNode'>, t: Translate): string {
+function groupTitle(node: Model<'GraphNode'>, t: TFunction): string {
   const layers = node.layer === node.last_layer ? t('runs.graph.layer', { layer: node.layer + 1 }) : undefined
   const range = layers ?? t('runs.graph.layers', { first: node.layer + 1, last: node.last_layer + 1 })
   return `${range} · ${t('runs.graph.steps', { count: node.steps })}`
@@ -76,7 +76,7 @@ function detailOf(
   node: Model<'GraphNode'>,
   state: NodeState | undefined,
   word: string,
-  t: Translate,
+  t: TFunction,
 ): string {
   if (state?.items) return t('runs.graph.items', { done: state.items.completed, total: state.items.total })
   const parts = [state?.error ?? word, state && state.attempts > 1 && t('runs.attempts', { count: state.attempts })]

@@ -1,7 +1,9 @@
 /** What a run waits for, who can answer, and until when. */
+import type { TFunction } from 'i18next'
 import { Anchor, Stack, Text } from '@mantine/core'
 import { IconClockPause } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
@@ -55,7 +57,7 @@ export function WaitsBar({
   )
 }
 
-function wordsOf({ waiting }: Wait, t: ReturnType<typeof useTranslation>['t']): string {
+function wordsOf({ waiting }: Wait, t: TFunction): string {
   if (!waiting) return t('runs.waits.parked')
   const who = {
     human: waiting.group
