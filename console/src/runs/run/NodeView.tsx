@@ -1,5 +1,4 @@
 /** One node of the drawing: a step, or a closed group of steps. It follows its own state only. */
-import type { TFunction } from 'i18next'
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
 import { IconStack2 } from '@tabler/icons-react'
 import type { TFunction } from 'i18next'

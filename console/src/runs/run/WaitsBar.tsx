@@ -1,5 +1,4 @@
 /** What a run waits for, who can answer, and until when. */
-import type { TFunction } from 'i18next'
 import { Anchor, Stack, Text } from '@mantine/core'
 import { IconClockPause } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
