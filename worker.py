@@ -275,7 +275,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     """Open the resources of handlers; close them, in order, at the end."""
     store = settings.open_store()
     blobs, values, lake = (store.sub(name) for name in ("blobs", "values", "lake"))
-    for folder in (blobs, values, lake):
+    for folder in (blobs, values, lake, store.sub("exports")):
         await asyncio.to_thread(folder.remove_leftovers)  # of workers that were killed while writing
     await asyncio.to_thread(remove_copies)  # of workers that were killed while reading
     pool = await open_pool(settings.database_url)

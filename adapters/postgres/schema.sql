@@ -353,14 +353,15 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
    FROM (((public.documents d
      LEFT JOIN public.seen_invoices s ON (((s.tenant_id = d.tenant_id) AND (s.document_id = d.document_id))))
      LEFT JOIN public.reviews r ON (((r.tenant_id = d.tenant_id) AND (r.document_id = d.document_id))))
-     LEFT JOIN LATERAL ( SELECT l.status,
+     LEFT JOIN ( SELECT DISTINCT ON (l.tenant_id, l.document_id) l.tenant_id,
+            l.document_id,
+            l.status,
             l.run_id,
             l.error_type,
             l.error_message
            FROM public.dead_letters l
-          WHERE ((l.tenant_id = d.tenant_id) AND (l.document_id = d.document_id) AND ((l.status <> 'resolved'::text) OR (l.resolution = ANY (ARRAY['abort'::text, 'dismiss'::text]))))
-          ORDER BY (l.status = 'resolved'::text), l.failed_at DESC, l.run_id, l.step_id
-         LIMIT 1) f ON (true));
+          WHERE ((l.document_id IS NOT NULL) AND ((l.status <> 'resolved'::text) OR (l.resolution = ANY (ARRAY['abort'::text, 'dismiss'::text]))))
+          ORDER BY l.tenant_id, l.document_id, (l.status = 'resolved'::text), l.failed_at DESC, l.run_id, l.step_id) f ON (((f.tenant_id = d.tenant_id) AND (f.document_id = d.document_id))));
 
 CREATE TABLE public.events (
     txid xid8 DEFAULT pg_current_xact_id() NOT NULL,

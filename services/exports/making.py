@@ -42,8 +42,11 @@ async def make_export(app: App, tenant_id: str, export_id: str, heartbeat: Heart
     Documents that are not approved any more are left out. Raises: ValueError (its format cannot take them), OSError.
     """
     export = await repository.load_export(app.db, tenant_id, export_id)
-    if export is None or export.status is not Status.PREPARING:
-        return export is not None and export.status is Status.SENDING
+    if export is None:
+        return False
+    if export.status is not Status.PREPARING:
+        await app.exports.keep_only(tenant_id, export_id, export.path)  # an attempt before may have died before that
+        return export.status is Status.SENDING
     with tempfile.TemporaryDirectory(prefix=COPY_PREFIX) as folder:  # readable by this user only
         path, missing = await _write(app, export, Path(folder), heartbeat)
         data = await asyncio.to_thread(path.read_bytes)
@@ -80,14 +83,13 @@ async def send_export(app: App, outside: Outside, tenant_id: str, export_id: str
 
 async def fail_export(app: App, tenant_id: str, export_id: str, error: str) -> None:
     """End an export that cannot be made or sent: its documents are new again, and its file is deleted."""
-    export = await repository.load_export(app.db, tenant_id, export_id)
-    if export is None or export.ended_at is not None:
-        return
     async with transaction(app.db) as tx:
-        if not await _is_still(tx, export):
+        export = await repository.lock_export(tx, tenant_id, export_id)
+        if export is None:
             return
-        await repository.end_export(tx, export, Status.FAILED, error)
-        await give_back(tx, tenant_id, export_id)
+        if export.ended_at is None:
+            await repository.end_export(tx, export, Status.FAILED, error)
+            await give_back(tx, tenant_id, export_id)
     await app.exports.keep_only(tenant_id, export_id, export.path)
 
 

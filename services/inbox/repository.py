@@ -78,7 +78,17 @@ SELECT {_COLUMNS} FROM document_states
 
 LIST_DOCUMENTS = {(sort, status): _list(sort, status) for sort in DocumentSort for status in (None, *DocumentStatus)}
 
-COUNT_DOCUMENTS = f"SELECT status, count(*) AS documents FROM document_states WHERE {_MATCHES} GROUP BY status"
+DECIDED = (DocumentStatus.APPROVED, DocumentStatus.REJECTED, DocumentStatus.EXPORTED)
+
+# What was decided, usually most, is counted without the joins of the view: PostgreSQL removes those whose columns
+# are not used.
+COUNT_DOCUMENTS = f"""
+SELECT status, count(*) AS documents FROM document_states WHERE {_MATCHES} AND {_UNDECIDED} GROUP BY status
+UNION ALL
+SELECT found.status, found.documents
+  FROM (SELECT {", ".join(f"count(*) FILTER (WHERE {SCOPES[status]}) AS {status}" for status in DECIDED)}
+          FROM document_states WHERE {_MATCHES} AND decision IS NOT NULL) AS decided,
+       LATERAL (VALUES {", ".join(f"('{status}', {status})" for status in DECIDED)}) AS found (status, documents)"""
 
 LOAD_LISTED = f"SELECT {_COLUMNS} FROM document_states WHERE tenant_id = $1 AND document_id = $2"
 

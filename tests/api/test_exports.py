@@ -326,6 +326,18 @@ async def test_an_attempt_that_died_with_a_file_leaves_one_file_and_no_mark(work
     assert beats
 
 
+async def test_what_an_attempt_left_after_the_end_is_deleted_by_the_next(workerless: Service) -> None:
+    ann, app = reviewer(workerless), workerless.app
+    document_id = await approved(workerless, ann)
+    export_id = await ordered(ann, CSV)
+    await making.fail_export(app, ann.tenant, export_id, "the disk is full")
+    await app.exports.write(ann.tenant, export_id, ".csv", b"late")
+    await making.fail_export(app, ann.tenant, export_id, "the disk is full")
+    assert (await ann.get(f"/exports/{export_id}"))["error"] == "the disk is full"
+    assert list((Path(workerless.settings.data_dir) / "exports" / ann.tenant / export_id).iterdir()) == []
+    assert await marks(workerless, document_id) == (None, False)
+
+
 async def test_a_document_reopened_before_its_file_is_made_is_left_out(workerless: Service) -> None:
     ann = reviewer(workerless)
     kept, reopened = [await approved(workerless, ann) for _ in range(2)]

@@ -51,17 +51,17 @@ async def test_documents_are_listed_by_what_is_asked(service: Service, file: Pat
     renamed = file.rename(file.with_name(f"{unique('listed')}.xml"))
     [document] = await uploaded(service, str(renamed))
     await service.ended(document["run_id"])
-    listed = await typed(service, "list", "--text", renamed.stem, "--status", "started")
+    listed = await typed(service, "list", "--text", renamed.stem, "--status", "reading")
     assert (listed.code, listed.err) == (0, "")
     heading, _, *lines = listed.out.splitlines()
     assert heading.split() == ["document", "status", "uploaded", "file", "invoice"]
     [(document_id, status, _, _, name, *_)] = map(str.split, lines)
-    assert (document_id, status, name) == (document["document_id"], "started", renamed.name)
+    assert (document_id, status, name) == (document["document_id"], "reading", renamed.name)
     found = json.loads((await typed(service, "list", "--text", renamed.stem, "--json")).out)
     assert [each["document_id"] for each in found] == [document["document_id"]]
     assert (await typed(service, "list", "--text", renamed.stem, "--status", "failed", "--json")).out == "[]\n"
     refused = await typed(service, "list", "--status", "lost")
-    assert (refused.code, "query.status: must be 'waiting', 'started', " in refused.err) == (1, True)
+    assert (refused.code, "query.status: must be 'attention', 'reading', " in refused.err) == (1, True)
 
 
 async def test_a_list_of_documents_that_is_not_all_says_so(service: Service, file: Path) -> None:

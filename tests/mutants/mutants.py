@@ -647,7 +647,7 @@ SERVICES = (
     Mutant(
         "a-failed-export-keeps-its-documents",
         "services/exports/making.py",
-        "        await give_back(tx, tenant_id, export_id)\n",
+        "            await give_back(tx, tenant_id, export_id)\n",
         "",
         ("tests/api/test_exports.py",),
         "the documents of an export that failed are in no later one",
@@ -739,6 +739,22 @@ SERVICES = (
         "    RETURNING note)",
         ("tests/services/test_reading_leases.py",),
         "two attempts read the same bytes with a model, and both pay",
+    ),
+    Mutant(
+        "events-of-other-tenants",
+        "services/events/stream.py",
+        "if each.tenant_id == self.who.tenant_id and each.change.kind",
+        "if each.change.kind",
+        ("tests/api/test_events.py",),
+        "a stream reports what another tenant changes",
+    ),
+    Mutant(
+        "late-commits-are-missed",
+        "services/events/service.py",
+        "self._position = read.position",
+        'self._position = Position(read.position.snapshot.rpartition(":")[0] + ":", read.position.read_at)',
+        ("tests/api/test_events.py",),
+        "what commits after a later transaction is never reported",
     ),
     Mutant(
         "audit-forks",

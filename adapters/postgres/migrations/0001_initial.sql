@@ -452,12 +452,13 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
   FROM documents d
   LEFT JOIN seen_invoices s ON s.tenant_id = d.tenant_id AND s.document_id = d.document_id
   LEFT JOIN reviews r ON r.tenant_id = d.tenant_id AND r.document_id = d.document_id
-  LEFT JOIN LATERAL ( -- an open failure, else the last one that a person set aside
-      SELECT l.status, l.run_id, l.error_type, l.error_message FROM dead_letters l
-       WHERE l.tenant_id = d.tenant_id AND l.document_id = d.document_id
-         AND (l.status <> 'resolved' OR l.resolution IN ('abort', 'dismiss'))
-       ORDER BY l.status = 'resolved', l.failed_at DESC, l.run_id, l.step_id
-       LIMIT 1) AS f ON true;
+  LEFT JOIN ( -- an open failure, else the last one that a person set aside
+      SELECT DISTINCT ON (l.tenant_id, l.document_id)
+             l.tenant_id, l.document_id, l.status, l.run_id, l.error_type, l.error_message
+        FROM dead_letters l
+       WHERE l.document_id IS NOT NULL AND (l.status <> 'resolved' OR l.resolution IN ('abort', 'dismiss'))
+       ORDER BY l.tenant_id, l.document_id, l.status = 'resolved', l.failed_at DESC, l.run_id, l.step_id
+  ) AS f ON f.tenant_id = d.tenant_id AND f.document_id = d.document_id;
 
 -- Shares of an item's SLA that were reported. Another due_at is another SLA.
 CREATE TABLE sla_events (

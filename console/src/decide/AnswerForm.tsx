@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core'
+import { Box, Button, Checkbox, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 import { useCommands } from '@/keyboard/use_commands'
@@ -36,7 +36,16 @@ export function AnswerForm({ fields, typed, problems, isSending, onType, onSend 
           return <FieldInput key={field.name} field={field} text={text} error={error} onType={onType} />
         })}
         <Group>
-          <Button type="submit" size="sm" loading={isSending} rightSection={<KeysOf command="form.submit" />}>
+          <Button
+            type="submit"
+            size="sm"
+            loading={isSending}
+            rightSection={
+              <Box visibleFrom="sm">
+                <KeysOf command="form.submit" />
+              </Box>
+            }
+          >
             {t('decide.send')}
           </Button>
         </Group>

@@ -58,14 +58,14 @@ function Question({ review }: { review: Review }) {
 function Origin({ review }: { review: Review }) {
   const { t } = useTranslation()
   return (
-    <Group gap={6} component="span">
+    <Group gap="4px 14px" component="span">
       <Anchor renderRoot={(props) => <Link {...props} to="/runs/$runId" params={{ runId: review.run_id }} />} size="sm">
         {review.run_id}
       </Anchor>
-      <span>· {t('decide.queue', { queue: review.queue })}</span>
+      <span>{t('decide.queue', { queue: review.queue })}</span>
       {review.due_at && (
         <span>
-          · {t('decide.until')} <Time value={review.due_at} />
+          {t('decide.until')} <Time value={review.due_at} />
         </span>
       )}
     </Group>

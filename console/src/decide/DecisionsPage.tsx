@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Table, Text } from '@mantine/core'
+import { Anchor, Badge, Table, Text } from '@mantine/core'
 import { IconMessageQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -58,6 +58,8 @@ function Questions({ found }: { found: Model<'Review'>[] }) {
   )
 }
 
+const NOWRAP = { whiteSpace: 'nowrap' } as const
+
 function Row({ review }: { review: Model<'Review'> }) {
   const { t } = useTranslation()
   return (
@@ -80,12 +82,10 @@ function Row({ review }: { review: Model<'Review'> }) {
       <Table.Td visibleFrom="md">
         <Name value={review.run_id} most={40} />
       </Table.Td>
-      <Table.Td visibleFrom="sm">
+      <Table.Td visibleFrom="sm" style={NOWRAP}>
         <Time value={review.created_at} />
       </Table.Td>
-      <Table.Td>
-        <Group gap={4}>{review.due_at ? <Time value={review.due_at} /> : <Text c="dimmed">–</Text>}</Group>
-      </Table.Td>
+      <Table.Td style={NOWRAP}>{review.due_at ? <Time value={review.due_at} /> : <Text c="dimmed">–</Text>}</Table.Td>
     </Table.Tr>
   )
 }

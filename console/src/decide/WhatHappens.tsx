@@ -7,7 +7,7 @@ import { Name } from '@/kit/Values'
 import type { Consequence } from './consequences'
 
 const ICONS = { runs: IconArrowRight, skipped: IconPlayerSkipForward, open: IconHelp, unknown: IconHelp }
-const COLOURS = { runs: 'green', skipped: 'dimmed', open: 'dimmed', unknown: 'dimmed' }
+const COLOURS = { runs: 'green-text', skipped: 'dimmed', open: 'dimmed', unknown: 'dimmed' }
 
 /** What the run does with the answer that is chosen at present. */
 export function WhatHappens({ consequences }: { consequences: readonly Consequence[] }) {
@@ -20,7 +20,7 @@ export function WhatHappens({ consequences }: { consequences: readonly Consequen
         return (
           <List.Item
             key={step.id}
-            icon={<Symbol size={16} color={`var(--mantine-color-${COLOURS[fate]}-text)`} aria-hidden />}
+            icon={<Symbol size={16} color={`var(--mantine-color-${COLOURS[fate]})`} aria-hidden />}
           >
             <Text size="sm" c={fate === 'skipped' ? 'dimmed' : undefined}>
               <b>

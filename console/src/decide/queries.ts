@@ -13,7 +13,7 @@ export const reviewQuery = (reviewId: string) =>
 /** The definition that the run follows, in the version that it was started with. */
 export const processQuery = (runId: string) =>
   queryOptions({
-    queryKey: keys.runs.one(runId, 'definition'),
+    queryKey: ['processes', runId], // not below `runs`: no event of the run changes it
     staleTime: Infinity, // a run keeps its version
     queryFn: async () => {
       const run = await read(api.GET('/v1/runs/{run_id}', { params: { path: { run_id: runId } } }))

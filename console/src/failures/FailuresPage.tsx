@@ -42,7 +42,14 @@ export function FailuresPage() {
   return (
     <Page
       title={t('failures.title')}
-      beside={found.data && found.data.letters > 0 && <Badge color="red" c="var(--mantine-color-text)">{count(found.data.letters)}</Badge>}
+      beside={
+        found.data &&
+        found.data.letters > 0 && (
+          <Badge color="red" c="var(--mantine-color-text)">
+            {count(found.data.letters)}
+          </Badge>
+        )
+      }
       description={t('failures.description')}
     >
       {found.error && <Trouble error={found.error} retry={() => void found.refetch()} />}
@@ -90,12 +97,24 @@ function GroupRow({ group, isOpen: open, mayRetry, onToggle, onRetry }: RowProps
             <Name value={group.message} most={160} />
           </div>
           <Row gap={6} mt={4}>
-            <Badge color="red" c="var(--mantine-color-text)">{t('failures.letters', { count: group.letters })}</Badge>
-            {group.parked > 0 && <Badge color="grape" c="var(--mantine-color-text)">{t('failures.parked', { count: group.parked })}</Badge>}
-            {group.failed_again > 0 && (
-              <Badge color="orange" c="var(--mantine-color-text)">{t('failures.failedAgain', { count: group.failed_again })}</Badge>
+            <Badge color="red" c="var(--mantine-color-text)">
+              {t('failures.letters', { count: group.letters })}
+            </Badge>
+            {group.parked > 0 && (
+              <Badge color="grape" c="var(--mantine-color-text)">
+                {t('failures.parked', { count: group.parked })}
+              </Badge>
             )}
-            {group.retryable > 0 && <Badge color="blue" c="var(--mantine-color-text)">{t('failures.mayPass', { count: group.retryable })}</Badge>}
+            {group.failed_again > 0 && (
+              <Badge color="orange" c="var(--mantine-color-text)">
+                {t('failures.failedAgain', { count: group.failed_again })}
+              </Badge>
+            )}
+            {group.retryable > 0 && (
+              <Badge color="blue" c="var(--mantine-color-text)">
+                {t('failures.mayPass', { count: group.retryable })}
+              </Badge>
+            )}
             <Text size="xs" c="dimmed">
               {t('failures.latest')} <Time value={group.newest} />
             </Text>

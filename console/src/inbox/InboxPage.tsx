@@ -34,6 +34,7 @@ export function InboxPage() {
   const search = useSearch({ strict: false }) as InboxSearch
   const maySubmit = useMay('submit')
   const counts = useQuery(countsQuery(search)).data
+  useCommands({ 'general.upload': maySubmit ? () => choose() : undefined })
   return (
     <Page title={t('inbox.title')} fills actions={maySubmit && <UploadMenu />}>
       <Stack gap={0} flex={1} mih={0}>
@@ -85,7 +86,6 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
     'list.select': canSelect && current ? () => selection.toggle(current.document_id) : undefined,
     'list.approve': canSelect && selection.ids.size > 0 ? approve : undefined,
     'list.clear': selection.ids.size > 0 ? selection.clear : undefined,
-    'general.upload': () => choose(),
   })
   useEffect(() => {
     if (placeIn(view)?.active) focusRows()

@@ -68,19 +68,7 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
         <DocumentLink row={row} search={search}>
           <Name value={row.file_name} most={80} />
         </DocumentLink>
-        {row.duplicate_of ? (
-          <Tooltip label={t('inbox.duplicateOf', { id: row.duplicate_of })}>
-            <Badge color="yellow" size="xs" leftSection={<IconCopy size={10} aria-hidden />}>
-              {t('inbox.duplicate')}
-            </Badge>
-          </Tooltip>
-        ) : (
-          alike > 0 && (
-            <Badge color="gray" size="xs">
-              {t('inbox.alike', { count: alike })}
-            </Badge>
-          )
-        )}
+        <AlikeBadge row={row} alike={alike} />
       </span>
       <span role="gridcell" data-column="vendor">
         {row.vendor_name && <Name value={row.vendor_name} most={80} />}
@@ -121,16 +109,30 @@ function Reason({ row }: { row: Row }) {
   if (!row.reason) return null
   const reason = visible(row.reason)
   return (
-    <Tooltip label={reason} multiline maw={420} disabled={reason.length < 40}>
-      <Text span inherit className={classes.reason}>
-        {reason}
-        {row.more_reasons > 0 && (
-          <Text span inherit c="dimmed">
-            {' '}
-            {t('inbox.moreReasons', { count: row.more_reasons })}
-          </Text>
-        )}
-      </Text>
+    <>
+      <Tooltip label={reason} multiline maw={420} disabled={reason.length < 24}>
+        <span className={classes.reason}>{reason}</span>
+      </Tooltip>
+      {row.more_reasons > 0 && (
+        <Text span inherit c="dimmed">
+          {t('inbox.moreReasons', { count: row.more_reasons })}
+        </Text>
+      )}
+    </>
+  )
+}
+
+/** That a document has the same bytes as another one, or how many look like it. */
+function AlikeBadge({ row, alike }: { row: Row; alike: number }) {
+  const { t } = useTranslation()
+  if (!row.duplicate_of && alike === 0) return null
+  const words = row.duplicate_of ? t('inbox.duplicate') : t('inbox.alike', { count: alike })
+  const label = row.duplicate_of ? t('inbox.duplicateOf', { id: row.duplicate_of }) : words
+  return (
+    <Tooltip label={label}>
+      <Badge className={classes.badge} color={row.duplicate_of ? 'yellow' : 'gray'} size="xs">
+        <IconCopy size={10} aria-hidden /> <span className={classes.badgeText}>{words}</span>
+      </Badge>
     </Tooltip>
   )
 }

@@ -8,20 +8,20 @@ import { filtersOf, type InboxSearch } from './search'
 
 export type Row = Model<'ListedDocument'>
 
-const PAGE = 100
-const POLL_MS = 5_000
-const MOST_POLLED = 3
+const FIRST_PAGE = 100
+const LATER_PAGE = 500
 
-/** The rows of a view, page by page. A long list is asked again by events only: each of its pages is a request. */
+/** The rows of a view, page by page. Later pages are larger: an event asks for all that are loaded again. */
 export function rowsQuery(search: InboxSearch) {
   const query = filtersOf(search)
   return infiniteQueryOptions({
     queryKey: keys.documents.list(query),
-    queryFn: ({ pageParam, signal }) =>
-      read(api.GET('/v1/documents', { params: { query: { ...query, limit: PAGE, after: pageParam } }, signal })),
+    queryFn: ({ pageParam: after, signal }) => {
+      const limit = after === undefined ? FIRST_PAGE : LATER_PAGE
+      return read(api.GET('/v1/documents', { params: { query: { ...query, limit, after } }, signal }))
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.after ?? undefined,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > MOST_POLLED ? false : POLL_MS),
   })
 }
 
@@ -31,7 +31,6 @@ export function countsQuery({ text }: InboxSearch) {
   return queryOptions({
     queryKey: keys.documents.counts(query),
     queryFn: ({ signal }) => read(api.GET('/v1/documents/counts', { params: { query }, signal })),
-    refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   })
 }

@@ -30,6 +30,7 @@ export const uploads = signal<readonly Upload[]>([])
 const AT_ONCE = 3
 const FOLLOW_MS = 1_000
 const MOST_FOLLOWED = 500
+const OF_OTHERS = 40 // documents that others send meanwhile
 const MOST_TRIES = 6
 const LONGEST_WAIT_MS = 8_000
 const PASSING = new Set([0, 429, 502, 503, 504])
@@ -144,7 +145,7 @@ async function follow(): Promise<void> {
 }
 
 async function look(): Promise<void> {
-  const query = { limit: MOST_FOLLOWED, sort: 'newest' } as const
+  const query = { limit: Math.min(uploads.get().length + OF_OTHERS, MOST_FOLLOWED), sort: 'newest' } as const
   const page = await read(api.GET('/v1/documents', { params: { query } })).catch(() => undefined)
   const found = new Map(page?.documents.map((each) => [each.document_id, each]))
   let settled = false

@@ -28,7 +28,11 @@ export function RunHeader({ run, now, onAct }: Props) {
         <div className={classes.names}>
           <Group gap="xs" wrap="wrap">
             <StatusBadge status={run.status} />
-            {run.stopping && <Badge color="orange" c="var(--mantine-color-text)">{t('runs.stopping')}</Badge>}
+            {run.stopping && (
+              <Badge color="orange" c="var(--mantine-color-text)">
+                {t('runs.stopping')}
+              </Badge>
+            )}
             {run.overdue && (
               <Badge color="red" c="var(--mantine-color-text)" leftSection={<IconAlarm size={13} aria-hidden />}>
                 {t('runs.overdue')}
