@@ -13,10 +13,10 @@ from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.facts import Source
 from docrail.invoices.model import Candidate, FieldValue, InvoiceData, LineItem
 from docrail.services.documents.assessed import load_assessed
-from docrail.services.documents.models import CURRENT_READER
+from docrail.services.documents.models import CURRENT_READER, Document
 from docrail.services.documents.repository.readings import save_extraction
 from docrail.services.reviews.items import appearance_of
-from docrail.services.reviews.models import Question
+from docrail.services.reviews.models import Question, Review
 from docrail.services.reviews.repository.items import upsert_review
 from tests.api.customer import unique
 from tests.api.service import Service
@@ -95,14 +95,19 @@ def reviewer(service: Service, tenant: str | None = None) -> Reviewer:
 
 async def waiting(service: Service, who: Reviewer, invoice: InvoiceData | None = None, **question: Any) -> Json:
     """Store a document with its reading, open its item, and return the item as the API shows it."""
-    db = service.app.db
-    document = await upload(db, tenant_id=who.tenant)
-    await save_extraction(db, who.tenant, document.sha256, CURRENT_READER, invoice or reading())
+    document = await upload(service.app.db, tenant_id=who.tenant)
+    review = await open_item(service, document, invoice or reading(), **question)
+    return await who.get(f"/reviews/{review.review_id}")
+
+
+async def open_item(service: Service, document: Document, invoice: InvoiceData, **question: Any) -> Review:
+    """Store the reading of a document and open its item."""
+    db, tenant = service.app.db, document.tenant_id
+    await save_extraction(db, tenant, document.sha256, CURRENT_READER, invoice)
     async with transaction(db) as tx:
-        assessed = await load_assessed(tx, who.tenant, document.document_id, today=dt.date(2026, 11, 21))
+        assessed = await load_assessed(tx, tenant, document.document_id, today=dt.date(2026, 11, 21))
         due = document.received_at + dt.timedelta(hours=24)
         look = appearance_of(assessed.invoice, service.app.four_eyes_above)
         question = {"file_name": document.file_name} | question
         asked = Question("invoice.test", look, due, document.received_at, **question)
-        review = await upsert_review(tx, who.tenant, document.document_id, asked)
-    return await who.get(f"/reviews/{review.review_id}")
+        return await upsert_review(tx, tenant, document.document_id, asked)

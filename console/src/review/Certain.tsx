@@ -14,10 +14,10 @@ import { percent } from '@/format/numbers'
 import { type Certainty, certaintyOf, type Field } from './model'
 
 const LOOKS: Record<Certainty, { icon: Icon; color: string }> = {
-  confirmed: { icon: IconUserCheck, color: 'var(--mantine-color-ink-text, var(--mantine-primary-color-filled))' },
-  high: { icon: IconCircleCheck, color: 'var(--mantine-color-teal-text)' },
+  confirmed: { icon: IconUserCheck, color: 'var(--way)' },
+  high: { icon: IconCircleCheck, color: 'var(--sure)' },
   medium: { icon: IconHelpCircle, color: 'var(--mantine-color-dimmed)' },
-  low: { icon: IconAlertTriangle, color: 'var(--mantine-color-orange-text)' },
+  low: { icon: IconAlertTriangle, color: 'var(--doubt)' },
   unknown: { icon: IconCircleDashed, color: 'var(--mantine-color-dimmed)' },
 }
 

@@ -57,7 +57,11 @@ export function Footer(props: Props) {
           <Button
             size="sm"
             leftSection={<IconCheck size={16} stroke={2.2} />}
-            rightSection={<KeysOf command="review.approve" />}
+            rightSection={
+              <span className={classes.caps}>
+                <KeysOf command="review.approve" />
+              </span>
+            }
             disabled={!allowed.approve}
             loading={busy}
             data-approve
@@ -137,7 +141,11 @@ function Ask({ panel, busy, onPanel, onApprove, onReject, onPostpone }: Props & 
         </Button>
         <Button
           color={panel === 'reject' ? 'red' : undefined}
-          rightSection={<KeysOf command="review.approve" />}
+          rightSection={
+            <span className={classes.caps}>
+              <KeysOf command="review.approve" />
+            </span>
+          }
           disabled={!isComplete}
           loading={busy}
           onClick={send}

@@ -75,7 +75,8 @@ function Refused({ problem, changed, onAgain, onNext }: RefusedProps) {
   const { t } = useTranslation()
   const { title, detail } = problemText(problem, t)
   const isOver = problem.kind === 'already-decided' || problem.kind === 'wrong-state'
-  const names = changed.map((name) => nameOf('fields', name, t)).join(', ')
+  const fields = changed.filter((name) => !name.startsWith('problem:')).map((name) => nameOf('fields', name, t))
+  const names = [...fields, ...(fields.length < changed.length ? [t('review.problems')] : [])].join(', ')
   return (
     <Alert
       color="orange"

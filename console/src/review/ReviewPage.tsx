@@ -20,7 +20,7 @@ export function ReviewPage() {
   const { reviewId } = useParams({ from: '/review/$reviewId' })
   const { queue } = useSearch({ from: '/review/$reviewId' })
   const navigate = useNavigate()
-  const view = useQuery({ ...viewQuery(reviewId), refetchOnWindowFocus: true })
+  const view = useQuery({ ...viewQuery(reviewId), refetchOnMount: 'always' })
   const me = useMe()?.name ?? ''
   const { neighbours, later } = useNeighbours(queue, reviewId, me)
 

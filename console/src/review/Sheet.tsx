@@ -6,7 +6,6 @@ import { useTranslation } from 'react-i18next'
 
 import { api, read } from '@/api/client'
 import type { Problem } from '@/api/problem'
-import { useMe } from '@/api/me'
 import { queryClient } from '@/api/queries'
 import { isTextField } from '@/keyboard/keys'
 import { useCommands } from '@/keyboard/use_commands'
@@ -18,6 +17,7 @@ import { Footer, type Panel } from './Footer'
 import { LineGrid } from './LineGrid'
 import {
   changedFields,
+  changeOf,
   type Field,
   fieldOf,
   type Fields,
@@ -39,7 +39,7 @@ import { guard } from './seen'
 import { SheetHeader } from './SheetHeader'
 import { typedText } from './typing'
 import { useClaim } from './use_claim'
-import { useDecision } from './use_decision'
+import { takeLate, useDecision } from './use_decision'
 import { useSaving } from './use_saving'
 import { nameOf } from './words'
 
@@ -55,7 +55,6 @@ type Props = {
 /** One document at work: its pages at the left, at the right its problems and fields, below them the decision. */
 export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: Props) {
   const { t } = useTranslation()
-  const me = useMe()?.name ?? ''
   const { review, fields, page_count: pageCount } = view
   const id = review.review_id
   const documentId = fields.document_id
@@ -71,7 +70,8 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
   const [showsWhy, setShowsWhy] = useState(false)
   const [isUnfolded, setUnfolded] = useState(false)
   const [panel, setPanel] = useState<Panel>('none')
-  const [changed, setChanged] = useState<string[]>([])
+  const [late] = useState(() => takeLate(id))
+  const [changed, setChanged] = useState<string[]>(() => (late ? differences(late.decided, fields) : []))
   const [isTyping, setTyping] = useState(false)
   const [isPainted, setPainted] = useState(false)
   const side = useRef<HTMLDivElement>(null)
@@ -113,7 +113,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
     [groups.rest, show],
   )
 
-  const decision = useDecision({ id, claim, title: review.title, me, onNext })
+  const decision = useDecision({ id, claim, title: review.title, late, isLast: !neighbours?.next, onNext, onOpen })
   const decide = async (kind: 'approve' | 'reject', why: string) => {
     if (!eyes.of.mayDecide() || decision.busy || readOnly) return
     const before = shown.current
@@ -122,14 +122,14 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
     const now = queryClient.getQueryData<View>(viewQuery(id).queryKey)?.fields ?? before
     if (newProblems(before, now).length) return // they are on the screen now: the person looks again
     if (why.trim() === '' && (kind === 'reject' || isBroken(now))) return setPanel(kind)
-    const problem = await decision.send(kind, now.digest, why)
+    const problem = await decision.send(kind, now, why)
     if (problem) await explain(problem, now)
   }
   /** Shows why a decision was refused: what changed since the document was shown, or the reason that is needed. */
   const explain = async (problem: Problem, decided: Fields) => {
     setPanel('none')
     const fresh = await queryClient.fetchQuery({ ...viewQuery(id), staleTime: 0 }).catch(() => undefined)
-    if (problem.kind === 'decision-outdated' && fresh) setChanged(changedFields(decided, fresh.fields))
+    if (problem.kind === 'decision-outdated' && fresh) setChanged(differences(decided, fresh.fields))
   }
   const postpone = async (until: string, why: string) => {
     const problem = await decision.postpone(until, why)
@@ -272,13 +272,13 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
           onFocus={(event) => setTyping(isTextField(event.target))}
           onBlur={() => setTyping(false)}
         >
-          <Problems problems={fields.problems} onJump={enter} />
+          <Problems problems={fields.problems} changed={changed} onJump={enter} />
           {groups.doubts.length > 0 && (
             <FieldGroup title={t('review.toCheck', { count: groups.doubts.length })}>
               {groups.doubts.map((name) => row(name, true))}
             </FieldGroup>
           )}
-          <FieldGroup title={groups.doubts.length ? t('review.clear') : t('review.allClear')}>
+          <FieldGroup title={groups.doubts.length || fields.problems.length ? t('review.clear') : t('review.allClear')}>
             {groups.sure.map((name) => row(name, false))}
           </FieldGroup>
           {groups.rest.length > 0 && (
@@ -375,6 +375,11 @@ function merged(before: ReturnType<typeof groupsOf>, after: ReturnType<typeof gr
     sure: [...before.sure, ...after.sure].filter(unique).filter(isOther),
     rest: after.rest.filter(isOther),
   }
+}
+
+/** What differs between what was decided and what is there now. */
+function differences(decided: Fields, now: Fields): string[] {
+  return [...changedFields(decided, now), ...newProblems(decided, now).map(changeOf)]
 }
 
 function unique(name: string, index: number, names: string[]): boolean {

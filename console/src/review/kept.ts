@@ -1,29 +1,18 @@
-/** What was typed and is not saved yet, by document and field, in this browser. */
+/** What is typed into the fields of a document and not saved yet: kept in the outbox, and sent by this screen itself. */
+import { drafts } from '@/drafts/drafts'
 
-const PREFIX = 'docrail.draft.'
+const KIND = 'review:'
 
 export function keepDraft(documentId: string, field: string, text: string): void {
-  try {
-    localStorage.setItem(`${PREFIX}${documentId}.${field}`, text)
-  } catch {
-    // blocked or full: it lasts as long as the page
-  }
+  drafts().keep({ document: documentId, field: KIND + field }, text, null)
 }
 
 export function dropDraft(documentId: string, field: string): void {
-  try {
-    localStorage.removeItem(`${PREFIX}${documentId}.${field}`)
-  } catch {
-    // blocked
-  }
+  drafts().drop({ document: documentId, field: KIND + field })
 }
 
 export function draftsOf(documentId: string): [string, string][] {
-  const prefix = `${PREFIX}${documentId}.`
-  try {
-    const names = Object.keys(localStorage).filter((key) => key.startsWith(prefix))
-    return names.map((key) => [key.slice(prefix.length), localStorage.getItem(key) ?? ''])
-  } catch {
-    return []
-  }
+  const kept = drafts().list(documentId)
+  const own = kept.filter((draft) => draft.field.startsWith(KIND) && typeof draft.value === 'string')
+  return own.map((draft) => [draft.field.slice(KIND.length), draft.value as string])
 }

@@ -88,4 +88,6 @@ test('what changed between two states is named', () => {
   }
   expect(changedFields(before, after)).toEqual(['total', 'iban', 'line_items'])
   expect(newProblems(before, after).map((each) => each.code)).toEqual(['b'])
+  const twice = document([], [problem('a', 'total'), problem('a', 'total')])
+  expect(newProblems(before, twice)).toHaveLength(1)
 })

@@ -96,6 +96,11 @@ export function otherValues(field: Field): { value: string; source: string; plac
   return [...found.values()]
 }
 
+/** How a problem is named among what changed. */
+export function changeOf(problem: InvoiceProblem): string {
+  return `problem:${problem.code}`
+}
+
 /** The names of the fields, and `line_items`, that differ between two states of a document. */
 export function changedFields(before: Fields, after: Fields): string[] {
   const old = new Map(before.fields.map((field) => [field.name, field]))
@@ -109,8 +114,12 @@ export function changedFields(before: Fields, after: Fields): string[] {
 
 /** The problems that were not shown before. */
 export function newProblems(before: Fields, after: Fields): InvoiceProblem[] {
-  const known = new Set(before.problems.map(keyOf))
-  return after.problems.filter((problem) => !known.has(keyOf(problem)))
+  const known = before.problems.map(keyOf)
+  return after.problems.filter((problem) => {
+    const index = known.indexOf(keyOf(problem))
+    if (index >= 0) known.splice(index, 1) // two problems may be equal
+    return index < 0
+  })
 }
 
 function keyOf(problem: InvoiceProblem): string {

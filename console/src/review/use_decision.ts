@@ -1,7 +1,7 @@
 /** Sends a decision. The next document does not wait for a slow answer; a late refusal is reported with a way back. */
-import type { TFunction } from 'i18next'
 import { notifications } from '@mantine/notifications'
-import { useCallback, useState } from 'react'
+import type { TFunction } from 'i18next'
+import { createElement, useCallback, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api, read } from '@/api/client'
@@ -11,13 +11,36 @@ import { queryClient } from '@/api/queries'
 import { problemText } from '@/kit/problem_text'
 import { visible } from '@/format/text'
 
+import { LateRefusal } from './LateRefusal'
+import type { Fields } from './model'
 import { viewQuery } from './queries'
 import type { Claim } from './use_claim'
 
 /** How long the page waits for the answer before it shows the next document. */
 const PATIENCE_MS = 60
 
-type Asked = { id: string; claim: Claim; title: string; me: string; onNext: () => void }
+type Late = { problem: Problem; decided: Fields }
+
+/** Refusals that came when the next document was shown already. */
+const lateRefusals = new Map<string, Late>()
+
+/** Returns why the decision about an item was refused after its page was left, once. */
+export function takeLate(id: string): Late | undefined {
+  const found = lateRefusals.get(id)
+  lateRefusals.delete(id)
+  return found
+}
+
+type Asked = {
+  id: string
+  claim: Claim
+  title: string
+  late: Late | undefined
+  /** No document follows: there is no hurry, so a refusal is always shown in place. */
+  isLast: boolean
+  onNext: () => void
+  onOpen: (id: string) => void
+}
 
 export type Decision = {
   busy: boolean
@@ -25,17 +48,17 @@ export type Decision = {
   problem: Problem | undefined
   forget: () => void
   /** Resolves to the refusal, if it came in time; the next document is shown otherwise. */
-  send: (kind: 'approve' | 'reject', digest: string, why: string) => Promise<Problem | undefined>
+  send: (kind: 'approve' | 'reject', decided: Fields, why: string) => Promise<Problem | undefined>
   postpone: (until: string, why: string) => Promise<Problem | undefined>
 }
 
-export function useDecision({ id, claim, title, onNext }: Asked): Decision {
+export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: Asked): Decision {
   const { t } = useTranslation()
   const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem>()
+  const [problem, setProblem] = useState(late?.problem)
 
   const finish = useCallback(
-    async (done: Promise<unknown>): Promise<Problem | undefined> => {
+    async (done: Promise<unknown>, decided?: Fields): Promise<Problem | undefined> => {
       setBusy(true)
       setProblem(undefined)
       const outcome = done.then(
@@ -43,7 +66,7 @@ export function useDecision({ id, claim, title, onNext }: Asked): Decision {
         (error: unknown) => asProblem(error),
       )
       void outcome.then((refused) => !refused && forgetLists(id))
-      const early = await Promise.race([outcome, patience()])
+      const early = await (isLast ? outcome : Promise.race([outcome, patience()]))
       if (early && early !== 'slow') {
         setBusy(false)
         setProblem(early)
@@ -51,21 +74,27 @@ export function useDecision({ id, claim, title, onNext }: Asked): Decision {
       }
       claim.settled()
       onNext()
-      if (early === 'slow') void outcome.then((refused) => refused && reportLate(refused, id, visible(title), t))
+      if (early !== 'slow') return undefined
+      void outcome.then((refused) => {
+        if (!refused) return
+        if (decided) lateRefusals.set(id, { problem: refused, decided })
+        reportLate(refused, id, visible(title), t, onOpen)
+      })
       return undefined
     },
-    [claim, id, onNext, t, title],
+    [claim, id, isLast, onNext, onOpen, t, title],
   )
 
   const send: Decision['send'] = useCallback(
-    (kind, digest, why) =>
+    (kind, decided, why) =>
       finish(
         claim.token().then(async (token) => {
-          const asked = { params: { path: { review_id: id } }, body: { token, digest, why } }
+          const asked = { params: { path: { review_id: id } }, body: { token, digest: decided.digest, why } }
           if (kind === 'reject') return void (await read(api.POST('/v1/reviews/{review_id}/reject', asked)))
           const made = await read(api.POST('/v1/reviews/{review_id}/approve', asked))
           reportSecond(made.needs_second, title, t)
         }),
+        decided,
       ),
     [claim, finish, id, t, title],
   )
@@ -107,12 +136,19 @@ function reportSecond(needsSecond: string[], title: string, t: TFunction): void 
   notifications.show({ title: t('review.firstOfTwo'), message: visible(title), color: 'blue', autoClose: 6000 })
 }
 
-function reportLate(problem: Problem, id: string, title: string, t: TFunction): void {
+function reportLate(problem: Problem, id: string, title: string, t: TFunction, onOpen: (id: string) => void): void {
   void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey })
   const { title: what, detail } = problemText(problem, t)
-  notifications.show({
+  const shown = notifications.show({
     title: t('review.notDecided', { title }),
-    message: `${what}. ${detail}`,
+    message: createElement(LateRefusal, {
+      words: `${what}. ${detail}`,
+      label: t('review.backToIt'),
+      onBack: () => {
+        notifications.hide(shown)
+        onOpen(id)
+      },
+    }),
     color: 'red',
     autoClose: false,
   })
