@@ -194,12 +194,16 @@ async def postpone_review(review_id: str, wanted: PostponeIn, who: MayReview, ap
 REFUSALS = (NotFound, WrongState, ClaimLost, AlreadyDecided, DecisionOutdated, MayNotDecide)
 
 
+NOT_BLANK = r"^[^\x00]*[^\s\x00-\x1f\x85][^\x00]*$"
+"""Of a text that must have more than whitespace."""
+
+
 class ReopenIn(BaseModel):
     """The reason for reopening."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"why": "paid twice"}]})
 
-    why: Text = Field(min_length=1)
+    why: Text = Field(min_length=1, json_schema_extra={"pattern": NOT_BLANK})
 
 
 PreviewToken = Annotated[str, Field(min_length=1, max_length=40_000, description="of a preview")]
