@@ -156,7 +156,7 @@ async def test_the_frame_has_no_serious_finding_of_axe(
 ) -> None:
     watch = Watch(site.url)
     async with visit(browser, watch, scheme=scheme, size=size) as visitor:
-        page = await visitor.tab("/definitions")
+        page = await visitor.tab("/failures")
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
         name = f"shell-{size[0]}-{scheme}"
         await screenshot(page, name, pictures)
@@ -203,10 +203,10 @@ async def test_a_person_signs_in_with_a_key_and_out(stranger: Visitor, guarded_s
 async def test_an_ended_session_asks_again_over_the_page_which_then_goes_on(
     stranger: Visitor, guarded_site: Site, pictures: Path
 ) -> None:
-    page = await stranger.tab("/definitions")
+    page = await stranger.tab("/failures")
     key = await key_of(guarded_site)
     await sign_in(page, key)
-    await expect(page.get_by_role("heading", level=1, name="Definitions")).to_be_visible()
+    await expect(page.get_by_role("heading", level=1, name="Failures")).to_be_visible()
     await page.evaluate("window.stays = true")
     await stranger.context.clear_cookies()
     await page.get_by_role("link", name="Runs", exact=True).click()
@@ -224,7 +224,7 @@ async def test_an_ended_session_asks_again_over_the_page_which_then_goes_on(
 
 
 async def test_someone_else_who_signs_in_then_gets_a_page_of_their_own(stranger: Visitor, guarded_site: Site) -> None:
-    page = await stranger.tab("/definitions")
+    page = await stranger.tab("/failures")
     await sign_in(page, await key_of(guarded_site))
     await expect(page.get_by_role("button", name="ann")).to_be_visible()
     await page.evaluate("window.stays = true")

@@ -34,15 +34,15 @@ async def test_a_person_comes_back_to_the_page_that_they_opened(visitor: Visitor
 
 
 async def test_a_person_whose_session_has_ended_comes_back_to_the_same_page(visitor: Visitor) -> None:
-    page = await visitor.tab("/definitions")
+    page = await visitor.tab("/failures")
     await sign_in(page)
-    await expect(page.get_by_role("heading", level=1, name="Definitions")).to_be_visible()
+    await expect(page.get_by_role("heading", level=1, name="Failures")).to_be_visible()
     await visitor.context.clear_cookies()
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange', {bubbles: true}))")
     await expect(page.get_by_role("dialog", name="Sign in again")).to_be_visible()
     await sign_in(page)
-    await expect(page.get_by_role("heading", level=1, name="Definitions")).to_be_visible()
-    assert address(page) == "/definitions"
+    await expect(page.get_by_role("heading", level=1, name="Failures")).to_be_visible()
+    assert address(page) == "/failures"
 
 
 async def test_an_address_that_is_too_long_to_come_back_to_leads_to_its_page(visitor: Visitor) -> None:

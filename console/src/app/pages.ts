@@ -1,11 +1,9 @@
 /** The pages of the navigation, in its order. A page that the person's scopes do not open is not shown. */
 import {
-  IconBraces,
   IconFileExport,
   IconInbox,
   IconMessageQuestion,
   IconAlertTriangle,
-  IconSettings2,
   IconTimeline,
   type Icon,
 } from '@tabler/icons-react'
@@ -13,8 +11,8 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/exports' | '/operations'
-  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'exports' | 'operations'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/exports'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'exports'
   icon: Icon
   scope: Scope
 }
@@ -25,6 +23,4 @@ export const PAGES: readonly NavigationPage[] = [
   { to: '/exports', text: 'exports', icon: IconFileExport, scope: 'read' },
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },
-  { to: '/definitions', text: 'definitions', icon: IconBraces, scope: 'read' },
-  { to: '/operations', text: 'operations', icon: IconSettings2, scope: 'read' },
 ]

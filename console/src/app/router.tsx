@@ -2,12 +2,10 @@
 import { createRouter } from '@tanstack/react-router'
 
 import { decideRoute, decisionsRoute } from '@/decide/route'
-import { definitionRoute, definitionsRoute } from '@/definitions/route'
 import { documentRoute } from '@/documents/route'
 import { exportsRoute } from '@/exports/route'
 import { failuresRoute } from '@/failures/route'
 import { inboxRoute } from '@/inbox/route'
-import { operationsRoute } from '@/operations/route'
 import { reviewRoute } from '@/review/route'
 import { runRoute, runsRoute } from '@/runs/route'
 
@@ -27,9 +25,6 @@ const routes = rootRoute.addChildren([
   runsRoute,
   runRoute,
   failuresRoute,
-  definitionsRoute,
-  definitionRoute,
-  operationsRoute,
 ])
 
 export const router = createRouter({
