@@ -10,7 +10,7 @@ from docrail.services.access.models import Principal, Scope
 from docrail.services.access.service import create_key
 from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, focused, screenshot, visit
 
-PAGES = ("Inbox", "Exports", "Runs", "Failures", "Definitions", "Operations")
+PAGES = ("Inbox", "Decisions", "Exports", "Runs", "Failures")
 
 
 async def test_the_navigation_leads_to_every_page_by_keyboard(page: Page) -> None:
@@ -36,11 +36,11 @@ async def test_the_first_tab_key_skips_the_navigation(page: Page) -> None:
 async def test_the_palette_goes_to_a_page(page: Page) -> None:
     await expect(page.get_by_role("heading", level=1)).to_be_visible()
     await page.keyboard.press("Control+k")
-    await page.keyboard.type("oper")
-    await expect(page.get_by_role("dialog").get_by_role("button", name="Operations")).to_be_visible()
+    await page.keyboard.type("expo")
+    await expect(page.get_by_role("dialog").get_by_role("button", name="Exports")).to_be_visible()
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("heading", level=1, name="Operations")).to_be_visible()
+    await expect(page.get_by_role("heading", level=1, name="Exports")).to_be_visible()
 
 
 async def test_a_key_can_be_changed_and_single_keys_switched_off(page: Page) -> None:
