@@ -39,10 +39,12 @@ async def announce(guarded: Guarded, method: str, path: str, *headers: str, leng
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost", kind, length, *headers, "", ""]
     reader, writer = await asyncio.open_connection("127.0.0.1", guarded.service.http.base_url.port)
     writer.write("\r\n".join(lines).encode())
-    async with asyncio.timeout(ANSWER_SECONDS):
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        body = await reader.readexactly(int(head.partition("content-length: ")[2].split()[0]))
-    writer.close()
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+            body = await reader.readexactly(int(head.partition("content-length: ")[2].split()[0]))
+    finally:
+        writer.close()
     return Answer(int(head.split()[1]), head, json.loads(body))
 
 
@@ -89,7 +91,7 @@ async def test_a_callback_url_is_checked_before_the_answer_is_read(guarded: Guar
 async def test_without_the_database_the_body_is_not_read(guarded: Guarded) -> None:
     key = await guarded.key()
     pool = await open_pool(UNREACHABLE, min_size=0)
-    with using(guarded, db=pool):
+    with using(guarded, db=pool, credentials=pool):
         refused = await announce(guarded, "POST", "/v1/runs", f"Authorization: Bearer {key}")
     pool.terminate()
     assert (refused.status, refused.problem["type"]) == (503, "/problems/unavailable")
