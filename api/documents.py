@@ -44,6 +44,15 @@ CHUNK_BYTES = 2**18
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
+Source = Annotated[
+    str,
+    Form(
+        description="where it comes from, for routing rules",
+        examples=["email"],
+        json_schema_extra={"pattern": SOURCE_PATTERN},
+    ),
+]
+
 
 @router.post("", status_code=202, responses=problems(NotFound, KeyConflict), dependencies=[Depends(each_part_once)])
 async def upload_document(
@@ -61,14 +70,7 @@ async def upload_document(
     sla_hours: Annotated[
         int, Form(ge=1, le=8760, description="hours until it must be decided", examples=[24])
     ] = DEFAULT_SLA_HOURS,
-    source: Annotated[
-        str,
-        Form(
-            description="where it comes from, for routing rules",
-            examples=["email"],
-            json_schema_extra={"pattern": SOURCE_PATTERN},
-        ),
-    ] = "",
+    source: Source = "",
     definition: Annotated[
         str | None,
         Form(max_length=200, description="`ID`, `ID@VERSION` or `ID@ALIAS`; by default by the routing rules"),

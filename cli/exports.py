@@ -39,6 +39,11 @@ class Separator(StrEnum):
     TAB = "tab"
 
 
+DateKind = Annotated[
+    str, typer.Option(help="The date that counts: approved, invoice_date or received.", metavar="DATE")
+]
+
+
 def create(
     *,
     output: Annotated[Path | None, typer.Option(help="Where to; by default a name of the API.", metavar="FILE")] = None,
@@ -47,9 +52,7 @@ def create(
     decimal: Annotated[str, typer.Option(help="CSV: before the decimals, `.` or `,`.", metavar="CHARACTER")] = ".",
     bom: Annotated[bool, typer.Option(help="CSV: begin with a byte order mark, for Excel.")] = True,
     url: Annotated[str | None, typer.Option(help="Webhook: where to send the messages.", metavar="URL")] = None,
-    of: Annotated[
-        str, typer.Option(help="The date that counts: approved, invoice_date or received.", metavar="DATE")
-    ] = "approved",
+    of: DateKind = "approved",
     since: Annotated[str | None, typer.Option(help="The first day: 2026-11-01.", metavar="DAY")] = None,
     until: Annotated[str | None, typer.Option(help="The last day.", metavar="DAY")] = None,
     zone: Annotated[str, typer.Option(help="Where days begin: Europe/Berlin.", metavar="ZONE")] = "UTC",
@@ -59,7 +62,7 @@ def create(
     key: Annotated[str | None, typer.Option(help="The same key is the same export.", metavar="KEY")] = None,
     api: Api = HERE,
 ) -> Printout:
-    """Export approved documents.
+    """Export approved documents to a file, or to a webhook.
 
     Each is exported once: those that an export has already are left out, unless --all is given. The file can be fetched
     again later.
@@ -69,9 +72,8 @@ def create(
     style = {"separator": "\t" if separator is Separator.TAB else separator.value, "decimal": decimal, "bom": bom}
     to: dict[str, Json] = {"format": format.value, **(style if format is Format.CSV else {}), **given(url=url)}
     period = given(of=of, since=since, until=until, time_zone=zone)
-    wanted: dict[str, Json] = {"to": to, "period": period, "which": "all" if again else "new"}
-    wanted |= {"columns": _named(columns)} if columns else {}
-    wanted |= {"line_columns": _named(LINE_COLUMNS)} if lines else {}
+    tables = given(columns=_named(columns) if columns else None, line_columns=_named(LINE_COLUMNS) if lines else None)
+    wanted: dict[str, Json] = {"to": to, "period": period, "which": "all" if again else "new", **tables}
     headers = {"Idempotency-Key": key} if key else {}
 
     async def run() -> Printout:
@@ -103,7 +105,7 @@ def download(
     file: Annotated[Path | None, typer.Argument(help="Where to; by default its name.", metavar="FILE")] = None,
     api: Api = HERE,
 ) -> Printout:
-    """Download the file of an export again: the same bytes.
+    """Download the file of an export again.
 
     Example: docrail export download exp_0f9c6c4b3a2d4e5f8a7b6c5d4e november.xlsx
     """
