@@ -104,7 +104,7 @@ class Csv:
 
     __pydantic_config__: ClassVar[ConfigDict] = body({"format": "csv", "separator": ";", "decimal": ",", "bom": True})
 
-    format: Literal["csv"] = "csv"
+    format: Literal["csv"]
     """The format."""
     separator: Literal[",", ";", "\t"] = ","
     """Character between two cells."""
@@ -120,7 +120,7 @@ class Xlsx:
 
     __pydantic_config__: ClassVar[ConfigDict] = body({"format": "xlsx"})
 
-    format: Literal["xlsx"] = "xlsx"
+    format: Literal["xlsx"]
     """The format."""
 
 
@@ -134,7 +134,7 @@ class WebhookMessages:
         str, Field(max_length=2048, pattern=r"^https?://", examples=["https://books.example/in"]), AfterValidator(_url)
     ]
     """Where to. The workers' setting `allowed_hosts` must allow its host."""
-    format: Literal["webhook"] = "webhook"
+    format: Literal["webhook"]
     """The format."""
 
 

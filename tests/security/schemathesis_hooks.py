@@ -22,6 +22,7 @@ CONTENT = {
 BEYOND_SCHEMAS = (
     r"differs from the header Idempotency-Key",  # two places of one request
     r"^after: ",  # an opaque text that an earlier answer had
+    r"^token: is not the token of one of your previews",  # likewise
     r"^undo: nothing is left to undo",  # what is stored decides
     r"^expires_at: must be in the future",  # the time decides
     r"is given \d+ times",  # parts of a form with one name, which no schema can forbid
