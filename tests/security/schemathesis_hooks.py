@@ -26,10 +26,10 @@ BEYOND_SCHEMAS = (
     r"^undo: nothing is left to undo",  # what is stored decides
     r"^expires_at: must be in the future",  # the time decides
     r"is given \d+ times",  # parts of a form with one name, which no schema can forbid
-    r"^until: must be later than `since`",  # two places of one request
+    r"^(period\.)?until: must (be later than|not be earlier than) `since`",  # two places of one request
     r"^percent: only 'canary' takes a share",  # two places of one request
     r"^(value|text): ",  # the field in the path decides
-    r"is no URL that can be called",  # RFC 3986 is more than a pattern should say
+    r"is no URL\b",  # RFC 3986 is more than a pattern should say
     r"there is no time zone",  # the system's list of them decides
     r"^(query\.)?vendor: has no letter and no digit",  # of any script: JSON Schema advises against classes of Unicode
     r"^(answer|decision)\b",  # the form of the step decides
