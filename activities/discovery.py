@@ -30,7 +30,7 @@ INTERNAL = frozenset(
         *("close_review", "escalate_review", "open_review", "record_decision"),
         *("load_state", "load_values", "store_value"),
         *("file_reviewed", "record_dead_letter", "record_overdue", "notify_sla"),
-        *("list_lake_tenants", "look_after_lake", "remove_old_originals", "remove_old_values"),
+        *("list_lake_tenants", "look_after_lake", "remove_expired_rows", "remove_old_originals", "remove_old_values"),
     }
 )
 """Names of the worker's own activities: a handler with such a name would keep the worker from starting."""

@@ -30,11 +30,11 @@ READ_TENANT = """
 SELECT pg_current_snapshot()::text AS snapshot, extract(epoch FROM now())::bigint AS read_at,
        e.tenant_id, e.kind, e.object_id, e.run_id, (extract(epoch FROM e.recorded_at) * 1000000)::bigint AS version
   FROM (SELECT 1) AS always
-  LEFT JOIN events e ON e.txid >= pg_snapshot_xmin($1::text::pg_snapshot)
-                    AND NOT pg_visible_in_snapshot(e.txid, $1::text::pg_snapshot)
-                    AND e.tenant_id = $3
+  LEFT JOIN events e ON e.txid >= pg_snapshot_xmin($2::text::pg_snapshot)
+                    AND NOT pg_visible_in_snapshot(e.txid, $2::text::pg_snapshot)
+                    AND e.tenant_id = $1
  ORDER BY e.txid, e.event_id
- LIMIT $2"""
+ LIMIT $3"""
 
 # A snapshot with transactions that are still to come is another database's, or from after a restored backup.
 IS_KNOWN = """
@@ -58,7 +58,7 @@ async def read_all(db: Database, since: Position) -> Read:
 
 async def read_tenant(db: Database, tenant_id: str, since: Position) -> Read:
     """Return what happened to one tenant since the position."""
-    return _read(await db.fetch(READ_TENANT, since.snapshot, MOST_READ + 1, tenant_id))
+    return _read(await db.fetch(READ_TENANT, tenant_id, since.snapshot, MOST_READ + 1))
 
 
 async def is_known(db: Database, position: Position, kept: dt.timedelta) -> bool:

@@ -34,6 +34,7 @@ from docrail.services.documents.service import load_file_names
 from docrail.services.engine import WORKER, describe, history_url, status_of, worker_answers
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.model_config import SHOWN
+from docrail.services.paging import not_a_page
 from docrail.services.runs.permitted import Action, Situation, run_actions, situation_of
 from docrail.services.runs.reports import show_run
 from docrail.services.runs.service import checked_run_id
@@ -237,9 +238,14 @@ async def list_steps(
     limit: int = 100,
     after: str | None = None,
 ) -> StepPage:
-    """Return a page of the steps whose id, title or handler contains `search`. Raises: NotFound, Unavailable."""
+    """Return a page of the steps whose id, title or handler contains `search`.
+
+    Raises: NotFound, InvalidInput (an unknown `after`), Unavailable.
+    """
     known = await load_run(app, principal, run_id)
-    first = 0 if after is None else known.step(after).index + 1
+    if after is not None and after not in known.plan.index:
+        raise not_a_page()
+    first = 0 if after is None else known.plan.index[after] + 1
     found = [step for step in known.plan.steps if _matches(step, known.state_of(step), search.casefold(), status)]
     page = [step for step in found if step.index >= first]
     around = await asyncio.to_thread(groups_around_all, known.plan)

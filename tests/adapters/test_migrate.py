@@ -48,9 +48,10 @@ async def test_migrations_apply_from_nothing_once(empty: str) -> None:
     of_files = {"lake_versions"}
     of_trust = {"seen_invoices", "vendors", "vendor_keys", "field_outcomes", "calibrations"}
     of_models = {"model_usage", "model_days", "reading_leases"}
+    of_console = {"events", "exports", "export_documents"}
     of_reviews = {"corrections", "audit_events", "audit_heads", "sla_events", "review_counts"}
     of_access = {"api_keys", "people", "sessions", "quotas", "quota_days"}
-    added = {*registry, *inbox, *of_runs, *of_files, *of_trust, *of_models, *of_reviews, *of_access}
+    added = {*registry, *inbox, *of_runs, *of_files, *of_trust, *of_models, *of_reviews, *of_access, *of_console}
     assert await tables(empty) == {*ours, *added, "migrations"}
 
 

@@ -80,6 +80,7 @@ async def test_a_failed_step_is_in_the_inbox_with_all_that_is_known(service: Ser
         "error_message": "no such page",
         "retryable": False,
         "attempts": 1,
+        "failed_again": 0,
         "resolution": None,
         "resolved_by": None,
         "resolved_at": None,

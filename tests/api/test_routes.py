@@ -13,7 +13,7 @@ from tests.api.service import Service
 
 OPEN_TO_ALL = {
     *("/healthz", "/readyz", "/v1/callbacks/{token}"),
-    *("/v1/session", "/v1/session/oidc", "/v1/session/oidc/callback"),
+    *("/v1/session", "/v1/session/oidc", "/v1/session/oidc/callback", "/v1/session/methods"),
 }
 """Probes and customers have no keys; a customer's URL is signed. Whoever signs in has no session yet."""
 OF_ANYONE = {"/v1/me", "/v1/health"}

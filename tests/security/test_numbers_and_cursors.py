@@ -107,7 +107,8 @@ async def test_no_time_out_of_range_is_accepted(service: Service) -> None:
 async def test_no_token_that_was_not_issued_is_an_error_of_the_server(service: Service) -> None:
     """Some lists go on after a name, which may be any; the others refuse what they did not issue."""
     tokens = [each for each in await parameters(service) if each.name == "after" and each.schema["type"] == "string"]
-    opaque = {"/v1/documents", "/v1/runs", "/v1/runs/{run_id}/waits", "/v1/reviews", "/v1/dead-letters"}
+    opaque = {"/v1/documents", "/v1/runs", "/v1/runs/{run_id}/waits", "/v1/runs/{run_id}/steps"}
+    opaque |= {"/v1/reviews", "/v1/dead-letters"}
     assert opaque < {each.path for each in tokens}
     for place in tokens:
         for value in filter(None, NO_TOKENS):  # an empty one is the first page's

@@ -353,7 +353,8 @@ async def test_a_runs_id_leads_into_no_other_tenant(house: House, shape: str) ->
         subject = ids["document_id"] if "documents" in path else ids["run_id"]
         answer = await house.hostile.ask("GET", path.format(subject))
         assert answer.status_code in {404, 405, 422}, answer.text
-        assert not [word for word in SECRETS if word in answer.text.replace("acme/", "").replace("acme%2F", "")]
+        shown = masked(answer, {"asked": subject})[2].replace("acme/", "").replace("acme%2F", "")
+        assert not [word for word in SECRETS if word in shown], shown
 
 
 async def test_what_the_operator_sees_of_all_tenants_names_none_of_their_things(house: House) -> None:

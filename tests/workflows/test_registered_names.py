@@ -43,7 +43,7 @@ def test_a_run_takes_these_messages() -> None:
     run = WorkflowDefinition.must_from_class(Run)
     assert set(run.signals) == {"pause", "resume", "abort", "answer"}
     assert set(run.updates) == {"pause", "resume", "abort", "answer", "resolve"}
-    assert set(run.queries) == {"state", "output", "explain", "saved"}
+    assert set(run.queries) == {"state", "output", "explain", "saved", "progress", "step_input", "step_items"}
 
 
 def test_a_run_and_its_chunks_send_each_other_these_signals() -> None:
