@@ -98,7 +98,7 @@ def up(data_dir: Path) -> Iterator[Up]:
 
 
 def ready(up: Up) -> httpx.Response:
-    return httpx.get(up.address("API") + "/readyz", trust_env=False, timeout=10)
+    return httpx.get(up.address("Console") + "/readyz", trust_env=False, timeout=10)
 
 
 def ended(pids: set[int]) -> bool:

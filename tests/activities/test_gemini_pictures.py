@@ -11,9 +11,8 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.sandbox.reader import DocumentReader, ReadDocument
 from docrail.dag.values.json_values import Json
-from docrail.invoices.model import InvoiceData
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.services.tools import Tools
 from tests.activities.asking import SAMPLE, ask, extract, invoice_of, reaching, stored
@@ -23,7 +22,7 @@ from tests.gemini import gemini
 class ReaderWithoutOcr(DocumentReader):
     """What a machine without the extra `ocr` has: this one cannot take it off for a test."""
 
-    async def read(self, path: Path) -> InvoiceData:
+    async def read_with_words(self, path: Path) -> ReadDocument:
         raise UnreadableDocument(Unreadable.NEEDS_OCR, f"{path.name} is a picture, and no extra `ocr` is installed")
 
 

@@ -86,9 +86,9 @@ async def test_ctrl_c_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
 async def test_with_keep_it_stays_until_ctrl_c_and_keeps_its_data(tmp_path: Path) -> None:
     async with running("demo", "--keep", TMPDIR=str(tmp_path)) as command:
         await command.wait_for(LAST_LINE)
-        addresses = dict(re.findall(r"^  (API|Temporal UI) +(http\S+)", command.said, re.MULTILINE))
+        addresses = dict(re.findall(r"^  (Console|API|Temporal UI) +(http\S+)", command.said, re.MULTILINE))
         async with httpx.AsyncClient(trust_env=False) as client:
-            assert (await client.get(addresses["API"] + "/readyz")).status_code == 200
+            assert (await client.get(addresses["Console"] + "/readyz")).status_code == 200
             assert (await client.get(addresses["Temporal UI"])).status_code == 200
         assert await command.end(signal.SIGINT) == 0
     await command.check_nothing_left()

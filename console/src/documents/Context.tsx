@@ -1,4 +1,4 @@
-import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
+import { Anchor, Stack, Text } from '@mantine/core'
 import {
   IconAlertTriangle,
   IconCheck,
@@ -15,6 +15,7 @@ import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
 import { useMay } from '@/api/me'
+import { Loading } from '@/kit/Loading'
 import { State } from '@/kit/State'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
@@ -62,7 +63,7 @@ export function Runs({ documentId }: { documentId: string }) {
   const { t } = useTranslation()
   const { data, error, refetch } = useQuery(runsQuery(documentId))
   if (error) return <Trouble error={error} retry={() => void refetch()} />
-  if (!data) return <Skeleton h={60} />
+  if (!data) return <Loading height={60} />
   if (data.runs.length === 0) return <Text size="sm">{t('documents.noRuns')}</Text>
   return (
     <Stack gap="sm">

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconDownload, IconEye } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -10,6 +10,7 @@ import { useMay } from '@/api/me'
 import { basePath } from '@/app/base'
 import { shortened, visible } from '@/format/text'
 import { bytes } from '@/format/numbers'
+import { Loading } from '@/kit/Loading'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 import { Id, Name, Time } from '@/kit/Values'
@@ -31,7 +32,7 @@ export function DocumentPage() {
   return (
     <Page title={title} actions={data && <Actions document={data} />}>
       {error && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Skeleton h={240} />}
+      {!data && !error && <Loading height={240} />}
       {data && (
         <div className={classes.split}>
           <Stack gap="xl" miw={0}>

@@ -1,4 +1,4 @@
-import { Skeleton, Text, Timeline } from '@mantine/core'
+import { Text, Timeline } from '@mantine/core'
 import {
   IconArrowBackUp,
   IconCheck,
@@ -20,6 +20,7 @@ import { useTranslation } from 'react-i18next'
 import { useSignal } from '@/app/signal'
 import { time } from '@/format/dates'
 import { zoneChoice, zoneName } from '@/format/zone'
+import { Loading } from '@/kit/Loading'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
 
@@ -47,7 +48,7 @@ const LOOKS: Record<HistoryEvent['what'], Look> = {
 export function History({ documentId, fileName }: { documentId: string; fileName: string }) {
   const { data, error, refetch } = useQuery(historyQuery(documentId))
   if (error) return <Trouble error={error} retry={() => void refetch()} />
-  if (!data) return <Skeleton h={160} />
+  if (!data) return <Loading height={160} />
   return (
     <Timeline bulletSize={22} lineWidth={1} active={data.events.length}>
       {data.events.map((event, place) => (

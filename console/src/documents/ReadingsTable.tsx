@@ -1,4 +1,4 @@
-import { Badge, Skeleton, Stack, Switch, Table, Text } from '@mantine/core'
+import { Badge, Stack, Switch, Table, Text } from '@mantine/core'
 import { IconArrowsDiff, IconFileUnknown } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { date } from '@/format/dates'
 import { decimal, percent } from '@/format/numbers'
 import { Empty } from '@/kit/Empty'
+import { Loading } from '@/kit/Loading'
 import { State } from '@/kit/State'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
@@ -21,7 +22,7 @@ export function ReadingsTable({ documentId }: { documentId: string }) {
   const [onlyDifferences, setOnly] = useState(false)
   const { data, error, refetch } = useQuery(readingsQuery(documentId))
   if (error) return <Trouble error={error} retry={() => void refetch()} />
-  if (!data) return <Skeleton h={160} />
+  if (!data) return <Loading height={160} />
   if (data.readings.length === 0) {
     return (
       <Empty icon={IconFileUnknown} title={t('documents.unread')}>

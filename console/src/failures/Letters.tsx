@@ -1,9 +1,10 @@
 /** The failed steps of one group, each with its run. */
-import { Anchor, Button, Group as Row, Skeleton, Table, Text } from '@mantine/core'
+import { Anchor, Button, Group as Row, Table, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
+import { Loading } from '@/kit/Loading'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
 
@@ -16,7 +17,7 @@ export function Letters({ group, mayResolve }: { group: Group; mayResolve: boole
   const found = useInfiniteQuery(lettersQuery(group))
   const letters = found.data?.pages.flatMap((page) => page.letters)
   if (found.error) return <Trouble error={found.error} />
-  if (!letters) return <Skeleton height={80} aria-label={t('app.loading')} />
+  if (!letters) return <Loading height={80} />
   return (
     <div className={classes.letters}>
       <Table>

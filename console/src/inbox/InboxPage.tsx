@@ -156,8 +156,9 @@ function UploadMenu() {
 }
 
 function Loading() {
+  const { t } = useTranslation()
   return (
-    <Stack gap={10} pt="xs" aria-hidden>
+    <Stack gap={10} pt="xs" role="status" aria-label={t('app.loading')}>
       {Array.from({ length: 8 }, (_, index) => (
         <Skeleton key={index} height={26} />
       ))}

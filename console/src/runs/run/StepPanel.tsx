@@ -1,5 +1,5 @@
 /** One step: why it is in its state, its input, output, attempts and items, and what may be done with it. */
-import { ActionIcon, Alert, Button, Group, List, Skeleton, Stack, Tabs, Text, Title, Tooltip } from '@mantine/core'
+import { ActionIcon, Alert, Button, Group, List, Stack, Tabs, Text, Title, Tooltip } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 
 import { basePath } from '@/app/base'
 import { duration, exactTime } from '@/format/dates'
+import { Loading } from '@/kit/Loading'
 import { Id } from '@/kit/Values'
 import { Trouble } from '@/kit/Trouble'
 
@@ -46,7 +47,7 @@ export function StepPanel({ runId, stepId, version, onClose }: Props) {
       <div className={classes.body}>
         {detail && <Details key={stepId} runId={runId} detail={detail} />}
         {!detail && found.error && <Trouble error={found.error} retry={() => void found.refetch()} />}
-        {!detail && !found.error && <Skeleton height={180} aria-label={t('app.loading')} />}
+        {!detail && !found.error && <Loading height={180} />}
       </div>
     </aside>
   )
