@@ -8,7 +8,7 @@ from docrail.services.access.models import CALLBACK, Principal
 from docrail.services.app import App
 from docrail.services.callback_urls import BadTokenError, Claim
 from docrail.services.errors import AlreadyAnswered, CallbackOver, NotFound, WrongState
-from docrail.services.runs.control import answer_wait
+from docrail.services.runs.control import answer_wait, check_carried
 
 SHOWN = 8
 """Number of token characters repeated in errors: a whole token would end up in logs."""
@@ -21,6 +21,7 @@ async def receive_callback(app: App, token: str, answer: Json) -> None:
     Unavailable.
     """
     claim = check_token(app, token)
+    await check_carried(answer)  # before its digest, which such values do not have
     caller = Principal(claim.tenant_id, CALLBACK, frozenset())
     update_id = f"{CALLBACK}-{digest([claim.step_id, answer])}"
     try:

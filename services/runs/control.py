@@ -118,12 +118,10 @@ async def answer_wait(
     Repeating an accepted `update_id` is accepted and has no effect. Raises: NotFound (the run, or a step of it that
     takes answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
     """
+    await check_carried(answer)  # the run checks the rest
     try:
-        await asyncio.to_thread(check_answer, {}, answer)  # reject what Temporal cannot carry; the run checks the rest
         who = (principal.name, principal.known_to or "")
         return await update_run(app, principal, run_id, ANSWER, step_id, answer, *who, update_id=update_id)
-    except InvalidValueError as error:
-        raise InvalidInput(error.problems) from None
     except WrongState as error:
         cause = error.__cause__.cause if isinstance(error.__cause__, WorkflowUpdateFailedError) else None
         match cause:
@@ -134,6 +132,14 @@ async def answer_wait(
             case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == INVALID_VALUE:
                 raise InvalidInput([InputProblem(path, message) for path, message in problems]) from None
         raise
+
+
+async def check_carried(answer: Json) -> None:
+    """Reject an answer that Temporal cannot carry: NaN, NUL, unpaired surrogates. Raises: InvalidInput."""
+    try:
+        await asyncio.to_thread(check_answer, {}, answer)
+    except InvalidValueError as error:
+        raise InvalidInput(error.problems) from None
 
 
 async def update_run(

@@ -1,14 +1,18 @@
 """A guarded API: every request needs credentials, as in server mode. Keys are made as a tenant's admin makes them."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import dataclasses
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import pytest
 
 from docrail.services.access.models import Principal, Scope
 from docrail.services.access.service import create_key
+from docrail.services.callback_urls import CallbackKeys, Claim
 from docrail.services.definitions.service import publish_shipped
 from docrail.settings import Settings
 from tests.api.service import Service, serve, settings_for
@@ -16,6 +20,8 @@ from tests.postgres import migrated_database
 from tests.stack import Servers
 
 __all__ = ["dsn", "guarded"]
+
+KEYS = CallbackKeys(("k" * 32,))
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +37,24 @@ async def guarded(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPath
     async with serve_guarded(settings.model_copy(update={"access": "keys"})) as service:
         await publish_shipped(service.app)
         yield Guarded(service)
+
+
+@contextmanager
+def using(service: Service, **resources: Any) -> Iterator[None]:
+    """Let the API use other resources while the block runs."""
+    state = service.api.state
+    own, state.app = state.app, dataclasses.replace(state.app, **resources)
+    try:
+        yield
+    finally:
+        state.app = own
+
+
+@contextmanager
+def accepting_token(service: Service) -> Iterator[str]:
+    """Yield the token of a callback URL that the API accepts while the block runs; its run is unknown."""
+    with using(service, callback_keys=KEYS):
+        yield KEYS.sign(Claim("default", "hello.none", "greet", int(time.time()) + 3600))
 
 
 @asynccontextmanager

@@ -4,8 +4,6 @@ import asyncio
 import dataclasses
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -13,9 +11,9 @@ from fastapi.routing import APIRoute
 
 from docrail.adapters.postgres.pool import open_pool
 from docrail.services.access.service import end_session, open_session, verify_key
-from docrail.services.callback_urls import CallbackKeys, Claim
+from docrail.services.callback_urls import Claim
 from tests.api.test_routes import OPEN_TO_ALL, TAKES_BODY
-from tests.security.callers import Guarded, dsn, guarded
+from tests.security.callers import KEYS, Guarded, dsn, guarded, using
 
 __all__ = ["dsn", "guarded"]
 
@@ -80,9 +78,8 @@ async def test_the_cookie_of_an_ended_session_is_removed_as_well(guarded: Guarde
 
 
 async def test_a_callback_url_is_checked_before_the_answer_is_read(guarded: Guarded) -> None:
-    keys = CallbackKeys(("k" * 32,))
-    token = keys.sign(Claim("default", "hello.none", "greet", int(time.time()) - 1))
-    with using(guarded, callback_keys=keys):
+    token = KEYS.sign(Claim("default", "hello.none", "greet", int(time.time()) - 1))
+    with using(guarded.service, callback_keys=KEYS):
         for path, refusal in (("x.y", (404, "/problems/not-found")), (token, (410, "/problems/callback-over"))):
             refused = await announce(guarded, "POST", f"/v1/callbacks/{path}")
             assert (refused.status, refused.problem["type"]) == refusal
@@ -91,18 +88,7 @@ async def test_a_callback_url_is_checked_before_the_answer_is_read(guarded: Guar
 async def test_without_the_database_the_body_is_not_read(guarded: Guarded) -> None:
     key = await guarded.key()
     pool = await open_pool(UNREACHABLE, min_size=0)
-    with using(guarded, db=pool, credentials=pool):
+    with using(guarded.service, db=pool, credentials=pool):
         refused = await announce(guarded, "POST", "/v1/runs", f"Authorization: Bearer {key}")
     pool.terminate()
     assert (refused.status, refused.problem["type"]) == (503, "/problems/unavailable")
-
-
-@contextmanager
-def using(guarded: Guarded, **resources: Any) -> Iterator[None]:
-    """Let the API use other resources while the block runs."""
-    state = guarded.service.api.state
-    own, state.app = state.app, dataclasses.replace(state.app, **resources)
-    try:
-        yield
-    finally:
-        state.app = own

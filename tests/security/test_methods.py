@@ -1,11 +1,14 @@
 """HEAD, OPTIONS, wrong methods and wrong media types on every route."""
 
+from collections.abc import Iterator
+
 import httpx
 import pytest
 from fastapi.routing import APIRoute
 
 from tests.api.service import HELLO, Service
 from tests.api.test_routes import ROUTES, TAKES_BODY
+from tests.security.callers import accepting_token
 from tests.security.test_boundary import problem_of
 
 PATHS = sorted({str(route.values[1]) for route in ROUTES})
@@ -25,6 +28,13 @@ WRONG_TYPES = (
 )
 BROKEN = (b"{", b"\xff\xfe", b"", b"null", b'"\\ud800"', b"[" * 40_000, b"1" * 5000, b"\x00")
 CHARSETS = ("application/json; charset=latin-1", "application/json;charset=none", "application/json; charset=\x80")
+
+
+@pytest.fixture
+def token(service: Service) -> Iterator[str]:
+    """Yield a token that the API accepts: with another one, a callback is 404 whatever its body."""
+    with accepting_token(service) as token:
+        yield token
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -85,30 +95,45 @@ async def test_head_is_counted_by_its_route(http: httpx.AsyncClient) -> None:
 
 @pytest.mark.parametrize(("method", "path", "route"), TAKES_BODY)
 async def test_a_body_of_another_media_type_is_415(
-    http: httpx.AsyncClient, method: str, path: str, route: APIRoute
+    http: httpx.AsyncClient, token: str, method: str, path: str, route: APIRoute
 ) -> None:
     for media_type in WRONG_TYPES:
         if path == "/v1/documents" and ("urlencoded" in media_type or not media_type):
             continue  # a form without a file
         headers = [(b"Content-Type", media_type.encode("latin-1"))]
-        refused = await http.request(method, path, content=b'{"a": 1}', headers=headers)
+        refused = await http.request(method, path.replace("{token}", token), content=b'{"a": 1}', headers=headers)
         assert problem_of(refused) == (415, "/problems/unsupported-media-type"), (media_type, refused.text)
         assert len(refused.content) < 1000
 
 
 @pytest.mark.parametrize(("method", "path", "route"), TAKES_BODY)
 async def test_a_broken_body_is_422_and_never_a_bug(
-    http: httpx.AsyncClient, method: str, path: str, route: APIRoute
+    http: httpx.AsyncClient, token: str, method: str, path: str, route: APIRoute
 ) -> None:
     for media_type in ("application/json", *CHARSETS):
         for body in BROKEN:
             headers = [(b"Content-Type", media_type.encode("latin-1"))]
-            refused = await http.request(method, path, content=body, headers=headers)
+            refused = await http.request(method, path.replace("{token}", token), content=body, headers=headers)
             assert refused.status_code < 500, (media_type, body[:20], refused.text)
             if path == "/v1/documents":
                 assert refused.status_code == 415
             elif body not in (b"", b"null", b'"\\ud800"'):
                 assert refused.status_code == 422, (media_type, body[:20], refused.text)
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "text/plain"])
+@pytest.mark.parametrize("body", [b"{}", *filter(None, BROKEN)], ids=lambda body: ascii(body)[:20])
+async def test_an_unknown_token_is_404_whatever_the_body(http: httpx.AsyncClient, media_type: str, body: bytes) -> None:
+    refused = await http.post("/v1/callbacks/x.y", content=body, headers={"Content-Type": media_type})
+    assert problem_of(refused) == (404, "/problems/not-found")
+
+
+@pytest.mark.parametrize("body", [b'"\\ud800"', b'{"a": "\\u0000"}', b"[NaN]"], ids=ascii)
+async def test_an_answer_that_nothing_can_carry_is_422(http: httpx.AsyncClient, token: str, body: bytes) -> None:
+    """It has no digest either, by which a callback knows a repeated answer."""
+    headers = {"Content-Type": "application/json"}
+    refused = await http.post(f"/v1/callbacks/{token}", content=body, headers=headers)
+    assert problem_of(refused) == (422, "/problems/invalid-input")
 
 
 async def test_the_usual_variants_of_json_are_read(http: httpx.AsyncClient) -> None:
