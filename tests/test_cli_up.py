@@ -112,6 +112,7 @@ def test_it_says_what_it_does_and_where_everything_is_and_ctrl_c_leaves_nothing(
     assert ready(up).status_code == 200
     assert "\n".join(up.lines).count("starting") >= 3
     assert (data_dir / "secrets" / "default" / "webhooks").read_text().startswith("whsec_")
+    assert httpx.get(up.address("API") + "/definitions", trust_env=False).status_code == 200
     assert httpx.get(up.address("Temporal UI"), trust_env=False).status_code == 200
     children = up.pids()
     assert len(children) >= 4

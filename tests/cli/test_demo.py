@@ -89,6 +89,7 @@ async def test_with_keep_it_stays_until_ctrl_c_and_keeps_its_data(tmp_path: Path
         addresses = dict(re.findall(r"^  (Console|API|Temporal UI) +(http\S+)", command.said, re.MULTILINE))
         async with httpx.AsyncClient(trust_env=False) as client:
             assert (await client.get(addresses["Console"] + "/readyz")).status_code == 200
+            assert (await client.get(addresses["API"] + "/definitions")).status_code == 200
             assert (await client.get(addresses["Temporal UI"])).status_code == 200
         assert await command.end(signal.SIGINT) == 0
     await command.check_nothing_left()

@@ -27,6 +27,11 @@ async def approve(site: Site, **fields: FieldValue[Any]) -> str:
     return str(item["document_id"])
 
 
+def dated(day: str) -> str:
+    """Return the choice of the invoices of a day: the site also has the documents of other tests."""
+    return f"&of=invoice_date&since={day}&until={day}"
+
+
 @pytest.fixture
 async def german(browser: Browser, site: Site) -> AsyncIterator[Visitor]:
     """Give a browser of a person in Berlin."""
@@ -48,30 +53,39 @@ async def ordered(page: Page, button: str = "Export") -> Download:
 
 
 async def test_a_workbook_is_previewed_made_and_downloaded_again(site: Site, visitor: Visitor) -> None:
-    await approve(site, vendor_name=said("Größe & Söhne"), total=said(Decimal("-1119.50")), invoice_number=said("007"))
-    page = await visitor.tab("/exports?format=xlsx&lines=true")
+    await approve(
+        site,
+        date=said(dt.date(2026, 10, 5)),
+        vendor_name=said("Größe & Söhne"),
+        total=said(Decimal("-1119.50")),
+        invoice_number=said("007"),
+    )
+    page = await visitor.tab("/exports?format=xlsx&lines=true" + dated("2026-10-05"))
     preview = page.get_by_role("region", name="Preview")
     await expect(preview.get_by_role("heading", name="1 document")).to_be_visible()
     await expect(preview.get_by_role("cell", name="-1,119.50")).to_be_visible()
-    await expect(preview.get_by_role("cell", name="01/11/2026")).to_be_visible()
-    first = await content(await ordered(page))
+    await expect(preview.get_by_role("cell", name="05/10/2026")).to_be_visible()
+    saved = await ordered(page)
+    first = await content(saved)
     book = load_workbook(io.BytesIO(first))
-    headings, row = book["Invoices"].iter_rows(values_only=True)
-    found = dict(zip(headings, row, strict=True))
+    headings, invoice = book["Invoices"].iter_rows(values_only=True)
+    found = dict(zip(headings, invoice, strict=True))
     assert (found["Vendor"], found["Invoice no."], found["Total"]) == ("Größe & Söhne", "007", -1119.5)
-    assert found["Date"] == dt.datetime(2026, 11, 1)  # noqa: DTZ001  # Excel has no zones
-    assert [row[3] for row in book["Line items"].iter_rows(values_only=True)] == ["Description", "Beratung"]
+    assert found["Date"] == dt.datetime(2026, 10, 5)  # noqa: DTZ001  # Excel has no zones
+    assert [line[3] for line in book["Line items"].iter_rows(values_only=True)] == ["Description", "Beratung"]
     earlier = page.get_by_role("region", name="Earlier exports")
-    await expect(earlier.get_by_text("Ready").first).to_be_visible()
+    row = earlier.get_by_role("row").filter(has_text=saved.suggested_filename)
+    await expect(row.get_by_text("Ready")).to_be_visible()
     async with page.expect_download() as again:
-        await earlier.get_by_role("link", name="again").first.click()
+        await row.get_by_role("link", name="again").click()
     assert await content(await again.value) == first
     await expect(preview.get_by_text("Nothing to export")).to_be_visible()
 
 
 async def test_csv_follows_the_locale_and_the_page_is_german(site: Site, german: Visitor) -> None:
-    await approve(site, total=said(Decimal("1234.50")), vendor_name=said(HOSTILE))
-    page = await german.tab("/exports?format=csv")
+    day = said(dt.date(2026, 10, 6))
+    await approve(site, date=day, total=said(Decimal("1234.50")), vendor_name=said(HOSTILE))
+    page = await german.tab("/exports?format=csv" + dated("2026-10-06"))
     preview = page.get_by_role("region", name="Vorschau")
     await expect(preview.get_by_role("cell", name="1.234,50")).to_be_visible()
     await expect(preview.get_by_text("⟨U+202E⟩").first).to_be_visible()

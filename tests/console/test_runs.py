@@ -1,5 +1,6 @@
 """The screens of runs: the list, and one run as it happens."""
 
+import asyncio
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -7,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from docrail.dag.values.json_values import Json
 from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, visit
@@ -232,6 +233,23 @@ async def test_the_timeline_and_the_list_show_the_steps(page: Page, site: Site, 
     assert await axe(page) == []
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("complementary")).to_be_hidden()
+
+
+async def test_a_step_that_is_being_fetched_is_announced(page: Page, site: Site) -> None:
+    run_id = await start(site, SUPPLIER)
+    fetch = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await fetch.wait()
+        await route.continue_()
+
+    await page.route(f"**/v1/runs/{run_id}/steps/read*", hold)
+    await page.goto(f"{site.url}/runs/{run_id}?step=read")
+    panel = page.get_by_role("complementary", name="Step read")
+    await expect(panel.get_by_role("status", name="Loading")).to_be_visible()
+    assert await axe(page) == []
+    fetch.set()
+    await expect(panel.get_by_role("tab", name="Input")).to_be_visible()
 
 
 async def test_text_from_a_definition_is_never_markup(page: Page, site: Site) -> None:

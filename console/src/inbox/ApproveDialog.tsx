@@ -43,7 +43,7 @@ export function ApproveDialog({ wanted, onClose }: Props) {
   return (
     <Modal opened onClose={close} size="lg" title={t('inbox.approval.title')}>
       <Stack gap="md">
-        {preview.isPending && <Loader size="sm" aria-label={t('app.loading')} />}
+        {preview.isPending && <Loader size="sm" role="status" aria-label={t('app.loading')} />}
         {preview.isError && <Trouble error={preview.error} retry={() => void preview.refetch()} />}
         {approve.isError && <Trouble error={approve.error} />}
         {shown && approve.isIdle && <Shown preview={shown} />}

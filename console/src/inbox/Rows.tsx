@@ -112,7 +112,7 @@ export function Rows(props: Props) {
       </div>
       {hasMore && (
         <div className={classes.more}>
-          <Loader size="xs" aria-label={t('app.loading')} />
+          <Loader size="xs" role="status" aria-label={t('app.loading')} />
         </div>
       )}
     </div>

@@ -166,7 +166,9 @@ export function PagePane({ documentId, pageCount, marks, focus, fills, onWord, o
             </div>
           </div>
         )}
-        {loaded === 'no' && <Loader className={classes.loading} size="sm" aria-label={t('app.loading')} />}
+        {loaded === 'no' && (
+          <Loader className={classes.loading} size="sm" role="status" aria-label={t('app.loading')} />
+        )}
         {loaded === 'failed' && (
           <div className={classes.failed}>
             <IconPhotoOff size={32} stroke={1.4} aria-hidden />

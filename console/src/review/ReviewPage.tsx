@@ -50,7 +50,7 @@ export function ReviewPage() {
   if (!view.data) {
     return (
       <div className={classes.noPages}>
-        <Loader size="sm" aria-label={t('app.loading')} />
+        <Loader size="sm" role="status" aria-label={t('app.loading')} />
       </div>
     )
   }

@@ -53,7 +53,7 @@ export function RunGraphView(props: Props) {
   if (!placed) {
     return (
       <Center h="100%">
-        <Loader size="sm" aria-label={t('runs.graph.drawing')} />
+        <Loader size="sm" role="status" aria-label={t('runs.graph.drawing')} />
       </Center>
     )
   }
