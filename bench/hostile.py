@@ -7,7 +7,7 @@ line of them are idle. The summary at the end has the latency of /healthz while 
 attacks together, and the memory after the last one. Takes a stack of its own, and four minutes. Names of attacks may be
 given.
 
-Last results (2 busy cores): see docs/measurements.md.
+Last results: see docs/measurements.md.
 """
 
 import argparse
