@@ -240,7 +240,7 @@ async def test_ten_thousand_rows_scroll(page: Page, site: Site) -> None:
         await page.evaluate("document.querySelector('[data-inbox-rows]').scrollTo(0, 1e9)")
         return int(await page.get_by_role("row").last.get_attribute("aria-rowindex") or 0) > 1000
 
-    await eventually(has_come_to_the_1000th, "the 1,000th row")
+    await eventually(has_come_to_the_1000th, "the 1,000th row", timeout_seconds=180)
     assert await page.get_by_role("row").count() < 80
 
 

@@ -77,7 +77,7 @@ async def test_a_blocked_stream_is_replaced_by_polling(site: Site, visitor: Visi
     page = await visitor.tab("/decide")
     await expect(page.get_by_text("Live updates are interrupted.")).to_be_visible()
     title = await ask_titled(site)
-    await expect(page.get_by_role("link", name=title)).to_be_visible()
+    await expect(page.get_by_role("link", name=title)).to_be_visible(timeout=20_000)  # it asks every 5 s
     await visitor.context.unroute("**/v1/events*")
     await expect(page.get_by_text("Live updates are interrupted.")).to_be_hidden()
 

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, Route, expect
+from playwright.async_api import Browser, FloatRect, Locator, Page, Route, expect
 
 from docrail.dag.values.json_values import Json
 from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, visit
@@ -38,6 +38,8 @@ SUPPLIER: dict[str, Json] = {
     ],
 }
 MOST_MOUNTED = 300
+SAME_PLACES = 20
+"""Equal places in a row, 20 ms apart at least, after which an element rests."""
 
 
 async def start(site: Site, definition: Json, **more: Any) -> str:
@@ -116,11 +118,23 @@ async def test_an_owner_starts_a_run_watches_it_fails_edits_the_step_and_sees_it
     await expect(panel).to_contain_text("Given by a person")
 
 
+async def place_at_rest(found: Locator) -> FloatRect | None:
+    """Return where an element is once the view, which is fitted after the nodes are drawn, has come to rest."""
+    places: list[FloatRect | None] = []
+
+    async def rests() -> bool:
+        places.append(await found.bounding_box())
+        return len(places) > SAME_PLACES and all(place == places[-1] for place in places[-SAME_PLACES:])
+
+    await eventually(rests, "the view to come to rest")
+    return places[-1]
+
+
 async def test_a_state_changes_on_the_page_soon_and_without_a_new_layout(page: Page, site: Site) -> None:
     run_id = await start(site, SUPPLIER)
     await page.goto(f"{site.url}/runs/{run_id}")
     await has_state(page, "Wait for the bank", "Waiting")
-    before = await node(page, "Wait for the bank").bounding_box()
+    before = await place_at_rest(node(page, "Wait for the bank"))
     layouts: list[str] = []
     page.on("request", lambda request: layouts.append(request.url) if "/graph" in request.url else None)
     await answer(site, run_id, "hold", True)
