@@ -135,7 +135,7 @@ async def test_a_missing_chunk_is_loaded_by_one_reload_or_explained(page: Page, 
     await page.route("**/assets/RunsPage-*.js", gone)
     await page.get_by_role("link", name="Runs", exact=True).press("Enter")
     heading = "Runs" if misses == 1 else "This page has stopped working"
-    await expect(page.get_by_role("heading", name=heading)).to_be_visible()
+    await expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
 
 
 async def test_a_server_that_does_not_answer_is_named_and_asked_again(visitor: Visitor) -> None:
