@@ -49,6 +49,10 @@ class Checker(Protocol):
         """Return the rate limit of each resource tag, in uses per second."""
 
     @property
+    def step_defaults(self) -> Mapping[str, Json]:
+        """Return the installation's defaults of steps."""
+
+    @property
     def processes(self) -> LimitedProcesses | None:
         """Return the processes; None: everything runs in threads, as in commands, which have one caller."""
 
@@ -78,7 +82,13 @@ async def check_body(
 ) -> CheckedDefinition:
     """Check a definition, and draw its plan if that is wanted. Raises: TooCostly, Busy, Unavailable."""
     missing = {"refs": list(unpublished.refs), "known": list(unpublished.known)}
-    order = {"body": body, "tags": list(app.resource_limits), "unpublished": missing, "is_planned": is_planned}
+    order = {
+        "body": body,
+        "tags": list(app.resource_limits),
+        "fallbacks": dict(app.step_defaults),
+        "unpublished": missing,
+        "is_planned": is_planned,
+    }
     found = await _perform(app, "definition", order)
     nested = frozenset((id_, version) for id_, version in found["nested"])
     return CheckedDefinition(found["body"], _problems(found), nested, found["plan"])
@@ -86,7 +96,7 @@ async def check_body(
 
 async def run_tests(app: Checker, body: DefinitionBody) -> None:
     """Run the tests of a valid definition. Raises: FailedTests, TooCostly, Busy, Unavailable."""
-    found = await _perform(app, "tests", {"body": body})
+    found = await _perform(app, "tests", {"body": body, "fallbacks": dict(app.step_defaults)})
     if found["problems"]:
         raise FailedTests(found["failed"], found["count"], [FailedTest(**each) for each in found["problems"]])
 
@@ -127,7 +137,7 @@ def _problems(found: Json) -> list[Problem]:
 def _definition(order: Order, catalogue: Catalogue) -> Json:
     missing = order["unpublished"]
     unpublished = Unpublished({(id_, version) for id_, version in missing["refs"]}, missing["known"])
-    definition, problems = _checked(order["body"], catalogue, order["tags"], unpublished)
+    definition, problems = _checked(order["body"], catalogue, order["tags"], unpublished, order["fallbacks"])
     return {
         "body": None if definition is None else to_json(definition),
         "problems": [asdict(problem) for problem in problems],
@@ -137,15 +147,19 @@ def _definition(order: Order, catalogue: Catalogue) -> Json:
 
 
 def _checked(
-    body: DefinitionBody, catalogue: Catalogue, tags: Sequence[str] | None, unpublished: Unpublished
+    body: DefinitionBody,
+    catalogue: Catalogue,
+    tags: Sequence[str] | None,
+    unpublished: Unpublished,
+    fallbacks: Mapping[str, Json],
 ) -> tuple[Definition | None, list[Problem]]:
     if isinstance(body, str):
-        return check_definition(body, catalogue, tags, unpublished)
-    return validate(body, None, catalogue, tags, unpublished)
+        return check_definition(body, catalogue, tags, unpublished, fallbacks=fallbacks)
+    return validate(body, None, catalogue, tags, unpublished, fallbacks=fallbacks)
 
 
 def _tests(order: Order, catalogue: Catalogue) -> Json:
-    definition, _ = _checked(order["body"], catalogue, None, Unpublished())
+    definition, _ = _checked(order["body"], catalogue, None, Unpublished(), order["fallbacks"])
     assert definition is not None, "the definition is valid"
     failed, problems = failures_of(definition, catalogue)
     return {"failed": failed, "count": len(definition.tests), "problems": [asdict(each) for each in problems]}

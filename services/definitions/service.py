@@ -62,6 +62,7 @@ class _Release:
     db: asyncpg.Pool
     catalogue: Mapping[str, Handler]
     resource_limits: Mapping[str, float]
+    step_defaults: Mapping[str, Json]
     processes: None = None
 
 
@@ -265,7 +266,10 @@ async def prepare_tenant(app: App, tenant_id: str) -> None:
 
 
 async def publish_release(
-    database_url: str, catalogue: Mapping[str, Handler], resource_limits: Mapping[str, float]
+    database_url: str,
+    catalogue: Mapping[str, Handler],
+    resource_limits: Mapping[str, float],
+    step_defaults: Mapping[str, Json],
 ) -> list[StoredDefinition]:
     """Publish the shipped definitions for the default tenant and every tenant with keys or people.
 
@@ -274,7 +278,7 @@ async def publish_release(
     pool = await open_pool(database_url, min_size=1, max_size=1)
     try:
         tenants = dict.fromkeys((DEFAULT_TENANT, *await list_tenants(pool)))
-        release = _Release(pool, catalogue, resource_limits)
+        release = _Release(pool, catalogue, resource_limits, step_defaults)
         return [stored for tenant in tenants for stored in await publish_shipped(release, tenant)]
     finally:
         await pool.close()
