@@ -412,7 +412,8 @@ class Settings(BaseSettings):
     quotas: Annotated[Mapping[Quota, float], NoDecode, BeforeValidator(parse_quotas)] = Field(
         {},
         description="what each tenant may use unless `docrail quota set` has set another value for it: "
-        "`requests_per_second=50, body_bytes=4000000, documents_per_day=10000, open_runs=5000`; unset: no limits",
+        "`requests_per_second=50, body_bytes=4000000, documents_per_day=10000, open_runs=5000, highest_priority=3`; "
+        "unset: no limits, but tenants other than `default` have the highest priority 3",
     )
     sandboxed: bool = Field(
         default=False,

@@ -6298,7 +6298,7 @@ export interface components {
          * @description What is limited.
          * @enum {string}
          */
-        Quota: "requests_per_second" | "body_bytes" | "documents_per_day" | "open_runs" | "model_budget_per_day";
+        Quota: "requests_per_second" | "body_bytes" | "documents_per_day" | "open_runs" | "model_budget_per_day" | "highest_priority";
         /**
          * QuotaIn
          * @description A quota of a tenant, or of one of its keys.
@@ -6320,7 +6320,7 @@ export interface components {
             key_id?: string | null;
             /**
              * Value
-             * @description How much may be used; 0 for nothing.
+             * @description How much may be used; 0 for nothing. For `highest_priority` 1, the first, to 5.
              * @example 1000
              */
             value: number;
@@ -7308,7 +7308,8 @@ export interface components {
             key?: string | null;
             /**
              * Priority
-             * @description 1 goes first; by default that of the definition, else 3.
+             * @description 1 goes first; by default that of the definition, else 3. Nothing goes before the tenant's quota
+             *     `highest_priority`.
              */
             priority?: number | null;
         };
