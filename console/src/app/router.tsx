@@ -2,6 +2,7 @@
 import { createRouter } from '@tanstack/react-router'
 
 import { decideRoute, decisionsRoute } from '@/decide/route'
+import { definitionRoute, definitionsRoute } from '@/definitions/route'
 import { documentRoute } from '@/documents/route'
 import { exportsRoute } from '@/exports/route'
 import { failuresRoute } from '@/failures/route'
@@ -25,6 +26,8 @@ const routes = rootRoute.addChildren([
   runsRoute,
   runRoute,
   failuresRoute,
+  definitionsRoute,
+  definitionRoute,
 ])
 
 export const router = createRouter({
