@@ -29,7 +29,9 @@ PAGES = (
     "/runs",
     "/runs/{run_id}",
     "/failures",
+    "/definitions",
     "/definitions/new",
+    "/definitions/{definition_id}",
     "/definitions/{definition_id}/edit",
 )
 """The addresses of the console's pages, as in its router; others that a browser opens get its page of status 404."""
