@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
-from docrail.api.parameters import MOST, After, AppDep, Limit, OpenGroups
+from docrail.api.parameters import MOST, After, AppDep, Limit, OpenGroups, groups_of
 from docrail.dag.explain.graph import Graph
 from docrail.dag.language.version_refs import ALIAS_PATTERN, MAX_VERSION, STABLE, Target
 from docrail.dag.values.json_values import Json
@@ -26,16 +26,25 @@ from docrail.services.definitions.models import (
     DefinitionAliases,
     DefinitionPage,
     DefinitionPlan,
+    DefinitionValidation,
     Dependants,
     MovePage,
     Published,
     StoredDefinition,
+    TestedDefinition,
     Undone,
-    Validation,
     VersionNumber,
     VersionPage,
 )
-from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, NotFound, NothingToUndo, WrongState
+from docrail.services.errors import (
+    Damaged,
+    FailedTests,
+    InvalidDefinition,
+    NotFound,
+    NothingToUndo,
+    Outdated,
+    WrongState,
+)
 from docrail.services.model_config import WHOLE
 
 router = APIRouter(prefix="/v1/definitions", tags=["definitions"])
@@ -54,11 +63,18 @@ class DefinitionIn(BaseModel):
 Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the move")]
 
 
+BasedOn = Annotated[
+    Annotated[int, Field(strict=True, ge=0, le=MAX_VERSION), WHOLE] | None,
+    Field(description="newest version that its author has seen, 0 for none: refused if there is a newer one"),
+]
+
+
 class PublishIn(DefinitionIn):
     """A definition to publish. `promote` makes new runs use it; a definition's first version always is promoted."""
 
     promote: bool = Field(default=True, strict=True)
     reason: Reason = ""
+    based_on: BasedOn = None
 
 
 Percent = Annotated[
@@ -67,7 +83,7 @@ Percent = Annotated[
 ]
 
 
-@router.post("", status_code=201, responses=problems(InvalidDefinition, FailedTests))
+@router.post("", status_code=201, responses=problems(InvalidDefinition, FailedTests, Outdated))
 async def submit_definition(
     wanted: PublishIn,
     who: MayOperateRuns,  # publishing moves an alias
@@ -77,7 +93,13 @@ async def submit_definition(
 ) -> Published:
     """Publish a definition as its next version; by default new runs then use it."""
     published = await definitions.publish(
-        app, who, wanted.definition, promoted=wanted.promote, reason=wanted.reason, run_tests=run_tests
+        app,
+        who,
+        wanted.definition,
+        promoted=wanted.promote,
+        reason=wanted.reason,
+        run_tests=run_tests,
+        based_on=wanted.based_on,
     )
     response.headers["Location"] = f"/v1/definitions/{published.definition_id}?version={published.version}"
     return published
@@ -95,10 +117,25 @@ async def show_schema(_who: MayRead, app: AppDep) -> dict[str, Json]:
     return await definitions.schema(app)
 
 
-@router.post("/validate", responses=problems())
-async def validate_definition(wanted: DefinitionIn, who: MayRead, app: AppDep) -> Validation:
+@router.post("/validate", response_model=DefinitionValidation, responses=problems())
+async def validate_definition(
+    wanted: DefinitionIn,
+    who: MayRead,
+    app: AppDep,
+    *,
+    draw: Annotated[bool, Query(description="whether to draw it too, if it is valid")] = False,
+    open: OpenGroups = None,  # noqa: A002
+) -> Response:
     """Validate a definition and return all problems. Nothing is stored; an invalid one also returns 200."""
-    return await definitions.validate_definition(app, who, wanted.definition)
+    groups = groups_of(open) if draw else None
+    found = await definitions.validate_definition(app, who, wanted.definition, drawn_open=groups)
+    return await json_response(DefinitionValidation, found)
+
+
+@router.post("/test", responses=problems(InvalidDefinition))
+async def test_definition(wanted: DefinitionIn, who: MayOperateRuns, app: AppDep) -> TestedDefinition:
+    """Run the tests that a definition contains. Nothing is stored; 200 also if some fail."""
+    return await definitions.run_tests(app, who, wanted.definition)
 
 
 @router.post("/plan", response_model=DefinitionPlan, responses=problems(InvalidDefinition))
@@ -154,8 +191,7 @@ async def show_definition_graph(
     open: OpenGroups = None,  # noqa: A002
 ) -> Response:
     """Draw a version of a definition: at most 300 nodes, each a step or a group of steps."""
-    wanted = [group for group in (open or "").split(",") if group]
-    return await json_response(Graph, await definitions.draw(app, who, definition_id, version, wanted))
+    return await json_response(Graph, await definitions.draw(app, who, definition_id, version, groups_of(open)))
 
 
 @router.get("/{definition_id}/dependants", responses=problems(NotFound))

@@ -9,12 +9,14 @@ from typing import Annotated, ClassVar
 from pydantic import ConfigDict, Field
 
 from docrail.adapters.postgres.pool import StorageError
+from docrail.dag.explain.graph import Graph
 from docrail.dag.language.difference import Change, StepDiff
 from docrail.dag.language.routing import NAMES
 from docrail.dag.language.version_refs import MAX_VERSION, Aliases, Move, MoveKind
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.problems import ALL_REQUIRED, Problem
 from docrail.services.actions import Action
+from docrail.services.errors import FailedTest
 from docrail.services.model_config import WHOLE, Hidden
 
 DefinitionBody = str | dict[str, Json]
@@ -157,7 +159,7 @@ class Dependant:
 class Dependants:
     """The steps that run a definition, in versions that an alias names."""
 
-    dependants: list[Dependant]
+    dependants: Annotated[list[Dependant], Field(description="by definition, its newest version first")]
     complete: Annotated[bool, Field(description="false if there are more than are listed")]
 
 
@@ -167,6 +169,31 @@ class Validation:
 
     valid: bool
     problems: list[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionValidation(Validation):
+    """Whether a definition is valid, all problems found, its id and its drawing."""
+
+    id: Annotated[str | None, Field(description="null if there are errors")]
+    graph: Annotated[Graph | None, Field(description="its drawing; null if it was not wanted or there are errors")]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """The result of one of a definition's tests."""
+
+    name: str
+    passed: bool
+    problems: Annotated[tuple[FailedTest, ...], Field(description="what it expected and found; empty if it passed")]
+
+
+@dataclass(frozen=True, slots=True)
+class TestedDefinition:
+    """The results of a definition's tests, in their order."""
+
+    __test__ = False  # pytest would collect the class by its name
+    tests: list[TrialResult]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ LOAD_BY_DIGEST = f"SELECT {_COLUMNS} FROM definitions WHERE tenant_id = $1 AND d
 INSERT_VERSION = f"""
 INSERT INTO definitions (tenant_id, definition_id, version, digest, body, source, published_by, reason)
 VALUES ($1, $2,
-        (SELECT coalesce(max(version), 0) + 1 FROM definitions WHERE tenant_id = $1 AND definition_id = $2),
+        coalesce($8::int, (SELECT max(version) FROM definitions WHERE tenant_id = $1 AND definition_id = $2), 0) + 1,
         $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
@@ -96,21 +96,49 @@ class PublishConflict(StorageError):  # noqa: N818  # a statement about the defi
         self.definition_id = definition_id
 
 
+class NewerVersion(StorageError):  # noqa: N818  # a statement about the definition
+    """Someone has published a newer version than the author has seen."""
+
+    def __init__(self, definition_id: str, based_on: int, newest: int) -> None:
+        super().__init__(f"the newest version of the definition {definition_id!r} is {newest}, not {based_on}")
+        self.definition_id = definition_id
+        self.based_on = based_on
+        self.newest = newest
+
+
 async def publish(
-    db: Database, tenant_id: str, body: dict[str, Json], digest: str, source: str, *, by: str, reason: str
+    db: Database,
+    tenant_id: str,
+    body: dict[str, Json],
+    digest: str,
+    source: str,
+    *,
+    by: str,
+    reason: str,
+    based_on: int | None = None,
 ) -> StoredDefinition:
     """Store the definition `body` as its next version; a digest that was published before keeps its version.
 
-    Raises: PublishConflict, DamagedDefinition (also if `digest` does not match `body`).
+    With `based_on`, that must be the newest version (0: there is none), or the newest one has this very content.
+    Raises: NewerVersion, PublishConflict, DamagedDefinition (also if `digest` does not match `body`).
     """
     definition_id = body["id"]
     for _ in range(PUBLISH_ATTEMPTS):
+        if based_on is not None:
+            await _check_newest(db, tenant_id, definition_id, digest, based_on)
         row = await db.fetchrow(LOAD_BY_DIGEST, tenant_id, definition_id, digest) or await db.fetchrow(
-            INSERT_VERSION, tenant_id, definition_id, digest, body, source, by, reason
+            INSERT_VERSION, tenant_id, definition_id, digest, body, source, by, reason, based_on
         )
         if row:
             return StoredDefinition(**row)
     raise PublishConflict(definition_id)
+
+
+async def _check_newest(db: Database, tenant_id: str, definition_id: str, digest: str, based_on: int) -> None:
+    found = await list_versions(db, tenant_id, definition_id, limit=1)
+    newest = found[0].version if found else 0
+    if newest != based_on and not (found and found[0].digest == digest):
+        raise NewerVersion(definition_id, based_on, newest)
 
 
 async def load_definition(

@@ -30,18 +30,19 @@ from docrail.services.app import App, Registry
 from docrail.services.definitions import repository
 from docrail.services.definitions.aliases import promote
 from docrail.services.definitions.checks import CheckedDefinition, check_body
-from docrail.services.definitions.checks import run_tests as require_passed
+from docrail.services.definitions.checks import run_tests as run_checked_tests
 from docrail.services.definitions.models import (
     Comparison,
     DamagedDefinition,
     DefinitionBody,
     DefinitionPlan,
     DefinitionRef,
+    DefinitionValidation,
     Published,
     StoredDefinition,
-    Validation,
+    TestedDefinition,
 )
-from docrail.services.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
+from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, InvalidInput, NotFound, Outdated
 
 SHIPPED = Path(__file__).resolve().parents[2] / "definitions"
 """Folder of the definitions shipped with Docrail, next to the packages."""
@@ -63,24 +64,36 @@ class _Release:
 
 
 async def find_problems(
-    app: Registry, principal: Principal, body: DefinitionBody, *, is_planned: bool = False
+    app: Registry,
+    principal: Principal,
+    body: DefinitionBody,
+    *,
+    is_planned: bool = False,
+    drawn_open: Sequence[str] | None = None,
 ) -> CheckedDefinition:
     """Return the definition in its normal form, None if there is an error, and all problems found.
 
     Raises: TooCostly, Busy, Unavailable.
     """
-    checked = await check_body(app, body, ALL_PUBLISHED, is_planned=is_planned)
+    checked = await check_body(app, body, ALL_PUBLISHED, is_planned=is_planned, drawn_open=drawn_open)
     unpublished = checked.nested and await repository.load_unpublished(app.db, principal.tenant_id, set(checked.nested))
     if not unpublished:
         return checked
     missing = Unpublished(unpublished, await load_known_ids(app, principal))
-    return await check_body(app, body, missing, is_planned=is_planned)
+    return await check_body(app, body, missing, is_planned=is_planned, drawn_open=drawn_open)
 
 
-async def validate_definition(app: Registry, principal: Principal, body: DefinitionBody) -> Validation:
-    """Return whether the definition is valid, and all problems found. Nothing is stored. Raises: as `find_problems`."""
-    checked = await find_problems(app, principal, body)
-    return Validation(checked.body is not None, checked.problems)
+async def validate_definition(
+    app: Registry, principal: Principal, body: DefinitionBody, *, drawn_open: Sequence[str] | None = None
+) -> DefinitionValidation:
+    """Return whether the definition is valid, and all problems found. Nothing is stored.
+
+    `drawn_open`: the groups of steps that are open in its drawing; None: it is not drawn. Raises: as `find_problems`.
+    """
+    checked = await find_problems(app, principal, body, drawn_open=drawn_open)
+    graph = None if checked.graph is None else Graph(**checked.graph)
+    id_ = None if checked.body is None else checked.body["id"]
+    return DefinitionValidation(checked.body is not None, checked.problems, id_, graph)
 
 
 async def plan_definition(app: Registry, principal: Principal, body: DefinitionBody) -> DefinitionPlan:
@@ -122,25 +135,47 @@ async def publish(
     promoted: bool = True,
     reason: str = "",
     run_tests: bool = False,
+    based_on: int | None = None,
 ) -> Published:
     """Store a valid definition as its next version; content that was published before keeps its version.
 
     `promoted` points `stable` to it, so that new runs use it; a definition's first version always is promoted.
-    `run_tests` publishes only if its own tests pass. Raises: InvalidDefinition, FailedTests, Damaged.
+    `run_tests` publishes only if its own tests pass. `based_on` is the newest version that the author has seen, 0 for
+    none. Raises: InvalidDefinition, FailedTests, Outdated (there is a newer version than `based_on`), Damaged.
     """
     normal, warnings = await check(app, principal, body)
     if run_tests:
-        await require_passed(app, body)
+        await _require_passed(app, body)
     source = body if isinstance(body, str) else await asyncio.to_thread(json.dumps, body, indent=2)
-    with _intact():
+    with _intact(), _newest():
         stored = await repository.publish(
-            app.db, principal.tenant_id, normal, digest(normal), source, by=principal.name, reason=reason
+            app.db,
+            principal.tenant_id,
+            normal,
+            digest(normal),
+            source,
+            by=principal.name,
+            reason=reason,
+            based_on=based_on,
         )
     aliases = await promote(
         app, principal, stored.definition_id, stored.version, only_first=not promoted, reason=reason
     )
     identity = (stored.tenant_id, stored.definition_id, stored.version, stored.digest, stored.created_at)
     return Published(*identity, stored.published_by, stored.reason, aliases, warnings, stored)
+
+
+async def run_tests(app: Registry, principal: Principal, body: DefinitionBody) -> TestedDefinition:
+    """Run the definition's own tests. Nothing is stored. Raises: InvalidDefinition, as `find_problems`."""
+    await check(app, principal, body)
+    return TestedDefinition(await run_checked_tests(app, body))
+
+
+async def _require_passed(app: Registry, body: DefinitionBody) -> None:
+    results = await run_checked_tests(app, body)
+    failed = [result for result in results if not result.passed]
+    if failed:
+        raise FailedTests(len(failed), len(results), [problem for result in failed for problem in result.problems])
 
 
 async def load(app: App, principal: Principal, ref: str, version: int | None = None) -> StoredDefinition:
@@ -333,6 +368,16 @@ def _intact() -> Iterator[None]:
     except DamagedDefinition as error:
         log.error("%s", error)  # noqa: TRY400 - the traceback adds nothing
         raise Damaged(str(error)) from error
+
+
+@contextmanager
+def _newest() -> Iterator[None]:
+    """Translate a newer version than the author has seen into a refusal. Raises: Outdated."""
+    try:
+        yield
+    except repository.NewerVersion as error:
+        what = f"the definition {error.definition_id!r}"
+        raise Outdated(what, error.based_on, error.newest, counted="version") from error
 
 
 def _normal(stored: StoredDefinition) -> dict[str, Json]:

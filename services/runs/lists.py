@@ -126,8 +126,8 @@ class DefinitionRuns:
 class RunCounts:
     """Numbers of runs, by definition, in the order asked for."""
 
-    counts: list[DefinitionRuns]
-    failed_since: dt.datetime
+    counts: Annotated[list[DefinitionRuns], Field(description="one for each definition")]
+    failed_since: Annotated[dt.datetime, Field(description="the moment from which failures count")]
 
 
 async def list_runs(

@@ -1596,6 +1596,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/definitions/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Definition
+         * @description Run the tests that a definition contains. Nothing is stored; 200 also if some fail.
+         */
+        post: operations["test_definition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/definitions/plan": {
         parameters: {
             query?: never;
@@ -3381,6 +3401,29 @@ export interface components {
             failed: number;
         };
         /**
+         * DefinitionValidation
+         * @description Whether a definition is valid, all problems found, its id and its drawing.
+         */
+        DefinitionValidation: {
+            /**
+             * Valid
+             * @description Whether there are no errors.
+             */
+            valid: boolean;
+            /**
+             * Problems
+             * @description What is wrong, in order.
+             */
+            problems: components["schemas"]["Problem"][];
+            /**
+             * Id
+             * @description null if there are errors
+             */
+            id: string | null;
+            /** @description its drawing; null if it was not wanted or there are errors */
+            graph: components["schemas"]["Graph"] | null;
+        };
+        /**
          * DeleteRows
          * @description Delete rows.
          */
@@ -3438,7 +3481,10 @@ export interface components {
          * @description The steps that run a definition, in versions that an alias names.
          */
         Dependants: {
-            /** Dependants */
+            /**
+             * Dependants
+             * @description by definition, its newest version first
+             */
             dependants: components["schemas"]["Dependant"][];
             /**
              * Complete
@@ -4071,6 +4117,28 @@ export interface components {
             key: string;
             /** @description Why it failed; null if it did not. */
             error: components["schemas"]["StepError"] | null;
+        };
+        /**
+         * FailedTest
+         * @description One mismatch in a definition's test; `path` is the place of the expectation in the definition.
+         */
+        FailedTest: {
+            /** Test */
+            test: string;
+            /**
+             * Path
+             * @description Where it is, as a dotted path.
+             */
+            path: string;
+            /**
+             * Message
+             * @description The message for people.
+             */
+            message: string;
+            /** Expected */
+            expected: unknown;
+            /** Found */
+            found: unknown;
         };
         /**
          * Fate
@@ -6391,6 +6459,11 @@ export interface components {
              * @default
              */
             reason?: string;
+            /**
+             * Based On
+             * @description newest version that its author has seen, 0 for none: refused if there is a newer one
+             */
+            based_on?: number | null;
         };
         /**
          * Published
@@ -7271,11 +7344,15 @@ export interface components {
          * @description Numbers of runs, by definition, in the order asked for.
          */
         RunCounts: {
-            /** Counts */
+            /**
+             * Counts
+             * @description one for each definition
+             */
             counts: components["schemas"]["DefinitionRuns"][];
             /**
              * Failed Since
              * Format: date-time
+             * @description the moment from which failures count
              */
             failed_since: string;
         };
@@ -8907,6 +8984,14 @@ export interface components {
             reads?: components["schemas"]["ReadPart"][];
         };
         /**
+         * TestedDefinition
+         * @description The results of a definition's tests, in their order.
+         */
+        TestedDefinition: {
+            /** Tests */
+            tests: components["schemas"]["TrialResult"][];
+        };
+        /**
          * TokenIn
          * @description The caller's claim.
          * @example {
@@ -8919,6 +9004,24 @@ export interface components {
              * @description of the caller's claim
              */
             token: number;
+        };
+        /**
+         * TrialResult
+         * @description The result of one of a definition's tests.
+         */
+        TrialResult: {
+            /**
+             * Name
+             * @description Its name.
+             */
+            name: string;
+            /** Passed */
+            passed: boolean;
+            /**
+             * Problems
+             * @description what it expected and found; empty if it passed
+             */
+            problems: components["schemas"]["FailedTest"][];
         };
         /**
          * TriggerIn
@@ -10794,6 +10897,8 @@ export interface operations {
                 band?: number | null;
                 /** @description items due until then */
                 due?: string | null;
+                /** @description items of this run and of runs in it */
+                run_id?: string | null;
                 /** @description the most urgent first, or those with the largest value of one part of the priority */
                 sort?: components["schemas"]["Sort"];
                 /** @description most items on the page */
@@ -11683,6 +11788,35 @@ export interface operations {
     };
     validate_definition: {
         parameters: {
+            query?: {
+                /** @description whether to draw it too, if it is valid */
+                draw?: boolean;
+                /** @description the groups of steps to open, separated by commas; the last ones are opened first */
+                open?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DefinitionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionValidation"];
+                };
+            };
+        };
+    };
+    test_definition: {
+        parameters: {
             query?: never;
             header?: never;
             path?: never;
@@ -11700,7 +11834,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Validation"];
+                    "application/json": components["schemas"]["TestedDefinition"];
                 };
             };
         };

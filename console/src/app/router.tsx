@@ -2,6 +2,7 @@
 import { createRouter } from '@tanstack/react-router'
 
 import { decideRoute, decisionsRoute } from '@/decide/route'
+import { editDefinitionRoute, newDefinitionRoute } from '@/definitions/editor/route'
 import { definitionRoute, definitionsRoute } from '@/definitions/route'
 import { documentRoute } from '@/documents/route'
 import { exportsRoute } from '@/exports/route'
@@ -28,6 +29,8 @@ const routes = rootRoute.addChildren([
   failuresRoute,
   definitionsRoute,
   definitionRoute,
+  newDefinitionRoute,
+  editDefinitionRoute,
 ])
 
 export const router = createRouter({

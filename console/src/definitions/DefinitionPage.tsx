@@ -138,7 +138,7 @@ function Header({ definitionId, page, title, onMove, onStart }: HeaderProps) {
             <Button
               variant="default"
               leftSection={<IconPencil size={14} aria-hidden />}
-              renderRoot={(props) => <Link {...props} to={EDIT} params={{ definitionId }} />}
+              renderRoot={(props) => <Link {...props} to="/definitions/$definitionId/edit" params={{ definitionId }} />}
             >
               {t('definitions.do.edit')}
             </Button>
@@ -153,8 +153,6 @@ function Header({ definitionId, page, title, onMove, onStart }: HeaderProps) {
     </header>
   )
 }
-
-const EDIT = '/definitions/$definitionId/edit' as '/definitions/$definitionId'
 
 type PartsProps = {
   stored: Stored

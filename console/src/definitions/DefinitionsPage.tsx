@@ -44,7 +44,10 @@ export function DefinitionsPage() {
       description={t('definitions.description')}
       actions={
         mayPublish && (
-          <Button component="a" href="/definitions/new" leftSection={<IconPlus size={14} aria-hidden />}>
+          <Button
+            leftSection={<IconPlus size={14} aria-hidden />}
+            renderRoot={(props) => <Link {...props} to="/definitions/new" />}
+          >
             {t('definitions.new')}
           </Button>
         )

@@ -1,5 +1,5 @@
 /** What a definition says of one step, as it is stored: every default is written out. */
-import { ActionIcon, Group, Paper, Text, Title } from '@mantine/core'
+import { ActionIcon, Group, Paper, ScrollArea, Text, Title } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 
@@ -33,9 +33,9 @@ export function StepCard({ step, onClose }: { step: Record<string, unknown>; onC
           <IconX size={16} aria-hidden />
         </ActionIcon>
       </Group>
-      <pre className={classes.source} tabIndex={0}>
-        {JSON.stringify(rest, null, 2)}
-      </pre>
+      <ScrollArea className={classes.config} viewportProps={{ tabIndex: 0, 'aria-label': t('definitions.config') }}>
+        <pre className={classes.source}>{JSON.stringify(rest, null, 2)}</pre>
+      </ScrollArea>
     </Paper>
   )
 }
