@@ -184,7 +184,7 @@ class TrialResult:
     """The result of one of a definition's tests."""
 
     name: str
-    passed: bool
+    passed: Annotated[bool, Field(description="whether everything is as expected")]
     problems: Annotated[tuple[FailedTest, ...], Field(description="what it expected and found; empty if it passed")]
 
 
@@ -193,7 +193,7 @@ class TestedDefinition:
     """The results of a definition's tests, in their order."""
 
     __test__ = False  # pytest would collect the class by its name
-    tests: list[TrialResult]
+    tests: Annotated[list[TrialResult], Field(description="one for each test")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4123,7 +4123,10 @@ export interface components {
          * @description One mismatch in a definition's test; `path` is the place of the expectation in the definition.
          */
         FailedTest: {
-            /** Test */
+            /**
+             * Test
+             * @description The test's name.
+             */
             test: string;
             /**
              * Path
@@ -4135,9 +4138,15 @@ export interface components {
              * @description The message for people.
              */
             message: string;
-            /** Expected */
+            /**
+             * Expected
+             * @description What the test expects.
+             */
             expected: unknown;
-            /** Found */
+            /**
+             * Found
+             * @description What was found instead.
+             */
             found: unknown;
         };
         /**
@@ -8988,7 +8997,10 @@ export interface components {
          * @description The results of a definition's tests, in their order.
          */
         TestedDefinition: {
-            /** Tests */
+            /**
+             * Tests
+             * @description one for each test
+             */
             tests: components["schemas"]["TrialResult"][];
         };
         /**
@@ -9015,7 +9027,10 @@ export interface components {
              * @description Its name.
              */
             name: string;
-            /** Passed */
+            /**
+             * Passed
+             * @description whether everything is as expected
+             */
             passed: boolean;
             /**
              * Problems
