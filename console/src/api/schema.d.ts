@@ -77,7 +77,7 @@ export interface paths {
         };
         /**
          * Show Neighbours
-         * @description Show the documents before and after one in a list, and its place there; those that others work on do not count.
+         * @description Show the documents before and after one in a list, without those that others work on, and its place there.
          */
         get: operations["show_neighbours"];
         put?: never;
