@@ -373,18 +373,18 @@ async def cut_off(page: Page) -> list[str]:
 
 
 async def test_the_server_speaks_german_in_a_german_console(browser: Browser, site: Site, pictures: Path) -> None:
-    number = unique("D")
+    number, rule = unique("D"), "Netto, Steuer und Gesamt widersprechen sich"
     wrong = reading(vendor_name=said("Müller KG"), invoice_number=said(number), net=said(Decimal("1.00")))
     document_id = await waiting_of(site, wrong)
     watch = Watch(site.url)
     async with visit(browser, watch, locale="de-DE") as visitor:
         page = await visitor.tab(f"/?text={number}")
-        await expect(row(page, "Müller KG")).to_contain_text("Netto, Steuer und Gesamt widersprechen sich")
+        await expect(row(page, "Müller KG")).to_contain_text(rule)
         await screenshot(page, "inbox-german", pictures)
         review_id = review_id_of(DEFAULT_TENANT, document_id)
         await page.goto(f"{site.url}/review/{review_id}")
         await shown(page)
-        await expect(page.get_by_role("list", name="Probleme")).to_contain_text("Netto, Steuer und Gesamt widersprechen sich")
+        await expect(page.get_by_role("list", name="Probleme")).to_contain_text(rule)
         decided = "UPDATE reviews SET status = 'rejected', decided_by = 'eve', decided_at = now() WHERE review_id = $1"
         await site.service.app.db.execute(decided, review_id)
         await page.keyboard.press("Control+Enter")
