@@ -292,6 +292,7 @@ async def test_a_second_person_is_known_to_be_needed_before_the_first_approves(
         await shown(hers)
         await expect(hers.get_by_role("status").filter(has_text="waits for a second person")).to_be_visible()
         await expect(hers.get_by_role("button", name="Approve and next")).to_be_disabled()
+        await expect(hers.get_by_role("note")).not_to_contain_text("Yours")
         await screenshot(hers, "review-second-waits", pictures)
         his = await bob.tab(path_of(item, number))
         await shown(his)
