@@ -120,8 +120,8 @@ class DefinitionValidation(Validation):
 class TrialResult:
     """The result of one of a definition's tests."""
 
-    name: str
-    passed: bool
+    name: Annotated[str, Field(description="may be empty")]
+    passed: Annotated[bool, Field(description="whether all that it expects was found")]
     problems: Annotated[tuple[FailedTest, ...], Field(description="what it expected and found; empty if it passed")]
 
 
@@ -130,7 +130,7 @@ class TestedDefinition:
     """The results of a definition's tests, in their order."""
 
     __test__ = False  # pytest would collect the class by its name
-    tests: list[TrialResult]
+    tests: Annotated[list[TrialResult], Field(description="empty if it has none")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4041,21 +4041,30 @@ export interface components {
          * @description One mismatch in a definition's test; `path` is the place of the expectation in the definition.
          */
         FailedTest: {
-            /** Test */
+            /**
+             * Test
+             * @description name of the test; may be empty
+             */
             test: string;
             /**
              * Path
-             * @description Where it is, as a dotted path.
+             * @description place of the expectation in the definition
              */
             path: string;
             /**
              * Message
-             * @description The message for people.
+             * @description what was expected and found, in words
              */
             message: string;
-            /** Expected */
+            /**
+             * Expected
+             * @description expected value; null if the message says it all
+             */
             expected: unknown;
-            /** Found */
+            /**
+             * Found
+             * @description found value; null if the message says it all
+             */
             found: unknown;
         };
         /**
@@ -8801,7 +8810,10 @@ export interface components {
          * @description The results of a definition's tests, in their order.
          */
         TestedDefinition: {
-            /** Tests */
+            /**
+             * Tests
+             * @description empty if it has none
+             */
             tests: components["schemas"]["TrialResult"][];
         };
         /**
@@ -8825,10 +8837,13 @@ export interface components {
         TrialResult: {
             /**
              * Name
-             * @description Its name.
+             * @description may be empty
              */
             name: string;
-            /** Passed */
+            /**
+             * Passed
+             * @description whether all that it expects was found
+             */
             passed: boolean;
             /**
              * Problems
