@@ -18,7 +18,7 @@ from docrail.api.parameters import MOST, After, AppDep, Limit, OpenGroups, group
 from docrail.dag.explain.graph import Graph
 from docrail.dag.language.version_refs import ALIAS_PATTERN, MAX_VERSION, STABLE, Target
 from docrail.dag.values.json_values import Json
-from docrail.services.definitions import aliases, handlers
+from docrail.services.definitions import aliases, handlers, lists
 from docrail.services.definitions import service as definitions
 from docrail.services.definitions.handlers import HandlerInfo, HandlerList
 from docrail.services.definitions.models import (
@@ -27,6 +27,7 @@ from docrail.services.definitions.models import (
     DefinitionPage,
     DefinitionPlan,
     DefinitionValidation,
+    Dependants,
     MovePage,
     Published,
     StoredDefinition,
@@ -107,7 +108,7 @@ async def submit_definition(
 @router.get("", responses=problems())
 async def list_definitions(who: MayRead, app: AppDep, limit: Limit = 100, after: After = None) -> DefinitionPage:
     """List the newest version of each definition."""
-    return await definitions.list_definitions(app, who, limit=limit, after=after)
+    return await lists.list_definitions(app, who, limit=limit, after=after)
 
 
 @router.get("/schema", responses=problems())
@@ -163,7 +164,7 @@ async def list_versions(
     after: Annotated[int | None, Query(ge=1, le=MAX_VERSION, description="the `after` of the page before")] = None,
 ) -> VersionPage:
     """List the versions of a definition, newest first."""
-    return await definitions.list_versions(app, who, definition_id, limit=limit, after=after)
+    return await lists.list_versions(app, who, definition_id, limit=limit, after=after)
 
 
 @router.get("/{definition_id}/diff", responses=problems(NotFound, Damaged))
@@ -191,6 +192,12 @@ async def show_definition_graph(
 ) -> Response:
     """Draw a version of a definition: at most 300 nodes, each a step or a group of steps."""
     return await json_response(Graph, await definitions.draw(app, who, definition_id, version, groups_of(open)))
+
+
+@router.get("/{definition_id}/dependants", responses=problems(NotFound))
+async def list_dependants(definition_id: str, who: MayRead, app: AppDep) -> Dependants:
+    """List the steps of other definitions that run this one, in the versions that an alias names."""
+    return await lists.list_dependants(app, who, definition_id)
 
 
 aliases_router = APIRouter(prefix="/v1/definitions/{definition_id}", tags=["definitions"])

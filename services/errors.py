@@ -10,9 +10,6 @@ import datetime as dt
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
 
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import Json, shortened
@@ -168,11 +165,11 @@ class InvalidDefinition(OperationError):
 class FailedTest:
     """One mismatch in a definition's test; `path` is the place of the expectation in the definition."""
 
-    test: Annotated[str, Field(description="name of the test; may be empty")]
-    path: Annotated[str, Field(description="place of the expectation in the definition")]
-    message: Annotated[str, Field(description="what was expected and found, in words")]
-    expected: Annotated[Json, Field(description="expected value; null if the message says it all")]
-    found: Annotated[Json, Field(description="found value; null if the message says it all")]
+    test: str
+    path: str
+    message: str
+    expected: Json
+    found: Json
 
 
 class FailedTests(OperationError):

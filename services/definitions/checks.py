@@ -51,6 +51,10 @@ class Checker(Protocol):
         """Return the rate limit of each resource tag, in uses per second."""
 
     @property
+    def step_defaults(self) -> Mapping[str, Json]:
+        """Return the installation's defaults of steps."""
+
+    @property
     def processes(self) -> LimitedProcesses | None:
         """Return the processes; None: everything runs in threads, as in commands, which have one caller."""
 
@@ -92,7 +96,8 @@ async def check_body(
     missing = {"refs": list(unpublished.refs), "known": list(unpublished.known)}
     opened = None if drawn_open is None else list(drawn_open)
     wanted = {"is_planned": is_planned, "drawn_open": opened}
-    order = {"body": body, "tags": list(app.resource_limits), "unpublished": missing, **wanted}
+    fallbacks = dict(app.step_defaults)
+    order = {"body": body, "tags": list(app.resource_limits), "fallbacks": fallbacks, "unpublished": missing, **wanted}
     found = await _perform(app, "definition", order)
     nested = frozenset((id_, version) for id_, version in found["nested"])
     return CheckedDefinition(found["body"], _problems(found), nested, found["plan"], found["graph"])
@@ -100,7 +105,7 @@ async def check_body(
 
 async def run_tests(app: Checker, body: DefinitionBody) -> list[TrialResult]:
     """Run the tests of a valid definition. Raises: TooCostly, Busy, Unavailable."""
-    found = await _perform(app, "tests", {"body": body})
+    found = await _perform(app, "tests", {"body": body, "fallbacks": dict(app.step_defaults)})
     return [TrialResult(**each | {"problems": _mismatches(each)}) for each in found["tests"]]
 
 
@@ -144,7 +149,7 @@ def _problems(found: Json) -> list[Problem]:
 def _definition(order: Order, catalogue: Catalogue) -> Json:
     missing = order["unpublished"]
     unpublished = Unpublished({(id_, version) for id_, version in missing["refs"]}, missing["known"])
-    definition, problems = _checked(order["body"], catalogue, order["tags"], unpublished)
+    definition, problems = _checked(order["body"], catalogue, order["tags"], unpublished, order["fallbacks"])
     return {
         "body": None if definition is None else to_json(definition),
         "problems": [asdict(problem) for problem in problems],
@@ -155,15 +160,19 @@ def _definition(order: Order, catalogue: Catalogue) -> Json:
 
 
 def _checked(
-    body: DefinitionBody, catalogue: Catalogue, tags: Sequence[str] | None, unpublished: Unpublished
+    body: DefinitionBody,
+    catalogue: Catalogue,
+    tags: Sequence[str] | None,
+    unpublished: Unpublished,
+    fallbacks: Mapping[str, Json],
 ) -> tuple[Definition | None, list[Problem]]:
     if isinstance(body, str):
-        return check_definition(body, catalogue, tags, unpublished)
-    return validate(body, None, catalogue, tags, unpublished)
+        return check_definition(body, catalogue, tags, unpublished, fallbacks=fallbacks)
+    return validate(body, None, catalogue, tags, unpublished, fallbacks=fallbacks)
 
 
 def _tests(order: Order, catalogue: Catalogue) -> Json:
-    definition, _ = _checked(order["body"], catalogue, None, Unpublished())
+    definition, _ = _checked(order["body"], catalogue, None, Unpublished(), order["fallbacks"])
     assert definition is not None, "the definition is valid"
     return {"tests": [asdict(each) for each in results_of(definition, catalogue)]}
 

@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
@@ -21,29 +21,26 @@ from docrail.dag.language.version_refs import STABLE, Aliases, Ref, parse_ref, v
 from docrail.dag.validation.definition_schema import definition_schema
 from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished
 from docrail.dag.values.json_values import Json, digest
-from docrail.dag.values.problems import Problem, is_id
+from docrail.dag.values.problems import Problem
 from docrail.dag.values.suggestions import closest
 from docrail.handlers import Handler
 from docrail.services.access.models import DEFAULT_TENANT, Principal, system_principal
 from docrail.services.access.service import list_tenants
 from docrail.services.app import App, Registry
 from docrail.services.definitions import repository
-from docrail.services.definitions.aliases import load_aliases, promote
+from docrail.services.definitions.aliases import promote
 from docrail.services.definitions.checks import CheckedDefinition, check_body
 from docrail.services.definitions.checks import run_tests as run_checked_tests
 from docrail.services.definitions.models import (
     Comparison,
     DamagedDefinition,
     DefinitionBody,
-    DefinitionPage,
     DefinitionPlan,
     DefinitionRef,
     DefinitionValidation,
-    ListedDefinition,
     Published,
     StoredDefinition,
     TestedDefinition,
-    VersionPage,
 )
 from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, InvalidInput, NotFound, Outdated
 
@@ -63,6 +60,7 @@ class _Release:
     db: asyncpg.Pool
     catalogue: Mapping[str, Handler]
     resource_limits: Mapping[str, float]
+    step_defaults: Mapping[str, Json]
     processes: None = None
 
 
@@ -152,13 +150,20 @@ async def publish(
     source = body if isinstance(body, str) else await asyncio.to_thread(json.dumps, body, indent=2)
     with _intact(), _newest():
         stored = await repository.publish(
-            app.db, principal.tenant_id, normal, digest(normal), source, based_on=based_on
+            app.db,
+            principal.tenant_id,
+            normal,
+            digest(normal),
+            source,
+            by=principal.name,
+            reason=reason,
+            based_on=based_on,
         )
     aliases = await promote(
         app, principal, stored.definition_id, stored.version, only_first=not promoted, reason=reason
     )
     identity = (stored.tenant_id, stored.definition_id, stored.version, stored.digest, stored.created_at)
-    return Published(*identity, aliases, warnings, stored)
+    return Published(*identity, stored.published_by, stored.reason, aliases, warnings, stored)
 
 
 async def run_tests(app: Registry, principal: Principal, body: DefinitionBody) -> TestedDefinition:
@@ -218,7 +223,7 @@ async def compare(app: App, principal: Principal, definition_id: str, old: str, 
     """
     before = await load(app, principal, f"{definition_id}@{old}")
     if new is None:
-        [newest] = (await list_versions(app, principal, definition_id, limit=1)).versions
+        [newest] = await repository.list_versions(app.db, principal.tenant_id, definition_id, limit=1)
         new = str(newest.version)
     after = await load(app, principal, f"{definition_id}@{new}")
     found = diff(_normal(before), _normal(after))
@@ -232,28 +237,6 @@ async def compare(app: App, principal: Principal, definition_id: str, old: str, 
         reordered=found.reordered,
         fields=found.fields,
     )
-
-
-async def list_definitions(
-    app: App, principal: Principal, *, limit: int = 100, after: str | None = None
-) -> DefinitionPage:
-    """Return a page of the tenant's definitions, by id. Raises: InvalidInput."""
-    if after is not None and not is_id(after):
-        raise InvalidInput([InputProblem("after", "is not a definition's id")])
-    found = await repository.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
-    shown = found[:limit]
-    aliases = await repository.load_aliases(app.db, principal.tenant_id, [line.definition_id for line in shown])
-    listed = [ListedDefinition(**asdict(line), aliases=aliases[line.definition_id]) for line in shown]
-    return DefinitionPage(listed, shown[-1].definition_id if len(found) > limit else None)
-
-
-async def list_versions(
-    app: App, principal: Principal, definition_id: str, *, limit: int = 100, after: int | None = None
-) -> VersionPage:
-    """Return a page of a definition's versions, newest first. Raises: NotFound."""
-    aliases = await load_aliases(app, principal, definition_id)
-    found = await repository.list_versions(app.db, principal.tenant_id, definition_id, limit=limit + 1, before=after)
-    return VersionPage(found[:limit], aliases, found[limit - 1].version if len(found) > limit else None)
 
 
 async def schema(app: App) -> dict[str, Json]:
@@ -295,7 +278,10 @@ async def prepare_tenant(app: App, tenant_id: str) -> None:
 
 
 async def publish_release(
-    database_url: str, catalogue: Mapping[str, Handler], resource_limits: Mapping[str, float]
+    database_url: str,
+    catalogue: Mapping[str, Handler],
+    resource_limits: Mapping[str, float],
+    step_defaults: Mapping[str, Json],
 ) -> list[StoredDefinition]:
     """Publish the shipped definitions for the default tenant and every tenant with keys or people.
 
@@ -304,7 +290,7 @@ async def publish_release(
     pool = await open_pool(database_url, min_size=1, max_size=1)
     try:
         tenants = dict.fromkeys((DEFAULT_TENANT, *await list_tenants(pool)))
-        release = _Release(pool, catalogue, resource_limits)
+        release = _Release(pool, catalogue, resource_limits, step_defaults)
         return [stored for tenant in tenants for stored in await publish_shipped(release, tenant)]
     finally:
         await pool.close()

@@ -30,7 +30,7 @@ async def publish_text(
     based_on: int | None = None,
 ) -> StoredDefinition:
     body = {"id": definition_id, "title": text}
-    return await publish(db, tenant_id, body, digest(body), f"title: {text}", based_on=based_on)
+    return await publish(db, tenant_id, body, digest(body), f"title: {text}", by="ann", reason="", based_on=based_on)
 
 
 async def test_versions_count_from_one_and_the_newest_is_loaded(db: PoolConnectionProxy) -> None:
@@ -61,7 +61,7 @@ async def test_the_same_content_keeps_its_version(db: PoolConnectionProxy) -> No
 
 async def test_a_body_comes_back_with_the_digest_it_was_published_under(db: PoolConnectionProxy) -> None:
     body = {"id": "exact", "z": 1e22, "a": -0.0, "nul": "\x00", "n": [0.1, 10**20, None], "order": {"b": 1, "a": 2}}
-    await publish(db, TENANT, body, digest(body), "")
+    await publish(db, TENANT, body, digest(body), "", by="ann", reason="")
     loaded = await load_definition(db, TENANT, "exact")
     assert loaded
     assert digest(loaded.body) == loaded.digest == digest(body)
@@ -120,7 +120,7 @@ async def test_a_body_that_was_changed_is_not_given_out(db: PoolConnectionProxy)
 
 async def test_a_digest_of_something_else_is_not_believed(db: PoolConnectionProxy) -> None:
     with pytest.raises(DamagedDefinition):
-        await publish(db, TENANT, {"id": "invoice"}, digest({"id": "other"}), "")
+        await publish(db, TENANT, {"id": "invoice"}, digest({"id": "other"}), "", by="ann", reason="")
 
 
 async def test_a_version_that_its_author_has_not_seen_is_not_passed_over(db: PoolConnectionProxy) -> None:

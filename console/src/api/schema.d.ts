@@ -239,6 +239,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count Runs
+         * @description Count the open runs of definitions, and those that have failed lately.
+         */
+        get: operations["count_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{run_id}": {
         parameters: {
             query?: never;
@@ -1696,6 +1716,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/definitions/{definition_id}/dependants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Dependants
+         * @description List the steps of other definitions that run this one, in the versions that an alias names.
+         */
+        get: operations["list_dependants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/definitions/{definition_id}/aliases": {
         parameters: {
             query?: never;
@@ -2335,7 +2375,8 @@ export interface components {
             /**
              * Name
              * @description On a run `pause`, `resume`, `cancel`, `abort`, `retry` or `undo`; on a step `answer`, `retry`, `edit` (retry it
-             *     with another config), `skip` or `output` (complete it with an output).
+             *     with another config), `skip` or `output` (complete it with an output); on a definition `start`, `publish` or
+             *     `roll_back`; on a version of it `promote` or `canary`.
              * @example pause
              */
             name: string;
@@ -3339,6 +3380,27 @@ export interface components {
             warnings: components["schemas"]["Problem"][];
         };
         /**
+         * DefinitionRuns
+         * @description Numbers of runs of a definition; they may lag slightly.
+         */
+        DefinitionRuns: {
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Open
+             * @description running, waiting or paused
+             */
+            open: number;
+            /**
+             * Failed
+             * @description failed since then; a run that failed and was retried counts too
+             */
+            failed: number;
+        };
+        /**
          * DefinitionValidation
          * @description Whether a definition is valid, all problems found, its id and its drawing.
          */
@@ -3362,33 +3424,6 @@ export interface components {
             graph: components["schemas"]["Graph"] | null;
         };
         /**
-         * DefinitionVersion
-         * @description The identity of a published version. Publishing the same content again gives the same version.
-         */
-        DefinitionVersion: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
-            definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
-            version: number;
-            /**
-             * Digest
-             * @description sha256 of the definition's canonical JSON, every default resolved
-             */
-            digest: string;
-            /**
-             * Created At
-             * Format: date-time
-             * @description When it was created.
-             */
-            created_at: string;
-        };
-        /**
          * DeleteRows
          * @description Delete rows.
          */
@@ -3409,6 +3444,53 @@ export interface components {
              * @default 1
              */
             count?: number;
+        };
+        /**
+         * Dependant
+         * @description A step of another definition that runs this one.
+         */
+        Dependant: {
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Version
+             * @description Version of the definition.
+             */
+            version: number;
+            /**
+             * Aliases
+             * @description the aliases that name this version of the other definition
+             */
+            aliases: string[];
+            /**
+             * Step Id
+             * @description Id of the step; null if it is not about one.
+             */
+            step_id: string;
+            /**
+             * Nested Version
+             * @description the version that the step runs; null: the one that new runs get
+             */
+            nested_version: number | null;
+        };
+        /**
+         * Dependants
+         * @description The steps that run a definition, in versions that an alias names.
+         */
+        Dependants: {
+            /**
+             * Dependants
+             * @description by definition, its newest version first
+             */
+            dependants: components["schemas"]["Dependant"][];
+            /**
+             * Complete
+             * @description false if there are more than are listed
+             */
+            complete: boolean;
         };
         /**
          * DismissIn
@@ -4043,27 +4125,27 @@ export interface components {
         FailedTest: {
             /**
              * Test
-             * @description name of the test; may be empty
+             * @description The test's name.
              */
             test: string;
             /**
              * Path
-             * @description place of the expectation in the definition
+             * @description Where it is, as a dotted path.
              */
             path: string;
             /**
              * Message
-             * @description what was expected and found, in words
+             * @description The message for people.
              */
             message: string;
             /**
              * Expected
-             * @description expected value; null if the message says it all
+             * @description What the test expects.
              */
             expected: unknown;
             /**
              * Found
-             * @description found value; null if the message says it all
+             * @description What was found instead.
              */
             found: unknown;
         };
@@ -5371,7 +5453,7 @@ export interface components {
         };
         /**
          * ListedDefinition
-         * @description The newest version of a definition, and the definition's aliases.
+         * @description The newest version of a definition, the definition's aliases, and its last change.
          */
         ListedDefinition: {
             /**
@@ -5396,6 +5478,16 @@ export interface components {
              */
             created_at: string;
             /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
@@ -5411,6 +5503,22 @@ export interface components {
             aliases: {
                 [key: string]: components["schemas"]["Target"];
             };
+            /**
+             * Title
+             * @description of the version that new runs get; may be empty
+             */
+            title: string;
+            /**
+             * Changed At
+             * Format: date-time
+             * @description when a version was published or an alias moved last
+             */
+            changed_at: string;
+            /**
+             * Changed By
+             * @description who did so
+             */
+            changed_by: string;
         };
         /**
          * ListedDocument
@@ -5550,6 +5658,48 @@ export interface components {
              * @description When it was last exported, since its approval.
              */
             exported_at: string | null;
+        };
+        /**
+         * ListedVersion
+         * @description A version, and what the caller may do with it.
+         */
+        ListedVersion: {
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Version
+             * @description Version of the definition.
+             */
+            version: number;
+            /**
+             * Digest
+             * @description sha256 of the definition's canonical JSON, every default resolved
+             */
+            digest: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
+             * Actions
+             * @description `promote` and `canary`, each with the reason if not allowed
+             */
+            actions: components["schemas"]["Action"][];
         };
         /**
          * Lock
@@ -6351,6 +6501,16 @@ export interface components {
              */
             created_at: string;
             /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
@@ -6377,7 +6537,7 @@ export interface components {
          * @description What is limited.
          * @enum {string}
          */
-        Quota: "requests_per_second" | "body_bytes" | "documents_per_day" | "open_runs" | "model_budget_per_day";
+        Quota: "requests_per_second" | "body_bytes" | "documents_per_day" | "open_runs" | "model_budget_per_day" | "highest_priority";
         /**
          * QuotaIn
          * @description A quota of a tenant, or of one of its keys.
@@ -6399,7 +6559,7 @@ export interface components {
             key_id?: string | null;
             /**
              * Value
-             * @description How much may be used; 0 for nothing.
+             * @description How much may be used; 0 for nothing. For `highest_priority` 1, the first, to 5.
              * @example 1000
              */
             value: number;
@@ -7189,6 +7349,23 @@ export interface components {
          */
         RunAction: "pause" | "resume" | "cancel" | "abort" | "retry" | "undo";
         /**
+         * RunCounts
+         * @description Numbers of runs, by definition, in the order asked for.
+         */
+        RunCounts: {
+            /**
+             * Counts
+             * @description one for each definition
+             */
+            counts: components["schemas"]["DefinitionRuns"][];
+            /**
+             * Failed Since
+             * Format: date-time
+             * @description the moment from which failures count
+             */
+            failed_since: string;
+        };
+        /**
          * RunExplanation
          * @description Why a run is in its state: its progress, and a page of its steps in plan order.
          */
@@ -7387,7 +7564,8 @@ export interface components {
             key?: string | null;
             /**
              * Priority
-             * @description 1 goes first; by default that of the definition, else 3.
+             * @description 1 goes first; by default that of the definition, else 3. Nothing goes before the tenant's quota
+             *     `highest_priority`.
              */
             priority?: number | null;
         };
@@ -8541,6 +8719,16 @@ export interface components {
              */
             created_at: string;
             /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
              * Body
              * @description The definition with every default resolved.
              */
@@ -8812,7 +9000,7 @@ export interface components {
         TestedDefinition: {
             /**
              * Tests
-             * @description empty if it has none
+             * @description one for each test
              */
             tests: components["schemas"]["TrialResult"][];
         };
@@ -8837,12 +9025,12 @@ export interface components {
         TrialResult: {
             /**
              * Name
-             * @description may be empty
+             * @description Its name.
              */
             name: string;
             /**
              * Passed
-             * @description whether all that it expects was found
+             * @description whether everything is as expected
              */
             passed: boolean;
             /**
@@ -9027,14 +9215,14 @@ export interface components {
         Verdict: "yes" | "no" | "error" | "not_asked";
         /**
          * VersionPage
-         * @description A definition's versions, newest first, and its aliases.
+         * @description A definition's versions, newest first, its aliases, and what the caller may do with it.
          */
         VersionPage: {
             /**
              * Versions
              * @description The versions of this page, newest first.
              */
-            versions: components["schemas"]["DefinitionVersion"][];
+            versions: components["schemas"]["ListedVersion"][];
             /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
@@ -9056,6 +9244,16 @@ export interface components {
              * @description Pass this as `after` to get the next page; null on the last page.
              */
             after: number | null;
+            /**
+             * Actions
+             * @description `start`, `publish` and `roll_back`, each with the reason if not allowed
+             */
+            actions: components["schemas"]["Action"][];
+            /**
+             * Undo
+             * @description what `roll_back` would move; empty if there is nothing to undo
+             */
+            undo: components["schemas"]["Move"][];
         };
         /**
          * View
@@ -9787,6 +9985,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedRun"];
+                };
+            };
+        };
+    };
+    count_runs: {
+        parameters: {
+            query: {
+                /** @description ids of definitions, at most 60, separated by commas */
+                definitions: string;
+                /** @description counts failures from this moment on */
+                failed_since: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCounts"];
                 };
             };
         };
@@ -11762,6 +11985,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Graph"];
+                };
+            };
+        };
+    };
+    list_dependants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the definition. */
+                definition_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dependants"];
                 };
             };
         };

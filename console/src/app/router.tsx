@@ -27,10 +27,10 @@ const routes = rootRoute.addChildren([
   runsRoute,
   runRoute,
   failuresRoute,
-  newDefinitionRoute,
-  editDefinitionRoute,
   definitionsRoute,
   definitionRoute,
+  newDefinitionRoute,
+  editDefinitionRoute,
 ])
 
 export const router = createRouter({

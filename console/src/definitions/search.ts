@@ -1,6 +1,6 @@
 /** What the URL of a definition says. Anything unknown in a URL is dropped, never an error. */
 
-export const TABS = ['graph', 'versions', 'changes', 'tests', 'source'] as const
+export const TABS = ['graph', 'changes', 'tests', 'source', 'history', 'dependants'] as const
 
 export type Tab = (typeof TABS)[number]
 
