@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List Documents
-         * @description List documents with their status, latest upload first.
+         * @description List documents with their status, in the order of `sort`: latest upload first unless it says otherwise.
          */
         get: operations["list_documents"];
         put?: never;
@@ -3280,7 +3280,7 @@ export interface components {
              * Needs Second
              * @description Why another person must approve too; empty once it is decided.
              */
-            needs_second: string[];
+            needs_second: components["schemas"]["InvoiceProblem"][];
             /**
              * Runs Answered
              * @description False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute.
@@ -4295,7 +4295,7 @@ export interface components {
              * Needs Second
              * @description why two people must approve; empty if one is enough
              */
-            needs_second: string[];
+            needs_second: components["schemas"]["InvoiceProblem"][];
             /** @description how the typed text was read; null if none was typed */
             understood: components["schemas"]["Understood"] | null;
             /**
@@ -5618,6 +5618,12 @@ export interface components {
              * @description The first reason why it waits for a person, or the message of its failure.
              */
             reason: string | null;
+            /**
+             * Reason Code
+             * @description Name of that reason, for programs; null for a failure.
+             * @example totals_disagree
+             */
+            reason_code: string | null;
             /**
              * More Reasons
              * @description The number of further reasons.

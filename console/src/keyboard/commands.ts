@@ -25,6 +25,8 @@ export const COMMANDS = {
   'general.palette': { keys: ['Ctrl+k'], ...anywhere },
   'list.next': { keys: ['j', 'ArrowDown'], ...move },
   'list.previous': { keys: ['k', 'ArrowUp'], ...move },
+  'list.first': { keys: ['Home'] },
+  'list.last': { keys: ['End'] },
   'list.open': { keys: ['Enter'] },
   'list.select': { keys: ['x'] },
   'list.approve': { keys: ['Shift+A'] },
