@@ -73,7 +73,8 @@ async def start(page: Page, name: str) -> str:
     """Start a run on the page of the definition, where the editor leads to."""
     await page.wait_for_url(f"**/definitions/{name}")
     await page.get_by_role("button", name="Start a run").click()
-    await page.get_by_role("button", name="Start", exact=True).click()
+    await expect(page.get_by_role("dialog").get_by_role("button", name="Start")).to_be_enabled()
+    await page.keyboard.press("Control+Enter")
     await page.wait_for_url(f"**/runs/{name}.*")
     return page.url.rpartition("/")[2]
 
