@@ -260,3 +260,12 @@ async def test_the_editor_has_no_serious_finding_of_axe(
         await screenshot(page, f"editor-publish-{size[0]}-{scheme}", pictures)
         assert await axe(page) == []
     assert watch.found() == []
+
+
+async def test_a_drawing_says_how_many_arrows_it_leaves_out(page: Page, site: Site) -> None:
+    first = [f"a{number}" for number in range(45)]
+    lines = [f"  - {{id: {name}, handler: noop}}" for name in first]
+    lines += [f"  - {{id: b{number}, handler: noop, depends_on: [{', '.join(first)}]}}" for number in range(45)]
+    await page.goto(f"{site.url}/definitions/new")
+    await write(page, "\n".join(["id: dense", "steps:", *lines, ""]))
+    await expect(page.get_by_text("25 arrows are not drawn")).to_be_visible(timeout=20_000)
