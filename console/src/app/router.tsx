@@ -6,6 +6,7 @@ import { documentRoute } from '@/documents/route'
 import { exportsRoute } from '@/exports/route'
 import { failuresRoute } from '@/failures/route'
 import { inboxRoute } from '@/inbox/route'
+import { operationsPartRoute, operationsRoute } from '@/operations/route'
 import { reviewRoute } from '@/review/route'
 import { runRoute, runsRoute } from '@/runs/route'
 
@@ -25,6 +26,8 @@ const routes = rootRoute.addChildren([
   runsRoute,
   runRoute,
   failuresRoute,
+  operationsRoute,
+  operationsPartRoute,
 ])
 
 export const router = createRouter({
