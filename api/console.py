@@ -29,6 +29,10 @@ PAGES = (
     "/runs",
     "/runs/{run_id}",
     "/failures",
+    "/definitions",
+    "/definitions/new",
+    "/definitions/{definition_id}",
+    "/definitions/{definition_id}/edit",
     "/operations",
     "/operations/{part}",
 )

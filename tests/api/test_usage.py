@@ -58,7 +58,8 @@ async def test_a_quota_is_the_budget_of_its_tenant(service: Service) -> None:
     found = (await service.http.get("/v1/usage", headers={"X-Test-Tenant": tenant})).json()
     assert Decimal(found["own"]["budget_per_day"]) == 7
     quotas = (await service.http.get("/v1/quotas", params={"tenant": tenant})).json()
-    assert [(each["tenant"], each["value"]) for each in quotas["quotas"]] == [(tenant, 7)]
+    found = {each["quota"]: (each["tenant"], each["value"]) for each in quotas["quotas"]}
+    assert found["model_budget_per_day"] == (tenant, 7)
     assert quotas["allowed"]
 
 

@@ -4,6 +4,7 @@ import {
   IconInbox,
   IconMessageQuestion,
   IconAlertTriangle,
+  IconSchema,
   IconServerCog,
   IconTimeline,
   type Icon,
@@ -12,8 +13,8 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/decide' | '/runs' | '/failures' | '/exports' | '/operations'
-  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'exports' | 'operations'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/operations' | '/exports'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'operations' | 'exports'
   icon: Icon
   scope: Scope
 }
@@ -24,5 +25,6 @@ export const PAGES: readonly NavigationPage[] = [
   { to: '/exports', text: 'exports', icon: IconFileExport, scope: 'read' },
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },
+  { to: '/definitions', text: 'definitions', icon: IconSchema, scope: 'read' },
   { to: '/operations', text: 'operations', icon: IconServerCog, scope: 'operate' },
 ]

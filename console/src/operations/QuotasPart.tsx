@@ -23,10 +23,11 @@ const QUOTAS: readonly QuotaName[] = [
   'body_bytes',
   'documents_per_day',
   'open_runs',
+  'highest_priority',
   'model_budget_per_day',
 ]
 /** Quotas that a key cannot have. */
-const OF_TENANTS: ReadonlySet<QuotaName> = new Set(['open_runs', 'model_budget_per_day'])
+const OF_TENANTS: ReadonlySet<QuotaName> = new Set(['open_runs', 'highest_priority', 'model_budget_per_day'])
 
 export function QuotasPart() {
   const { t } = useTranslation()
