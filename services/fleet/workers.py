@@ -31,7 +31,7 @@ SHOWN_SILENT = dt.timedelta(hours=1)
 """How long a worker is listed after its last heartbeat. One that stopped as it should is not listed at all."""
 
 USUAL_HEARTBEAT_SECONDS = 5.0
-"""Default of the setting: of a stopping worker whose interval is not known."""
+"""Default of the setting: of a stopping worker, whose interval is not known."""
 
 _KINDS = {
     TaskKind.RUNS: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
@@ -127,11 +127,11 @@ def _worker(beats: Sequence[WorkerHeartbeat], tags: dict[str, str | None], now: 
 
 
 def _interval(beats: Sequence[WorkerHeartbeat]) -> float:
-    """Return the seconds between a process's heartbeats. The one that a stop sends does not have them."""
-    if known := max(map(interval_of, beats)):
-        return known
-    stopping = all(each.status != WorkerStatus.WORKER_STATUS_RUNNING for each in beats)
-    return USUAL_HEARTBEAT_SECONDS if stopping else LONGEST_HEARTBEAT_SECONDS
+    """Return the seconds between a process's heartbeats. The extra one that a stop sends comes earlier."""
+    known = max(map(interval_of, beats))
+    if all(each.status != WorkerStatus.WORKER_STATUS_RUNNING for each in beats):
+        return max(known, USUAL_HEARTBEAT_SECONDS)
+    return known or LONGEST_HEARTBEAT_SECONDS
 
 
 def _has_stopped(beat: WorkerHeartbeat, now: dt.datetime, interval: float) -> bool:

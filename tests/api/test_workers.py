@@ -161,7 +161,7 @@ async def test_an_idle_worker_that_stops_is_soon_not_listed(alone: Service) -> N
     async with worker_process(alone) as process:
         process.terminate()
         await process.wait()
-        await become(alone, process, None, NOTICED_SECONDS)
+        await become(alone, process, None, 60)
 
 
 async def test_what_waits_for_a_worker_is_counted_with_its_age(alone: Service) -> None:

@@ -63,6 +63,7 @@ def beat(
         pytest.param([beat(3, status=STOPPING)], [WorkerState.DRAINING], id="drains"),
         pytest.param([beat(14, status=STOPPING)], [], id="has drained"),
         pytest.param([beat(14, status=STOPPING, interval=0)], [], id="stopped at once"),
+        pytest.param([beat(3, status=STOPPING, interval=0.1)], [WorkerState.DRAINING], id="has just begun to drain"),
         pytest.param(
             [beat(99, status=STOPPING, interval=60), beat(99, queue="docrail.database", status=STOPPING, interval=0)],
             [WorkerState.DRAINING],
