@@ -156,6 +156,15 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "reset": ("docrail.cli.limits:reset", "Give a resource the limit of the settings again."),
         },
     ),
+    "schedule": (
+        "See and change when Docrail works on its own.",
+        {
+            "list": ("docrail.cli.schedules:list_schedules", "List the schedules by which Docrail works on its own."),
+            "pause": ("docrail.cli.schedules:pause", "Pause a schedule."),
+            "resume": ("docrail.cli.schedules:resume", "Resume a paused schedule."),
+            "run": ("docrail.cli.schedules:run", "Start a pass now, also of a paused schedule."),
+        },
+    ),
     "key": (
         "Create, rotate and revoke API keys, in the database itself.",
         {
@@ -194,8 +203,11 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         },
     ),
     "worker": (
-        "Run workers against your servers.",
-        {"start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings.")},
+        "Run workers against your servers, and see what they do.",
+        {
+            "start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings."),
+            "list": ("docrail.cli.workers:list_workers", "List the workers, and what waits in their task queues."),
+        },
     ),
     "server": (
         "Run the API against your servers, and prepare them.",
