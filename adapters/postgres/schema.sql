@@ -206,6 +206,7 @@ CREATE TABLE public.documents (
     definition text,
     run_id text,
     run_started_at timestamp with time zone,
+    ended_as text,
     outcome text,
     processing_seconds double precision,
     confidence double precision,
@@ -308,6 +309,8 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
             END
             WHEN (f.status <> 'resolved'::text) THEN 'failed'::text
             WHEN ((f.status = 'resolved'::text) OR (r.status = 'closed'::text)) THEN 'dismissed'::text
+            WHEN (d.ended_as = 'completed'::text) THEN 'completed'::text
+            WHEN (d.ended_as IS NOT NULL) THEN 'dismissed'::text
             ELSE 'reading'::text
         END AS status,
     d.duplicate_of,
@@ -785,6 +788,8 @@ CREATE INDEX documents_newest ON public.documents USING btree (tenant_id, receiv
 CREATE INDEX documents_of_export ON public.documents USING btree (tenant_id, export_id) WHERE (export_id IS NOT NULL);
 
 CREATE INDEX documents_undecided ON public.documents USING btree (tenant_id, received_at DESC, document_id DESC) WHERE (decision IS NULL);
+
+CREATE INDEX documents_unended ON public.documents USING btree (run_started_at DESC, document_id DESC) WHERE ((ended_as IS NULL) AND (decision IS NULL) AND (run_started_at IS NOT NULL));
 
 CREATE INDEX documents_unexported ON public.documents USING btree (tenant_id, decided_at, document_id) WHERE ((decision = 'approved'::text) AND (export_id IS NULL));
 

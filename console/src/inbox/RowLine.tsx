@@ -14,10 +14,10 @@ import { DateOnly, Money, Name } from '@/kit/Values'
 import { Confidence } from './Confidence'
 import { DocumentLink } from './DocumentLink'
 import { Due } from './Due'
-import { FailedActions } from './FailedActions'
 import type { Line } from './grouping'
 import { rowId } from './focus'
 import type { Row } from './queries'
+import { RowActions } from './RowActions'
 import classes from './Rows.module.css'
 import type { InboxSearch } from './search'
 import { LOOKS } from './status'
@@ -92,7 +92,7 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
           </State>
         )}
         <Reason row={row} />
-        {(row.status === 'failed' || row.status === 'dismissed') && <FailedActions row={row} />}
+        <RowActions row={row} />
       </span>
       <span role="gridcell" data-column="confidence">
         <Confidence row={row} />
