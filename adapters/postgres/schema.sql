@@ -308,7 +308,8 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
                 ELSE 'attention'::text
             END
             WHEN (f.status <> 'resolved'::text) THEN 'failed'::text
-            WHEN ((f.status = 'resolved'::text) OR (r.status = 'closed'::text)) THEN 'dismissed'::text
+            WHEN ((f.status = 'resolved'::text) AND ((f.resolved_at < d.run_started_at) IS NOT TRUE)) THEN 'dismissed'::text
+            WHEN (r.status = 'closed'::text) THEN 'dismissed'::text
             WHEN (d.ended_as = 'completed'::text) THEN 'completed'::text
             WHEN (d.ended_as IS NOT NULL) THEN 'dismissed'::text
             ELSE 'reading'::text
@@ -359,6 +360,7 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
      LEFT JOIN ( SELECT DISTINCT ON (l.tenant_id, l.document_id) l.tenant_id,
             l.document_id,
             l.status,
+            l.resolved_at,
             l.run_id,
             l.error_type,
             l.error_message

@@ -145,6 +145,16 @@ async def test_a_failure_counts_until_the_document_waits_for_a_person(db: PoolCo
     assert (await only(db)).status is DocumentStatus.ATTENTION
 
 
+async def test_a_dismissed_document_that_is_read_again_is_not_dismissed_any_more(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    await mark_run_started(db, TENANT, document_id, f"invoice.{document_id}")
+    await set_aside(db, document_id)
+    assert (await only(db)).status is DocumentStatus.DISMISSED
+    await db.execute("UPDATE dead_letters SET resolved_at = resolved_at - interval '1 s'")  # all in one transaction
+    await mark_read_again(db, TENANT, document_id)
+    assert (await only(db)).status is DocumentStatus.READING
+
+
 async def test_a_new_failure_of_a_dismissed_document_counts(db: PoolConnectionProxy) -> None:
     document_id = (await upload(db)).document_id
     await set_aside(db, document_id)

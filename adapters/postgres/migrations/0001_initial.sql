@@ -438,7 +438,8 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
                      WHEN r.first_approval IS NOT NULL THEN 'second'
                      ELSE 'attention' END
             WHEN f.status <> 'resolved' THEN 'failed'
-            WHEN f.status = 'resolved' OR r.status = 'closed' THEN 'dismissed'
+            WHEN f.status = 'resolved' AND (f.resolved_at < d.run_started_at) IS NOT TRUE THEN 'dismissed'
+            WHEN r.status = 'closed' THEN 'dismissed'
             WHEN d.ended_as = 'completed' THEN 'completed'
             WHEN d.ended_as IS NOT NULL THEN 'dismissed'
             ELSE 'reading' END AS status,
@@ -460,7 +461,7 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
   LEFT JOIN reviews r ON r.tenant_id = d.tenant_id AND r.document_id = d.document_id
   LEFT JOIN ( -- an open failure, else the last one that a person set aside
       SELECT DISTINCT ON (l.tenant_id, l.document_id)
-             l.tenant_id, l.document_id, l.status, l.run_id, l.error_type, l.error_message
+             l.tenant_id, l.document_id, l.status, l.resolved_at, l.run_id, l.error_type, l.error_message
         FROM dead_letters l
        WHERE l.document_id IS NOT NULL AND (l.status <> 'resolved' OR l.resolution IN ('abort', 'dismiss'))
        ORDER BY l.tenant_id, l.document_id, l.status = 'resolved', l.failed_at DESC, l.run_id, l.step_id
