@@ -28,8 +28,9 @@ coalesce(duplicate_of, look_alike) AS look_alike_of, document_type, vendor_name,
 currency, confidence, review_id, due_at,
 CASE status WHEN 'failed' THEN left(error_type || ': ' || error_message, {LONGEST_REASON})
             WHEN 'dismissed' THEN left(error_message, {LONGEST_REASON})
-            WHEN 'reading' THEN NULL WHEN 'completed' THEN NULL ELSE reasons -> 0 ->> 'message' END AS reason,
-CASE WHEN status IN ('reading', 'failed', 'completed', 'dismissed') THEN 0
+            WHEN 'reading' THEN NULL ELSE reasons -> 0 ->> 'message' END AS reason,
+CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN NULL ELSE reasons -> 0 ->> 'code' END AS reason_code,
+CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN 0
      ELSE greatest(coalesce(jsonb_array_length(reasons), 0) - 1, 0) END AS more_reasons,
 claimed_by, claimed_until, assigned_to, first_approved_by, decided_by, postponed_until, exported_at"""
 
