@@ -51,6 +51,8 @@ FOR_ALL_TENANTS = {
     ("services/access/service.py", "verify_key"),
     ("services/access/service.py", "verify_session"),
     ("services/exports/service.py", "_open"),
+    ("services/intake/service.py", "_note_ends"),
+    ("services/intake/service.py", "_unended"),
     ("services/intake/service.py", "_unstarted"),
     ("services/reviews/run_answers.py", "answer_waiting_runs"),
     ("services/reviews/sla.py", "list_unsent"),

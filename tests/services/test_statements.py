@@ -95,7 +95,9 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
     }
     positions = {"services.events.repository.NOW", "services.events.repository.IS_KNOWN"}  # read no table
     sweeping = {
+        "services.documents.repository.documents.LOAD_UNENDED",
         "services.documents.repository.documents.LOAD_UNSTARTED",
+        "services.documents.repository.documents.MARK_ENDED",
         "services.events.repository.READ_ALL",
         "services.events.repository.FORGET",
         "services.runs.repository.FORGET_STORED",
@@ -141,6 +143,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     of_all = {"forget_stored_outputs", "load_old_originals", "load_open_documents", "mark_original_removed"}
     of_all |= {"load_position", "is_known", "read_all"}
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled", "list_open"}
+    sweeps |= {"load_unended", "mark_ended"}
     old = {"delete_all", "delete_old", "delete_forgotten_leases", "delete_past_days", "delete_expired_outputs"}
     totals = {
         "load_counts",

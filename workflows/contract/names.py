@@ -232,7 +232,7 @@ NOTIFY_SLA = "notify_sla"
 BACKGROUND_TYPE = "BackgroundTasks"
 
 START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
-START_EXPORTS, FORGET_EVENTS = "start_waiting_exports", "forget_events"
+START_EXPORTS, FORGET_EVENTS, NOTE_ENDS = "start_waiting_exports", "forget_events", "note_ended_documents"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""
 
 EXPORT_TYPE = "Export"

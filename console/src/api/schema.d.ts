@@ -3760,6 +3760,24 @@ export interface components {
             source: string;
         };
         /**
+         * DocumentAction
+         * @description Whether the caller may act on the document now. The server checks it again when they do.
+         */
+        DocumentAction: {
+            /** @description Also the last part of its path. */
+            name: components["schemas"]["RowAction"];
+            /**
+             * Allowed
+             * @description Whether it would be accepted now.
+             */
+            allowed: boolean;
+            /**
+             * Reason
+             * @description Why it is not allowed, for people; null if it is.
+             */
+            reason: string | null;
+        };
+        /**
          * DocumentCounts
          * @description The number of documents by status; every status is there.
          */
@@ -3831,7 +3849,7 @@ export interface components {
          * @description The status of a document: ATTENTION and SECOND wait for a person, READING for Docrail, the others for no one.
          * @enum {string}
          */
-        DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "dismissed";
+        DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "completed" | "dismissed";
         /**
          * DocumentType
          * @description Whether the document requests money or returns some.
@@ -5772,7 +5790,7 @@ export interface components {
              * @description When the document was uploaded.
              */
             received_at: string;
-            /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+            /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
             status: components["schemas"]["DocumentStatus"];
             /**
              * Duplicate Of
@@ -5879,6 +5897,11 @@ export interface components {
              * @description When it was last exported, since its approval.
              */
             exported_at: string | null;
+            /**
+             * Actions
+             * @description What the caller may do with its row.
+             */
+            actions: components["schemas"]["DocumentAction"][];
         };
         /**
          * ListedVersion
@@ -7672,6 +7695,12 @@ export interface components {
              */
             revision?: number | null;
         };
+        /**
+         * RowAction
+         * @description What a person may do with a document in the list.
+         * @enum {string}
+         */
+        RowAction: "send-again" | "dismiss";
         /**
          * RulePart
          * @description The step's trigger rule and its result.
@@ -10270,7 +10299,7 @@ export interface operations {
     list_documents: {
         parameters: {
             query?: {
-                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
                 status?: components["schemas"]["DocumentStatus"] | null;
                 /** @description as its fields say; unread ones have none */
                 document_type?: components["schemas"]["DocumentType"] | null;
