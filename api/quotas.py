@@ -30,7 +30,7 @@ class QuotaIn(BaseModel):
     key_id: str | None = Field(default=None, pattern=KEY_PATTERN)
     """Id of one of its API keys; null for the whole tenant."""
     value: Value = Field(strict=True)
-    """How much may be used; 0 for nothing."""
+    """How much may be used; 0 for nothing. For `highest_priority` 1, the first, to 5."""
 
 
 class QuotaListOut(BaseModel):

@@ -192,6 +192,7 @@ class Bench:
         nested: Sequence[dict[str, Json]] = (),
         started_by: str = "",
         document: dict[str, Json] | None = None,
+        highest_priority: int = 1,
         **more: Json,
     ) -> WorkflowHandle[Run, RunReport]:
         definition = to_json(Definition.model_validate({"id": "test", "steps": steps, **more}))
@@ -206,6 +207,7 @@ class Bench:
             resumed=resumed,
             nested={inner["id"]: pinned(inner) for inner in nested},
             started_by=started_by,
+            highest_priority=highest_priority,
             semantics=SEMANTICS,
         )
         handle = await self.client.start_workflow(

@@ -143,6 +143,8 @@ class RunRequest(BaseModel, frozen=True):
     """The version of its scheduler's decisions: engine.plan.SEMANTICS of the build that started it."""
     inline_bytes: int | None = None
     """Largest outputs that the outer run accepts inline, in bytes of JSON; None: there is no outer run."""
+    highest_priority: int = 1
+    """The most urgent priority that its steps may have: its tenant's quota when it was started. 1 is the highest."""
 
     @property
     def starters(self) -> tuple[str, ...]:
