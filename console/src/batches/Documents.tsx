@@ -96,7 +96,9 @@ function Row({ document }: { document: BatchDocument }) {
           </Anchor>
         )}
       </Table.Td>
-      <Table.Td className={classes.line}>{document.ended_at === null ? '–' : <Time value={document.ended_at} />}</Table.Td>
+      <Table.Td className={classes.line}>
+        {document.ended_at === null ? '–' : <Time value={document.ended_at} />}
+      </Table.Td>
     </Table.Tr>
   )
 }

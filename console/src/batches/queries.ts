@@ -24,7 +24,8 @@ export const batchesQuery = infiniteQueryOptions({
 export const batchQuery = (batchId: string) =>
   queryOptions({
     queryKey: keys.batches.one(batchId),
-    queryFn: ({ signal }) => read(api.GET('/v1/batches/{batch_id}', { params: { path: { batch_id: batchId } }, signal })),
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/batches/{batch_id}', { params: { path: { batch_id: batchId } }, signal })),
     refetchInterval: ({ state }) => (state.data && !state.data.completed_at ? RATE_MS : false),
   })
 
