@@ -15,6 +15,7 @@ export function comparedWith(
   const stable = aliases.stable?.version
   if (stable !== undefined && stable !== version) return stable
   return (
-    versions.find((each) => each.version < version)?.version ?? versions.find((each) => each.version > version)?.version
+    versions.find((each) => each.version < version)?.version ??
+    versions.findLast((each) => each.version > version)?.version
   )
 }
