@@ -6,6 +6,7 @@ import {
   IconAlertTriangle,
   IconSchema,
   IconServerCog,
+  IconStack2,
   IconTimeline,
   type Icon,
 } from '@tabler/icons-react'
@@ -13,8 +14,8 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/operations' | '/exports'
-  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'operations' | 'exports'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/operations' | '/exports' | '/batches'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'operations' | 'exports' | 'batches'
   icon: Icon
   scope: Scope
 }
@@ -22,6 +23,7 @@ export type NavigationPage = {
 export const PAGES: readonly NavigationPage[] = [
   { to: '/', text: 'inbox', icon: IconInbox, scope: 'read' },
   { to: '/decide', text: 'decisions', icon: IconMessageQuestion, scope: 'review' },
+  { to: '/batches', text: 'batches', icon: IconStack2, scope: 'read' },
   { to: '/exports', text: 'exports', icon: IconFileExport, scope: 'read' },
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },
