@@ -94,8 +94,8 @@ CORE_LOGS = LoggingConfig(
 )
 """Temporal's own log, through our formatter: it repeats failures of runs."""
 
-ACTIVITY_SLOTS = 100
-"""Maximum number of concurrent activities of one worker, for each task queue it polls."""
+DEFAULT_SLOTS = 100
+"""Slots of each kind for workers that tests and benchmarks assemble."""
 
 
 def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Worker]:
@@ -116,6 +116,8 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
             *export_activities(app, tools.outside),
         ],
         sandboxed=settings.sandboxed,
+        activity_slots=settings.worker_activity_slots,
+        workflow_slots=settings.worker_workflow_slots,
         graceful_shutdown_seconds=grace,
         deployment=deployment,
     )
@@ -125,6 +127,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
             tag_queue(settings.task_queue, tag),
             activities,
             per_second=settings.resource_limits[tag],
+            activity_slots=settings.slots_of(tag),
             graceful_shutdown_seconds=grace,
             deployment=deployment,
         )
@@ -175,6 +178,7 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
         catalogue=catalogue,
         task_queue=settings.task_queue,
         resource_limits=settings.resource_limits,
+        step_defaults=settings.step_defaults,
         temporal_ui_url=settings.temporal_ui_url,
         max_upload_bytes=settings.max_upload_bytes,
         callback_keys=settings.callback_keys,
@@ -206,6 +210,8 @@ def assemble_worker(
     activities: Sequence[Callable[..., Any]],
     *,
     sandboxed: bool,
+    activity_slots: int = DEFAULT_SLOTS,
+    workflow_slots: int = DEFAULT_SLOTS,
     graceful_shutdown_seconds: float = 0,
     deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
@@ -217,8 +223,8 @@ def assemble_worker(
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
         interceptors=[QueueOnly(), TenantScope()],
-        max_concurrent_workflow_tasks=100,
-        max_concurrent_activities=ACTIVITY_SLOTS,
+        max_concurrent_workflow_tasks=workflow_slots,
+        max_concurrent_activities=activity_slots,
         # Safe on this queue because it has no rate limit: eager activities bypass a queue's limit.
         max_eager_activity_reservations_per_workflow_task=50,
         # After a crash, the dead worker's runs wait this long before another worker gets them.
@@ -234,6 +240,7 @@ def assemble_tag_worker(
     activities: Sequence[Callable[..., Any]],
     *,
     per_second: float,
+    activity_slots: int = DEFAULT_SLOTS,
     graceful_shutdown_seconds: float = 0,
     deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
@@ -243,7 +250,7 @@ def assemble_tag_worker(
         task_queue=task_queue,
         activities=activities,
         interceptors=[TenantScope()],
-        max_concurrent_activities=ACTIVITY_SLOTS,
+        max_concurrent_activities=activity_slots,
         # Applies only while the queue has no limit of its own, which `docrail server migrate` and `up` set (ADR 8).
         max_task_queue_activities_per_second=per_second,
         graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),

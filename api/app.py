@@ -221,6 +221,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             catalogue=load_catalogue(settings.handlers),
             task_queue=settings.task_queue,
             resource_limits=settings.resource_limits,
+            step_defaults=settings.step_defaults,
             temporal_ui_url=settings.temporal_ui_url,
             max_upload_bytes=settings.max_upload_bytes,
             callback_keys=settings.callback_keys,

@@ -26,6 +26,7 @@ MOST_BYTES: Mapping[str, int] = {
     "/v1/dead-letters/{run_id}/{step_id}/resolve": MAX_JSON_BYTES,
     "/v1/definitions": MAX_JSON_BYTES,
     "/v1/definitions/plan": MAX_JSON_BYTES,
+    "/v1/definitions/test": MAX_JSON_BYTES,
     "/v1/definitions/validate": MAX_JSON_BYTES,
     "/v1/documents/{document_id}/fields/{field}": VALUE_BYTES,
     "/v1/reviews/{review_id}/decision": VALUE_BYTES,

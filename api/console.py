@@ -29,6 +29,10 @@ PAGES = (
     "/runs",
     "/runs/{run_id}",
     "/failures",
+    "/definitions",
+    "/definitions/new",
+    "/definitions/{definition_id}",
+    "/definitions/{definition_id}/edit",
 )
 """The addresses of the console's pages, as in its router; others that a browser opens get its page of status 404."""
 NEVER_PAGES = ("/v1/", "/assets/", "/docs/")

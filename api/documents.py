@@ -20,6 +20,7 @@ from docrail.api.parameters import (
     each_part_once,
     one_key,
 )
+from docrail.invoices.extent import MAX_PAGES
 from docrail.invoices.facts import DocumentType
 from docrail.services.documents import originals
 from docrail.services.documents import service as documents
@@ -124,7 +125,7 @@ async def list_documents(
     limit: Limit = 100,
     after: After = None,
 ) -> DocumentPage:
-    """List documents with their status, latest upload first."""
+    """List documents with their status, in the order of `sort`: latest upload first unless it says otherwise."""
     wanted = DocumentFilter(status, document_type, vendor, text, since, until)
     return await inbox.list_documents(app, who, wanted, sort=sort, limit=limit, after=after)
 
@@ -188,9 +189,6 @@ async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
         yield chunk
 
 
-MOST_PAGES = 50
-"""The number of pages that are read."""
-
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -209,7 +207,7 @@ async def _drawings_of(request: Request) -> originals.Drawings:
     return cast("originals.Drawings", request.app.state.drawings)
 
 
-Page = Annotated[int, Path(ge=1, le=MOST_PAGES, description="counted from 1")]
+Page = Annotated[int, Path(ge=1, le=MAX_PAGES, description="counted from 1")]
 
 
 def binary(media_type: str, description: str) -> dict[int | str, dict[str, object]]:

@@ -485,9 +485,9 @@ KINDS: Mapping[type[OperationError], Kind] = {
         HTTPStatus.CONFLICT,
         "outdated",
         "Changed by someone else meanwhile",
-        "the routing rules were changed meanwhile: you read revision 3, expected the current one, 4",
+        "the routing rules changed meanwhile: you read revision 3, expected the current one, 4",
         ("current",),
-        advice="Read the object again, apply your change to it, and send its `current` revision.",
+        advice="Read the object again, apply your change to it, and send its `current` revision or version.",
     ),
     Damaged: Kind(
         HTTPStatus.INTERNAL_SERVER_ERROR,

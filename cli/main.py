@@ -23,6 +23,11 @@ SHORTCUTS: Mapping[str, Place] = {
     "test": ("docrail.cli.definition_tests:run_tests", "Run the tests in a definition's file; needs no server."),
 }
 
+ALONE: Mapping[str, Place] = {
+    "settings": ("docrail.cli.settings:show", "List the settings with their values and sources."),
+}
+"""Nouns with one command."""
+
 NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
     "document": (
         "Upload documents, list them, read them.",
@@ -223,10 +228,13 @@ below. Write it out for a file or a definition with the name of a command: `docr
 Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
 """
 
-OF_OPTIONS = ("DOCRAIL_API_URL", "DOCRAIL_API_KEY")
-"""Variables that only options read."""
+NO_SETTINGS = ("DOCRAIL_API_URL", "DOCRAIL_API_KEY", "DOCRAIL_SETTINGS_FILE")
+"""Variables that are no settings."""
 
-EPILOG = "Every command reads the DOCRAIL_* environment variables; the options name the variables that they replace."
+EPILOG = (
+    "Every command reads the DOCRAIL_* environment variables, which `docrail settings` lists; the options name the "
+    "variables that they replace."
+)
 
 
 class Lazy(TyperCommand):
@@ -269,7 +277,7 @@ class Root(Group):
 
     def format_commands(self, _: Any, formatter: Any) -> None:
         """List the shortcuts, then the nouns."""
-        for title, names in (("Commands", SHORTCUTS), ("Commands by noun", NOUNS)):
+        for title, names in (("Commands", SHORTCUTS), ("Commands by noun", {**NOUNS, **ALONE})):
             with formatter.section(title):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(100)) for name in names])
 
@@ -294,7 +302,7 @@ def assemble() -> Root:
     )
     app.callback()(_options)
     root = cast("Root", typer.main.get_command(app))
-    root.commands = {name: Lazy(name, place) for name, place in SHORTCUTS.items()}
+    root.commands = {name: Lazy(name, place) for name, place in {**SHORTCUTS, **ALONE}.items()}
     root.commands |= {name: _noun(name, *noun) for name, noun in NOUNS.items()}
     root.commands["run"].help = RUN_HELP
     cast("Group", root.commands["run"]).default = "start"
@@ -335,7 +343,7 @@ def _options(
 
 def _warn() -> None:
     """Print which variables are no settings. Loading the settings takes a while, so only if there may be any."""
-    if names := [name for name in os.environ if name.upper().startswith("DOCRAIL_") and name not in OF_OPTIONS]:
+    if names := [name for name in os.environ if name.upper().startswith("DOCRAIL_") and name not in NO_SETTINGS]:
         from docrail.cli.terminal import complain
         from docrail.settings import unread_variables
 

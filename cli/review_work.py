@@ -163,7 +163,8 @@ def _decide(api: str, review: str, act: str, reason: str) -> Printout:
         with claimed_for_one_act(api, review) as claim:
             outcome = _send_verdict(api, claim["review"], act, claim["token"], reason)
     if outcome["needs_second"]:
-        return Printout(outcome, f"approved {review} as the first of two: {'; '.join(outcome['needs_second'])}")
+        why = "; ".join(need["message"] for need in outcome["needs_second"])
+        return Printout(outcome, f"approved {review} as the first of two: {why}")
     later = "" if outcome["runs_answered"] else "; its run continues in a moment"
     return Printout(outcome, f"{outcome['review']['status']} {review}{later}")
 

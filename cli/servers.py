@@ -76,6 +76,8 @@ def up(
     settings = context.obj()
     if not (require_keys or is_loopback(settings.api_host)):
         raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
+    if settings.profile == "prod" and not require_keys:
+        raise SystemExit("the profile `prod` serves no one without a key: give `docrail up` the option --require-keys")
     configure_logs(settings.log_level, settings.secret_values)
     options = replace(
         _options(settings),
@@ -176,7 +178,9 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     report = _no_report if as_json else say
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))
-        asyncio.run(publish_release(settings.database_url, all_handlers(), settings.resource_limits))
+        asyncio.run(
+            publish_release(settings.database_url, all_handlers(), settings.resource_limits, settings.step_defaults)
+        )
     except (OSError, *DATABASE_ERRORS) as error:
         raise SystemExit(unreachable(error)) from None
     report("\n".join([*(f"applied {name}" for name in applied), "the database is up to date"]))

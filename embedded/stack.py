@@ -213,7 +213,7 @@ async def _publish(dsn: str) -> None:
     from docrail.settings import Settings  # noqa: PLC0415
 
     settings = Settings()
-    await publish_release(dsn, load_catalogue(settings.handlers), settings.resource_limits)
+    await publish_release(dsn, load_catalogue(settings.handlers), settings.resource_limits, settings.step_defaults)
 
 
 async def _keep_local_key(data_dir: Path, dsn: str, api_url: str) -> None:
@@ -240,6 +240,7 @@ def _environment(options: StackOptions, database_url: str, temporal: TemporalSer
         "DOCRAIL_TEMPORAL_ENVCONFIG": "false",  # it may be configured for another Temporal, with TLS and a key
         "DOCRAIL_TEMPORAL_UI_URL": temporal.ui_url,
         "DOCRAIL_DATABASE_URL": database_url,
+        "DOCRAIL_DATABASE_PASSWORD": "",  # the URL has it
         "DOCRAIL_DATA_DIR": str(options.data_dir),
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),

@@ -13,6 +13,7 @@ from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
+from docrail.dag.values.json_values import Json
 from docrail.handlers import Catalogue, Handler
 from docrail.services.access.failed_sign_ins import FailedSignIns
 from docrail.services.callback_urls import CallbackKeys
@@ -39,6 +40,10 @@ class Registry(Protocol):
     @property
     def resource_limits(self) -> Mapping[str, float]:
         """Return the rate limit of each resource tag, in uses per second."""
+
+    @property
+    def step_defaults(self) -> Mapping[str, Json]:
+        """Return the installation's defaults of steps."""
 
     @property
     def processes(self) -> LimitedProcesses | None:
@@ -70,6 +75,8 @@ class App:
     """Opens documents to render their pages. Its processes start when the first page is rendered."""
     processes: LimitedProcesses | None = None
     """Limited processes for costly checks; None: they run in threads."""
+    step_defaults: Mapping[str, Json] = field(default_factory=dict)
+    """`max_retries` and `retry_config` of steps whose definition gives none."""
     quotas: Quotas = field(default_factory=Quotas)
     failed_sign_ins: FailedSignIns = field(default_factory=FailedSignIns)
     prepared_tenants: set[str] = field(default_factory=set)

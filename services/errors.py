@@ -202,10 +202,8 @@ class NothingToUndo(OperationError):
 class Outdated(OperationError):
     """The object was changed by another person since the caller read it."""
 
-    def __init__(self, what: str, read: int, current: int) -> None:
-        super().__init__(
-            f"{what} were changed meanwhile: you read revision {read}, expected the current one, {current}"
-        )
+    def __init__(self, what: str, read: int, current: int, *, counted: str = "revision") -> None:
+        super().__init__(f"{what} changed meanwhile: you read {counted} {read}, expected the current one, {current}")
         self.current = current
 
 

@@ -176,6 +176,8 @@ CREATE TABLE public.definitions (
     body json NOT NULL,
     source text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_by text NOT NULL,
+    reason text NOT NULL,
     CONSTRAINT definitions_version_check CHECK ((version > 0))
 );
 

@@ -119,6 +119,8 @@ class ListedDocument:
     """When it must be decided."""
     reason: str | None
     """The first reason why it waits for a person, or the message of its failure."""
+    reason_code: Annotated[str | None, Field(examples=["totals_disagree"])]
+    """Name of that reason, for programs; null for a failure."""
     more_reasons: int
     """The number of further reasons."""
     claimed_by: str | None

@@ -29,6 +29,7 @@ currency, confidence, review_id, due_at,
 CASE status WHEN 'failed' THEN left(error_type || ': ' || error_message, {LONGEST_REASON})
             WHEN 'dismissed' THEN left(error_message, {LONGEST_REASON})
             WHEN 'reading' THEN NULL ELSE reasons -> 0 ->> 'message' END AS reason,
+CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN NULL ELSE reasons -> 0 ->> 'code' END AS reason_code,
 CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN 0
      ELSE greatest(coalesce(jsonb_array_length(reasons), 0) - 1, 0) END AS more_reasons,
 claimed_by, claimed_until, assigned_to, first_approved_by, decided_by, postponed_until, exported_at"""

@@ -139,6 +139,7 @@ INSERT INTO exports (tenant_id, export_id, status, wanted, documents, path, sha2
 VALUES ('default', $1, 'ready', $2, 0, $3, $4, $5, 'owner', now())"""
 IDS = {"DELETE /v1/definitions/{definition_id}/aliases/{alias}": {"definition_id": "aliased", "alias": "canary"}}
 QUERIES = {
+    "GET /v1/runs/counts": {"definitions": "hello", "failed_since": "2026-11-01T00:00:00Z"},
     "GET /v1/definitions/{definition_id}/diff": {"from": "1", "to": "1"},
     "DELETE /v1/documents/{document_id}/fields/{field}": {"token": "1"},
     "DELETE /v1/quotas/{quota}": {"tenant": "acme"},

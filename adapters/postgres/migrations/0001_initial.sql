@@ -108,6 +108,8 @@ CREATE TABLE definitions (
     body          json NOT NULL, -- not jsonb, which rewrites numbers: the digest covers these very characters
     source        text NOT NULL,
     created_at    timestamptz NOT NULL DEFAULT now(),
+    published_by  text NOT NULL,
+    reason        text NOT NULL,
     PRIMARY KEY (tenant_id, definition_id, version),
     UNIQUE (tenant_id, definition_id, digest)
 );

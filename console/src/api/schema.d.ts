@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List Documents
-         * @description List documents with their status, latest upload first.
+         * @description List documents with their status, in the order of `sort`: latest upload first unless it says otherwise.
          */
         get: operations["list_documents"];
         put?: never;
@@ -233,6 +233,26 @@ export interface paths {
          * @description Start a run. With a key, repeating the request returns the same run, even after it ended.
          */
         post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count Runs
+         * @description Count the open runs of definitions, and those that have failed lately.
+         */
+        get: operations["count_runs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1576,6 +1596,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/definitions/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Definition
+         * @description Run the tests that a definition contains. Nothing is stored; 200 also if some fail.
+         */
+        post: operations["test_definition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/definitions/plan": {
         parameters: {
             query?: never;
@@ -1668,6 +1708,26 @@ export interface paths {
          * @description Draw a version of a definition: at most 300 nodes, each a step or a group of steps.
          */
         get: operations["show_definition_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/definitions/{definition_id}/dependants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Dependants
+         * @description List the steps of other definitions that run this one, in the versions that an alias names.
+         */
+        get: operations["list_dependants"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2315,7 +2375,8 @@ export interface components {
             /**
              * Name
              * @description On a run `pause`, `resume`, `cancel`, `abort`, `retry` or `undo`; on a step `answer`, `retry`, `edit` (retry it
-             *     with another config), `skip` or `output` (complete it with an output).
+             *     with another config), `skip` or `output` (complete it with an output); on a definition `start`, `publish` or
+             *     `roll_back`; on a version of it `promote` or `canary`.
              * @example pause
              */
             name: string;
@@ -3219,7 +3280,7 @@ export interface components {
              * Needs Second
              * @description Why another person must approve too; empty once it is decided.
              */
-            needs_second: string[];
+            needs_second: components["schemas"]["InvoiceProblem"][];
             /**
              * Runs Answered
              * @description False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute.
@@ -3319,31 +3380,48 @@ export interface components {
             warnings: components["schemas"]["Problem"][];
         };
         /**
-         * DefinitionVersion
-         * @description The identity of a published version. Publishing the same content again gives the same version.
+         * DefinitionRuns
+         * @description Numbers of runs of a definition; they may lag slightly.
          */
-        DefinitionVersion: {
+        DefinitionRuns: {
             /**
              * Definition Id
              * @description Id of the definition.
              */
             definition_id: string;
             /**
-             * Version
-             * @description Version of the definition.
+             * Open
+             * @description running, waiting or paused
              */
-            version: number;
+            open: number;
             /**
-             * Digest
-             * @description sha256 of the definition's canonical JSON, every default resolved
+             * Failed
+             * @description failed since then; a run that failed and was retried counts too
              */
-            digest: string;
+            failed: number;
+        };
+        /**
+         * DefinitionValidation
+         * @description Whether a definition is valid, all problems found, its id and its drawing.
+         */
+        DefinitionValidation: {
             /**
-             * Created At
-             * Format: date-time
-             * @description When it was created.
+             * Valid
+             * @description Whether there are no errors.
              */
-            created_at: string;
+            valid: boolean;
+            /**
+             * Problems
+             * @description What is wrong, in order.
+             */
+            problems: components["schemas"]["Problem"][];
+            /**
+             * Id
+             * @description null if there are errors
+             */
+            id: string | null;
+            /** @description its drawing; null if it was not wanted or there are errors */
+            graph: components["schemas"]["Graph"] | null;
         };
         /**
          * DeleteRows
@@ -3366,6 +3444,53 @@ export interface components {
              * @default 1
              */
             count?: number;
+        };
+        /**
+         * Dependant
+         * @description A step of another definition that runs this one.
+         */
+        Dependant: {
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Version
+             * @description Version of the definition.
+             */
+            version: number;
+            /**
+             * Aliases
+             * @description the aliases that name this version of the other definition
+             */
+            aliases: string[];
+            /**
+             * Step Id
+             * @description Id of the step; null if it is not about one.
+             */
+            step_id: string;
+            /**
+             * Nested Version
+             * @description the version that the step runs; null: the one that new runs get
+             */
+            nested_version: number | null;
+        };
+        /**
+         * Dependants
+         * @description The steps that run a definition, in versions that an alias names.
+         */
+        Dependants: {
+            /**
+             * Dependants
+             * @description by definition, its newest version first
+             */
+            dependants: components["schemas"]["Dependant"][];
+            /**
+             * Complete
+             * @description false if there are more than are listed
+             */
+            complete: boolean;
         };
         /**
          * DismissIn
@@ -3994,6 +4119,37 @@ export interface components {
             error: components["schemas"]["StepError"] | null;
         };
         /**
+         * FailedTest
+         * @description One mismatch in a definition's test; `path` is the place of the expectation in the definition.
+         */
+        FailedTest: {
+            /**
+             * Test
+             * @description The test's name.
+             */
+            test: string;
+            /**
+             * Path
+             * @description Where it is, as a dotted path.
+             */
+            path: string;
+            /**
+             * Message
+             * @description The message for people.
+             */
+            message: string;
+            /**
+             * Expected
+             * @description What the test expects.
+             */
+            expected: unknown;
+            /**
+             * Found
+             * @description What was found instead.
+             */
+            found: unknown;
+        };
+        /**
          * Fate
          * @description What a retry does with a step. NEW: a step that only the newer version has, or a result that a person gave.
          *
@@ -4139,7 +4295,7 @@ export interface components {
              * Needs Second
              * @description why two people must approve; empty if one is enough
              */
-            needs_second: string[];
+            needs_second: components["schemas"]["InvoiceProblem"][];
             /** @description how the typed text was read; null if none was typed */
             understood: components["schemas"]["Understood"] | null;
             /**
@@ -5297,7 +5453,7 @@ export interface components {
         };
         /**
          * ListedDefinition
-         * @description The newest version of a definition, and the definition's aliases.
+         * @description The newest version of a definition, the definition's aliases, and its last change.
          */
         ListedDefinition: {
             /**
@@ -5322,6 +5478,16 @@ export interface components {
              */
             created_at: string;
             /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
@@ -5337,6 +5503,22 @@ export interface components {
             aliases: {
                 [key: string]: components["schemas"]["Target"];
             };
+            /**
+             * Title
+             * @description of the version that new runs get; may be empty
+             */
+            title: string;
+            /**
+             * Changed At
+             * Format: date-time
+             * @description when a version was published or an alias moved last
+             */
+            changed_at: string;
+            /**
+             * Changed By
+             * @description who did so
+             */
+            changed_by: string;
         };
         /**
          * ListedDocument
@@ -5437,6 +5619,12 @@ export interface components {
              */
             reason: string | null;
             /**
+             * Reason Code
+             * @description Name of that reason, for programs; null for a failure.
+             * @example totals_disagree
+             */
+            reason_code: string | null;
+            /**
              * More Reasons
              * @description The number of further reasons.
              */
@@ -5476,6 +5664,48 @@ export interface components {
              * @description When it was last exported, since its approval.
              */
             exported_at: string | null;
+        };
+        /**
+         * ListedVersion
+         * @description A version, and what the caller may do with it.
+         */
+        ListedVersion: {
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Version
+             * @description Version of the definition.
+             */
+            version: number;
+            /**
+             * Digest
+             * @description sha256 of the definition's canonical JSON, every default resolved
+             */
+            digest: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
+             * Actions
+             * @description `promote` and `canary`, each with the reason if not allowed
+             */
+            actions: components["schemas"]["Action"][];
         };
         /**
          * Lock
@@ -6244,6 +6474,11 @@ export interface components {
              * @default
              */
             reason?: string;
+            /**
+             * Based On
+             * @description newest version that its author has seen, 0 for none: refused if there is a newer one
+             */
+            based_on?: number | null;
         };
         /**
          * Published
@@ -6271,6 +6506,16 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+            /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
             /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
@@ -7109,6 +7354,23 @@ export interface components {
          * @enum {string}
          */
         RunAction: "pause" | "resume" | "cancel" | "abort" | "retry" | "undo";
+        /**
+         * RunCounts
+         * @description Numbers of runs, by definition, in the order asked for.
+         */
+        RunCounts: {
+            /**
+             * Counts
+             * @description one for each definition
+             */
+            counts: components["schemas"]["DefinitionRuns"][];
+            /**
+             * Failed Since
+             * Format: date-time
+             * @description the moment from which failures count
+             */
+            failed_since: string;
+        };
         /**
          * RunExplanation
          * @description Why a run is in its state: its progress, and a page of its steps in plan order.
@@ -8463,6 +8725,16 @@ export interface components {
              */
             created_at: string;
             /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
              * Body
              * @description The definition with every default resolved.
              */
@@ -8728,6 +9000,17 @@ export interface components {
             reads?: components["schemas"]["ReadPart"][];
         };
         /**
+         * TestedDefinition
+         * @description The results of a definition's tests, in their order.
+         */
+        TestedDefinition: {
+            /**
+             * Tests
+             * @description one for each test
+             */
+            tests: components["schemas"]["TrialResult"][];
+        };
+        /**
          * TokenIn
          * @description The caller's claim.
          * @example {
@@ -8740,6 +9023,27 @@ export interface components {
              * @description of the caller's claim
              */
             token: number;
+        };
+        /**
+         * TrialResult
+         * @description The result of one of a definition's tests.
+         */
+        TrialResult: {
+            /**
+             * Name
+             * @description Its name.
+             */
+            name: string;
+            /**
+             * Passed
+             * @description whether everything is as expected
+             */
+            passed: boolean;
+            /**
+             * Problems
+             * @description what it expected and found; empty if it passed
+             */
+            problems: components["schemas"]["FailedTest"][];
         };
         /**
          * TriggerIn
@@ -8917,14 +9221,14 @@ export interface components {
         Verdict: "yes" | "no" | "error" | "not_asked";
         /**
          * VersionPage
-         * @description A definition's versions, newest first, and its aliases.
+         * @description A definition's versions, newest first, its aliases, and what the caller may do with it.
          */
         VersionPage: {
             /**
              * Versions
              * @description The versions of this page, newest first.
              */
-            versions: components["schemas"]["DefinitionVersion"][];
+            versions: components["schemas"]["ListedVersion"][];
             /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
@@ -8946,6 +9250,16 @@ export interface components {
              * @description Pass this as `after` to get the next page; null on the last page.
              */
             after: number | null;
+            /**
+             * Actions
+             * @description `start`, `publish` and `roll_back`, each with the reason if not allowed
+             */
+            actions: components["schemas"]["Action"][];
+            /**
+             * Undo
+             * @description what `roll_back` would move; empty if there is nothing to undo
+             */
+            undo: components["schemas"]["Move"][];
         };
         /**
          * View
@@ -9677,6 +9991,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedRun"];
+                };
+            };
+        };
+    };
+    count_runs: {
+        parameters: {
+            query: {
+                /** @description ids of definitions, at most 60, separated by commas */
+                definitions: string;
+                /** @description counts failures from this moment on */
+                failed_since: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCounts"];
                 };
             };
         };
@@ -10580,6 +10919,8 @@ export interface operations {
                 band?: number | null;
                 /** @description items due until then */
                 due?: string | null;
+                /** @description items of this run and of runs in it */
+                run_id?: string | null;
                 /** @description the most urgent first, or those with the largest value of one part of the priority */
                 sort?: components["schemas"]["Sort"];
                 /** @description most items on the page */
@@ -11469,6 +11810,35 @@ export interface operations {
     };
     validate_definition: {
         parameters: {
+            query?: {
+                /** @description whether to draw it too, if it is valid */
+                draw?: boolean;
+                /** @description the groups of steps to open, separated by commas; the last ones are opened first */
+                open?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DefinitionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionValidation"];
+                };
+            };
+        };
+    };
+    test_definition: {
+        parameters: {
             query?: never;
             header?: never;
             path?: never;
@@ -11486,7 +11856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Validation"];
+                    "application/json": components["schemas"]["TestedDefinition"];
                 };
             };
         };
@@ -11621,6 +11991,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Graph"];
+                };
+            };
+        };
+    };
+    list_dependants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the definition. */
+                definition_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dependants"];
                 };
             };
         };

@@ -4,6 +4,7 @@ import {
   IconInbox,
   IconMessageQuestion,
   IconAlertTriangle,
+  IconSchema,
   IconTimeline,
   type Icon,
 } from '@tabler/icons-react'
@@ -11,8 +12,8 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/decide' | '/runs' | '/failures' | '/exports'
-  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'exports'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/exports'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'exports'
   icon: Icon
   scope: Scope
 }
@@ -23,4 +24,5 @@ export const PAGES: readonly NavigationPage[] = [
   { to: '/exports', text: 'exports', icon: IconFileExport, scope: 'read' },
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },
+  { to: '/definitions', text: 'definitions', icon: IconSchema, scope: 'read' },
 ]

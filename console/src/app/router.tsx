@@ -2,6 +2,8 @@
 import { createRouter } from '@tanstack/react-router'
 
 import { decideRoute, decisionsRoute } from '@/decide/route'
+import { editDefinitionRoute, newDefinitionRoute } from '@/definitions/editor/route'
+import { definitionRoute, definitionsRoute } from '@/definitions/route'
 import { documentRoute } from '@/documents/route'
 import { exportsRoute } from '@/exports/route'
 import { failuresRoute } from '@/failures/route'
@@ -25,6 +27,10 @@ const routes = rootRoute.addChildren([
   runsRoute,
   runRoute,
   failuresRoute,
+  definitionsRoute,
+  definitionRoute,
+  newDefinitionRoute,
+  editDefinitionRoute,
 ])
 
 export const router = createRouter({

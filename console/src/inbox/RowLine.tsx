@@ -10,6 +10,7 @@ import { visible } from '@/format/text'
 import { zoneChoice, zoneName } from '@/format/zone'
 import { State } from '@/kit/State'
 import { DateOnly, Money, Name } from '@/kit/Values'
+import { reasonWords } from '@/texts/reasons'
 
 import { Confidence } from './Confidence'
 import { DocumentLink } from './DocumentLink'
@@ -105,12 +106,13 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
 }
 
 function Reason({ row }: { row: Row }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   if (!row.reason) return null
-  const reason = visible(row.reason)
+  const { title, detail } = reasonWords({ code: row.reason_code ?? '', message: row.reason }, t, i18n.language)
+  const reason = visible(title)
   return (
     <>
-      <Tooltip label={reason} multiline maw={420} disabled={reason.length < 24}>
+      <Tooltip label={visible(detail || title)} multiline maw={420} disabled={!detail && reason.length < 24}>
         <span className={classes.reason}>{reason}</span>
       </Tooltip>
       {row.more_reasons > 0 && (
