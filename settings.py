@@ -412,6 +412,7 @@ class Settings(BaseSettings):
         description="claim with a person's name. The first name seen with a person's `sub` is kept",
     )
     max_upload_bytes: int = Field(25 * 2**20, gt=0, description="largest document that may be uploaded, in bytes")
+    max_zip_bytes: int = Field(2**29, gt=0, description="largest zip file of documents that a batch takes, in bytes")
     quotas: Annotated[Mapping[Quota, float], NoDecode, BeforeValidator(parse_quotas)] = Field(
         {},
         description="what each tenant may use unless `docrail quota set` has set another value for it: "

@@ -19,6 +19,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from docrail.activities.handler_tools import HandlerTools
 from docrail.activities.internal.background import background_activities
+from docrail.activities.internal.batches import batch_activities
 from docrail.activities.internal.dead_letters import dead_letter_activity
 from docrail.activities.internal.deadlines import overdue_activity
 from docrail.activities.internal.exports import export_activities
@@ -57,6 +58,7 @@ from docrail.services.quotas.service import Quotas
 from docrail.services.tools import Outside, Tools
 from docrail.settings import Settings, missing_settings, unread_variables
 from docrail.workflows.background import BackgroundTasks
+from docrail.workflows.batch import Batch
 from docrail.workflows.contract.names import tag_queue
 from docrail.workflows.elsewhere import QueueOnly
 from docrail.workflows.exports import Export
@@ -108,12 +110,13 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks, Export],
+        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks, Export, Batch],
         activities=[
             *activities,
             *internal_activities(tools),
             *background_activities(app),
             *export_activities(app, tools.outside),
+            *batch_activities(app, tools.outside),
         ],
         sandboxed=settings.sandboxed,
         activity_slots=settings.worker_activity_slots,
@@ -181,6 +184,7 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
         step_defaults=settings.step_defaults,
         temporal_ui_url=settings.temporal_ui_url,
         max_upload_bytes=settings.max_upload_bytes,
+        max_zip_bytes=settings.max_zip_bytes,
         callback_keys=settings.callback_keys,
         four_eyes_above=tools.four_eyes_above,
         reader=tools.reader,

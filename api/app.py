@@ -26,6 +26,7 @@ from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import Connection, find_connection
 from docrail.api import (
     audit,
+    batches,
     callbacks,
     codec,
     corrections,
@@ -52,6 +53,7 @@ from docrail.api import (
 )
 from docrail.api.auth import Access, CookieRotation
 from docrail.api.body_limit import BodyLimit, CloseUnread
+from docrail.api.body_sizes import UPLOADS
 from docrail.api.boundary import Boundary
 from docrail.api.codec import TemporalUi
 from docrail.api.console import add_console
@@ -101,6 +103,7 @@ ROUTERS = (
     review_views.router,
     audit.router,
     exports.router,
+    batches.router,
     definitions.router,
     definitions.aliases_router,
     routing.router,
@@ -169,7 +172,7 @@ def _add_middleware(api: FastAPI, settings: Settings) -> None:
     api.add_middleware(LargeRequests)
     api.add_middleware(AuthenticateFirst)
     api.add_middleware(CookieRotation)
-    api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
+    api.add_middleware(BodyLimit, uploads={name: getattr(settings, name) for name in sorted({*UPLOADS.values()})})
     api.add_middleware(HeadAsGet)
     api.add_middleware(Boundary, hosts=settings.own_hosts, proxies=settings.trusted_proxies)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
@@ -224,6 +227,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             step_defaults=settings.step_defaults,
             temporal_ui_url=settings.temporal_ui_url,
             max_upload_bytes=settings.max_upload_bytes,
+            max_zip_bytes=settings.max_zip_bytes,
             callback_keys=settings.callback_keys,
             four_eyes_above=settings.four_eyes_above,
             reader=reader,

@@ -68,6 +68,8 @@ class App:
     """Configured rate limit of each resource tag, in uses per second."""
     temporal_ui_url: str
     max_upload_bytes: int
+    max_zip_bytes: int = 2**29
+    """Largest zip file of documents."""
     callback_keys: CallbackKeys = field(default_factory=CallbackKeys)
     four_eyes_above: Decimal | None = None
     """Largest total of a document that one person may approve alone; None: no maximum."""

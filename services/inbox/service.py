@@ -1,8 +1,9 @@
 """List and count documents, and do what the inbox offers: send failed ones again, dismiss them, approve many."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
@@ -56,6 +57,18 @@ async def count_documents(app: App, principal: Principal, wanted: DocumentFilter
     _check(wanted)
     counts = await stored.count_documents(app.db, principal.tenant_id, wanted)
     return DocumentCounts(counts, sum(counts.values()))
+
+
+async def list_named(app: App, principal: Principal, document_ids: Sequence[str]) -> dict[str, ListedDocument]:
+    """Return the tenant's documents with these ids, by id."""
+    return await stored.list_named(app.db, principal.tenant_id, document_ids)
+
+
+async def sum_totals(
+    app: App, principal: Principal, document_ids: Sequence[str]
+) -> list[tuple[str | None, int, Decimal]]:
+    """Return for each currency how many of these documents have a total, and the sum of these."""
+    return await stored.sum_totals(app.db, principal.tenant_id, document_ids)
 
 
 async def send_again(app: App, principal: Principal, document_id: str) -> ListedDocument:

@@ -8,14 +8,16 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
+from docrail.adapters.postgres.pool import Database
 from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.routing import Facts
 from docrail.dag.language.version_refs import parse_ref
+from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
@@ -105,13 +107,71 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     facts = _facts(principal, upload, len(data))
     choice = await _choose(app, principal, upload.definition, facts, document_id)
     if upload.key is None or await load_document(app.db, principal.tenant_id, document_id) is None:
-        await app.quotas.use_document(app.db, principal)
+        await app.quotas.use_documents(app.db, principal)
     document = await _keep(app, principal, document_id, upload, facts, data, choice)
     try:
         return await _start_run(app, principal, document, choice)
     except (Unavailable, QuotaExceeded) as error:
         log.warning("document %s is stored; its run starts later: %s", document_id, error)
         return document
+
+
+async def store_for_batch(
+    app: App, principal: Principal, upload: Upload, data: bytes, batch_id: str, document_id: str
+) -> Callable[[Database], Awaitable[Document]]:
+    """Store the bytes of a document whose run a batch starts; return how to insert it, within a transaction.
+
+    Raises: InvalidInput, NotFound (no such definition).
+    """
+    facts = _facts(principal, upload, len(data))
+    choice = await _choose(app, principal, upload.definition, facts, document_id)
+    blob = await app.blobs.put(data)
+
+    async def insert(tx: Database) -> Document:
+        return await insert_document(
+            tx,
+            principal.tenant_id,
+            document_id,
+            blob,
+            media_type=facts.type,
+            file_name=facts.file_name,
+            sla_hours=upload.sla_hours,
+            run_id=f"{choice.stored.definition_id}.{document_id}",
+            definition=choice.ref,
+            source=facts.source,
+            uploaded_by=principal.name,
+            batch_id=batch_id,
+        )
+
+    return insert
+
+
+async def start_document(app: App, principal: Principal, document: Document, *, priority: int) -> str:
+    """Start the first run of a stored document, and return the run's id. Safe to repeat.
+
+    Raises: NotFound (its definition), InvalidInput, QuotaExceeded, Unavailable.
+    """
+    started = await _start_run(app, principal, document, priority=priority)
+    assert started.run_id is not None, "it has just been started"
+    return started.run_id
+
+
+async def start_another_run(
+    app: App, principal: Principal, document: Document, definition: str | None, key: str, *, priority: int
+) -> str:
+    """Start another run of a document, and return the run's id; the same key, the same run.
+
+    Raises: NotFound (the definition), InvalidInput, KeyConflict, QuotaExceeded, Unavailable.
+    """
+    ref = definition or document.definition or DEFAULT_DEFINITION
+    stored = await resolve(app, principal, ref, key=document.document_id)
+    begun = await begin_run(
+        *(app, principal, stored, _inputs(document, stored), checked_key(key)),
+        pinned=False,
+        document=context_of(document),
+        priority=priority,
+    )
+    return begun.run_id
 
 
 async def start_waiting_documents(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
@@ -219,7 +279,9 @@ async def _read(chunks: AsyncIterator[bytes], limit_bytes: int) -> bytes:
     return bytes(data)
 
 
-async def _start_run(app: App, principal: Principal, document: Document, choice: _Choice | None = None) -> Document:
+async def _start_run(
+    app: App, principal: Principal, document: Document, choice: _Choice | None = None, *, priority: int | None = None
+) -> Document:
     """Start the document's run with the definition stored at upload: rules and aliases may have changed since."""
     if document.run_started_at is not None:
         return document
@@ -228,16 +290,20 @@ async def _start_run(app: App, principal: Principal, document: Document, choice:
         definition = choice.stored
     else:
         definition = await resolve(app, principal, kept, key=document.document_id)
-    brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
-    inputs = {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
     run = await begin_run(
-        *(app, principal, definition, inputs, document.document_id),
+        *(app, principal, definition, _inputs(document, definition), document.document_id),
         pinned=False,
         document=context_of(document),
+        priority=priority,
         started_by=document.uploaded_by,
     )
     await mark_run_started(app.db, document.tenant_id, document.document_id, run.run_id)
     return await show_document(app, principal, document.document_id)
+
+
+def _inputs(document: Document, definition: StoredDefinition) -> dict[str, Json]:
+    brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
+    return {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
 
 
 def _checked_source(source: str) -> str:

@@ -50,6 +50,8 @@ FOR_ALL_TENANTS = {
     ("services/events/service.py", "forget_events"),
     ("services/access/service.py", "verify_key"),
     ("services/access/service.py", "verify_session"),
+    ("services/batches/service.py", "_asking"),
+    ("services/batches/service.py", "_unfinished"),
     ("services/exports/service.py", "_open"),
     ("services/intake/service.py", "_unstarted"),
     ("services/reviews/run_answers.py", "answer_waiting_runs"),

@@ -231,6 +231,21 @@ START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer
 START_EXPORTS, FORGET_EVENTS = "start_waiting_exports", "forget_events"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""
 
+BATCH_TYPE = "Batch"
+
+CHANGED = "changed"
+"""Name of a batch's signal: what people want of it has changed. Its argument says how, for those who read histories."""
+
+START_BATCHES, KEEP_WINDOW = "start_waiting_batches", "keep_window"
+NOTIFY_BATCH, FAIL_BATCH_WEBHOOK = "notify_batch", "fail_batch_webhook"
+"""The activities. No definition names them."""
+
+
+def batch_workflow_id(tenant_id: str, batch_id: str) -> str:
+    """Return the Temporal workflow id of a batch; no run can have it."""
+    return f"docrail-batch.{tenant_id}.{batch_id}"
+
+
 EXPORT_TYPE = "Export"
 
 MAKE_EXPORT, SEND_EXPORT, FAIL_EXPORT = "make_export", "send_export", "fail_export"

@@ -887,6 +887,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/batches/{batch_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Batch Events
+         * @description Report each progress of a batch: read the batch again then.
+         */
+        get: operations["stream_batch_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/health": {
         parameters: {
             query?: never;
@@ -1526,6 +1546,254 @@ export interface paths {
         get: operations["download_export"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Batches
+         * @description List batches, newest first.
+         */
+        get: operations["list_batches"];
+        put?: never;
+        /**
+         * Create Batch
+         * @description Order a batch. It starts at once, and takes more documents until it is closed.
+         */
+        post: operations["create_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Batch
+         * @description Show a batch: its documents by state, its rate, the time left, and why documents failed.
+         */
+        get: operations["show_batch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/append": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Append Documents
+         * @description Add uploaded documents to an open batch. Safe to repeat.
+         */
+        post: operations["append_documents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Batch Documents
+         * @description List the documents of a batch, in the order in which they were added.
+         */
+        get: operations["list_batch_documents"];
+        put?: never;
+        /**
+         * Upload To Batch
+         * @description Add a file to an open batch. The same content again is the same document, and a place has one content.
+         */
+        post: operations["upload_to_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload Zip
+         * @description Add the files of a zip file to an open batch; their names are their places. Safe to repeat if it was cut off.
+         */
+        post: operations["upload_zip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close Batch
+         * @description Let a batch take no more documents: it completes once all have ended. Safe to repeat.
+         */
+        post: operations["close_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Batch Result
+         * @description Show the result of a batch: a summary, and its documents with what was read. It may not have completed.
+         */
+        get: operations["show_batch_result"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/result.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Batch Result
+         * @description Download the result of all documents of a batch as CSV.
+         */
+        get: operations["download_batch_result"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Batch
+         * @description Start no more runs of a batch; open ones go on.
+         */
+        post: operations["pause_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Batch
+         * @description Start runs of a paused batch again.
+         */
+        post: operations["resume_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Batch
+         * @description Start no more runs of a batch, and cancel the open ones.
+         */
+        post: operations["cancel_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Batch
+         * @description Try the failed documents of a batch again, all or those of one error class. A passed deadline is dropped.
+         */
+        post: operations["retry_batch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2408,6 +2676,65 @@ export interface components {
             after: string | null;
         };
         /**
+         * Added
+         * @description What a request has added to a batch.
+         */
+        Added: {
+            /**
+             * Batch Id
+             * @description Id of the batch.
+             */
+            batch_id: string;
+            /**
+             * Added
+             * @description Documents that are new in the batch.
+             */
+            added: number;
+            /**
+             * Known
+             * @description Documents that it had already, at the same place.
+             */
+            known: number;
+            /**
+             * Duplicates
+             * @description Places whose content the batch has already.
+             */
+            duplicates: number;
+            /**
+             * Duplicate Places
+             * @description The first of these places.
+             */
+            duplicate_places: components["schemas"]["DuplicatePlace"][];
+            /**
+             * Unreadable
+             * @description Files of a zip that were left out: empty ones.
+             */
+            unreadable: string[];
+        };
+        /**
+         * AddedDocument
+         * @description A document that was sent to a batch.
+         */
+        AddedDocument: {
+            /** @description The document. */
+            document: components["schemas"]["Document"];
+            /**
+             * Place
+             * @description Its place.
+             */
+            place: string;
+            /**
+             * Is New
+             * @description False if the batch had this content already.
+             */
+            is_new: boolean;
+            /**
+             * Is Duplicate
+             * @description Whether the batch has the content under another place.
+             */
+            is_duplicate: boolean;
+        };
+        /**
          * AliasIn
          * @description The target of an alias, and the reason for the move.
          * @example {
@@ -2476,6 +2803,22 @@ export interface components {
              * @default answered
              */
             status?: string;
+        };
+        /**
+         * Appended
+         * @description Uploaded documents for a batch.
+         * @example {
+         *       "document_ids": [
+         *         "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"
+         *       ]
+         *     }
+         */
+        Appended: {
+            /**
+             * Document Ids
+             * @description Their ids. Those that the batch has already are left as they are.
+             */
+            document_ids: string[];
         };
         /**
          * ApprovalPreview
@@ -2640,6 +2983,310 @@ export interface components {
              */
             events: components["schemas"]["AuditEvent"][];
         };
+        /**
+         * Batch
+         * @description A batch and its progress.
+         */
+        Batch: {
+            /**
+             * Batch Id
+             * @description Id of the batch.
+             * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
+             */
+            batch_id: string;
+            /**
+             * Name
+             * @description Its name, for people.
+             */
+            name: string;
+            /** @description open: it takes more documents, and none is waiting or running; running; paused; completed: nothing is left to do; cancelled */
+            status: components["schemas"]["BatchStatus"];
+            /**
+             * Definition
+             * @description The definition of its documents; null if routing rules choose.
+             */
+            definition: string | null;
+            /**
+             * Max Concurrency
+             * @description How many runs are open at the same time.
+             */
+            max_concurrency: number;
+            /**
+             * Is Closed
+             * @description Whether it takes no more documents.
+             */
+            is_closed: boolean;
+            /** @description Its documents by state. */
+            counts: components["schemas"]["StateCounts"];
+            /**
+             * Duplicates
+             * @description Places whose content the batch has already: they are listed in its result, and not run.
+             */
+            duplicates: number;
+            /**
+             * Errors
+             * @description The failed documents by error class, the largest first.
+             */
+            errors: components["schemas"]["ErrorCount"][];
+            /**
+             * Per Minute
+             * @description Documents that ended in the last minute.
+             */
+            per_minute: number;
+            /**
+             * Seconds Left
+             * @description Estimated time until none waits or runs, at this rate; null without one.
+             */
+            seconds_left: number | null;
+            /**
+             * Held By
+             * @description The quota that it waits for, as `open_runs`; null if it does not wait for one.
+             */
+            held_by: string | null;
+            /**
+             * Deadline
+             * @description When the last run may start.
+             */
+            deadline: string | null;
+            /**
+             * Webhook Url
+             * @description Receives a message at its completion.
+             */
+            webhook_url: string | null;
+            /**
+             * Webhook Error
+             * @description Why that message was not delivered; empty if it was, or is to be.
+             */
+            webhook_error: string;
+            /**
+             * Created By
+             * @description Who ordered it.
+             */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When it was ordered.
+             */
+            created_at: string;
+            /**
+             * Completed At
+             * @description When nothing was waiting or running any more.
+             */
+            completed_at: string | null;
+            /**
+             * Allowed
+             * @description What the caller may do to it now: `append`, `close`, `pause`, `resume`, `cancel`, `retry`.
+             * @example [
+             *       "pause",
+             *       "cancel"
+             *     ]
+             */
+            allowed: string[];
+        };
+        /**
+         * BatchDocument
+         * @description A document of a batch.
+         */
+        BatchDocument: {
+            /**
+             * Document Id
+             * @description Id of the document.
+             */
+            document_id: string;
+            /**
+             * Place
+             * @description Where the client has it: a path or a name.
+             */
+            place: string;
+            /** @description waiting: for its turn; running: its run is open; asking: its run waits for a person or an event, and holds no place; done: its run has completed; failed: its run has failed, could not be started, or has a failed step that waits for a person; cancelled */
+            state: components["schemas"]["BatchDocumentState"];
+            /**
+             * Run Id
+             * @description Its run in this batch; null before it was started.
+             */
+            run_id: string | null;
+            /**
+             * Error Type
+             * @description The error class of a failed one.
+             */
+            error_type: string | null;
+            /**
+             * Error Message
+             * @description Why it failed.
+             */
+            error_message: string | null;
+            /**
+             * Started At
+             * @description When its turn came.
+             */
+            started_at: string | null;
+            /**
+             * Ended At
+             * @description When its run ended.
+             */
+            ended_at: string | null;
+        };
+        /**
+         * BatchDocumentPage
+         * @description A page of the documents of a batch, in the order in which they were added.
+         */
+        BatchDocumentPage: {
+            /**
+             * Documents
+             * @description The documents of this page.
+             */
+            documents: components["schemas"]["BatchDocument"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
+        /**
+         * BatchDocumentState
+         * @description How a document of a batch stands. WAITING: for its turn; ASKING: its run waits for a person or an event.
+         * @enum {string}
+         */
+        BatchDocumentState: "waiting" | "running" | "asking" | "done" | "failed" | "cancelled";
+        /**
+         * BatchOrder
+         * @description How the documents of a batch are run, and its first documents.
+         * @example {
+         *       "close": false,
+         *       "definition": "invoice",
+         *       "max_concurrency": 20,
+         *       "name": "November"
+         *     }
+         * @example {
+         *       "close": true,
+         *       "document_ids": [
+         *         "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"
+         *       ]
+         *     }
+         */
+        BatchOrder: {
+            /**
+             * Name
+             * @description A name for people.
+             * @default
+             * @example November
+             */
+            name?: string;
+            /**
+             * Definition
+             * @description `ID`, `ID@VERSION` or `ID@ALIAS`; by default the routing rules choose one for each document.
+             * @example invoice
+             */
+            definition?: string | null;
+            /**
+             * Sla Hours
+             * @description Hours until each document must be decided, from its upload.
+             * @default 24
+             */
+            sla_hours?: number;
+            /**
+             * Source
+             * @description Where the documents come from, for routing rules.
+             * @default
+             */
+            source?: string;
+            /**
+             * Max Concurrency
+             * @description How many runs are open at the same time. One that waits for a person or an event does not count.
+             * @default 10
+             */
+            max_concurrency?: number;
+            /**
+             * Deadline
+             * @description When the last run may start: documents that still wait then fail, and open runs go on.
+             * @example 2026-12-01T06:00:00Z
+             */
+            deadline?: string | null;
+            /**
+             * Webhook Url
+             * @description Receives a signed message when the batch has completed; needs the scope `operate`.
+             * @example https://books.example/batches
+             */
+            webhook_url?: string | null;
+            /**
+             * Document Ids
+             * @description Uploaded documents. Those that have had a run get another one.
+             * @default []
+             */
+            document_ids?: string[];
+            /**
+             * Close
+             * @description Whether it takes no more documents.
+             * @default false
+             */
+            close?: boolean;
+        };
+        /**
+         * BatchPage
+         * @description A page of batches, newest first.
+         */
+        BatchPage: {
+            /**
+             * Batches
+             * @description The batches of this page.
+             */
+            batches: components["schemas"]["Batch"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
+        /**
+         * BatchReasonIn
+         * @description Why.
+         * @example {
+         *       "reason": "the bank is closed"
+         *     }
+         */
+        BatchReasonIn: {
+            /**
+             * Reason
+             * @description recorded with the action
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * BatchResult
+         * @description The result of a batch: a summary, and a page of its documents.
+         */
+        BatchResult: {
+            /** @description The batch. */
+            batch: components["schemas"]["Batch"];
+            /**
+             * Sums
+             * @description The documents of this page with a total, by currency.
+             */
+            sums: components["schemas"]["SumOfCurrency"][];
+            /**
+             * Documents
+             * @description The documents, in the order in which they were added.
+             */
+            documents: components["schemas"]["ResultDocument"][];
+            /**
+             * Duplicates
+             * @description Places that were not run, as the batch has their content already; on the first page.
+             */
+            duplicates: components["schemas"]["DuplicatePlace"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
+        /**
+         * BatchStatus
+         * @description How a batch stands.
+         * @enum {string}
+         */
+        BatchStatus: "open" | "running" | "paused" | "completed" | "cancelled";
         /** Body_upload_document */
         Body_upload_document: {
             /**
@@ -2671,6 +3318,35 @@ export interface components {
              * @description as the header Idempotency-Key
              */
             key?: string | null;
+        };
+        /** Body_upload_to_batch */
+        Body_upload_to_batch: {
+            /**
+             * File
+             * @description the document
+             */
+            file: string;
+            /**
+             * Place
+             * @description where it lies at the client; by default the file's name
+             * @example november/4711.pdf
+             */
+            place?: string | null;
+        };
+        /** Body_upload_zip */
+        Body_upload_zip: {
+            /**
+             * File
+             * @description a zip file of at most 10,000 documents
+             */
+            file: string;
+            /**
+             * Close
+             * @description whether the batch takes no more documents then
+             * @default false
+             * @example true
+             */
+            close?: boolean;
         };
         /**
          * BrokenHandler
@@ -3578,6 +4254,12 @@ export interface components {
              * @description where the uploader says it comes from
              */
             source: string;
+            /**
+             * Batch Id
+             * @description the batch that it came with
+             * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
+             */
+            batch_id?: string | null;
         };
         /**
          * DocumentCounts
@@ -3750,6 +4432,22 @@ export interface components {
             why?: string;
         };
         /**
+         * DuplicatePlace
+         * @description A place whose content the batch has already.
+         */
+        DuplicatePlace: {
+            /**
+             * Place
+             * @description The place.
+             */
+            place: string;
+            /**
+             * Document Id
+             * @description The document with this content.
+             */
+            document_id: string;
+        };
+        /**
          * EarlierError
          * @description How a retried attempt failed: its number, from 1, and for a list the key of its item.
          */
@@ -3843,6 +4541,28 @@ export interface components {
              * @default
              */
             data: string;
+        };
+        /**
+         * ErrorCount
+         * @description The failed documents of an error class.
+         */
+        ErrorCount: {
+            /**
+             * Error Type
+             * @description The error class.
+             * @example TimeoutError
+             */
+            error_type: string;
+            /**
+             * Documents
+             * @description How many there are.
+             */
+            documents: number;
+            /**
+             * Message
+             * @description The message of one of them.
+             */
+            message: string;
         };
         /**
          * Execution
@@ -6861,6 +7581,87 @@ export interface components {
          */
         Resolved: "retry" | "skip" | "output" | "abort" | "dismiss";
         /**
+         * ResultDocument
+         * @description The result of one document.
+         */
+        ResultDocument: {
+            /**
+             * Document Id
+             * @description Id of the document; null if there is none.
+             */
+            document_id: string;
+            /**
+             * File Name
+             * @description as the uploader claimed, without folders
+             * @example invoice-4711.pdf
+             */
+            file_name: string;
+            /**
+             * Place
+             * @description Where the client has it.
+             */
+            place: string;
+            /** @description waiting: for its turn; running: its run is open; asking: its run waits for a person or an event, and holds no place; done: its run has completed; failed: its run has failed, could not be started, or has a failed step that waits for a person; cancelled */
+            state: components["schemas"]["BatchDocumentState"];
+            /** @description The document's status in the inbox. */
+            status: components["schemas"]["DocumentStatus"];
+            /**
+             * Run Id
+             * @description Its run in this batch.
+             */
+            run_id: string | null;
+            /**
+             * Error Type
+             * @description The error class of a failed one.
+             */
+            error_type: string | null;
+            /**
+             * Error Message
+             * @description Why it failed.
+             */
+            error_message: string | null;
+            /**
+             * Vendor Name
+             * @description Name of the vendor.
+             */
+            vendor_name: string | null;
+            /**
+             * Invoice Number
+             * @description The vendor's number of the invoice.
+             */
+            invoice_number: string | null;
+            /**
+             * Issued On
+             * @description Date of the invoice.
+             */
+            issued_on: string | null;
+            /**
+             * Total
+             * @description Amount of the invoice, taxes included, in `currency`.
+             */
+            total: string | null;
+            /**
+             * Currency
+             * @description ISO 4217 code of the amount.
+             */
+            currency: string | null;
+            /**
+             * Confidence
+             * @description 0 to 1; null if it is not known.
+             */
+            confidence: number | null;
+            /**
+             * Review Id
+             * @description Its review item; null if there is none.
+             */
+            review_id: string | null;
+            /**
+             * Outputs
+             * @description Outputs of its run; null if it has none, or they are larger than 16 kB.
+             */
+            outputs: unknown;
+        };
+        /**
          * Retried
          * @description The result for each letter, and the number of open ones that still match.
          */
@@ -6955,6 +7756,21 @@ export interface components {
              * @default
              */
             reason?: string;
+        };
+        /**
+         * RetryOfBatch
+         * @description Which failed documents are tried again.
+         * @example {
+         *       "error_type": "TimeoutError"
+         *     }
+         * @example {}
+         */
+        RetryOfBatch: {
+            /**
+             * Error Type
+             * @description Only those that failed with this error class; by default all.
+             */
+            error_type?: string | null;
         };
         /**
          * RetryOutcome
@@ -8232,6 +9048,53 @@ export interface components {
             created: boolean;
         };
         /**
+         * StateCounts
+         * @description How many documents are in each state.
+         */
+        StateCounts: {
+            /**
+             * Waiting
+             * @description For their turn.
+             * @default 0
+             */
+            waiting: number;
+            /**
+             * Running
+             * @description Their run is open.
+             * @default 0
+             */
+            running: number;
+            /**
+             * Asking
+             * @description Their run waits for a person or an event.
+             * @default 0
+             */
+            asking: number;
+            /**
+             * Done
+             * @description Their run has completed.
+             * @default 0
+             */
+            done: number;
+            /**
+             * Failed
+             * @description Their run has failed, could not be started, or has a failed step that waits for a person.
+             * @default 0
+             */
+            failed: number;
+            /**
+             * Cancelled
+             * @description Their run was cancelled or aborted, or not started any more.
+             * @default 0
+             */
+            cancelled: number;
+            /**
+             * Total
+             * @description All documents of the batch.
+             */
+            readonly total: number;
+        };
+        /**
          * Status
          * @description How an export stands. PREPARING: its file is being made; SENDING: it is, and goes to the receiver.
          * @enum {string}
@@ -8906,6 +9769,28 @@ export interface components {
              * @description by default the version that the alias `stable` or `canary` names
              */
             version?: number | null;
+        };
+        /**
+         * SumOfCurrency
+         * @description The documents of one currency.
+         */
+        SumOfCurrency: {
+            /**
+             * Currency
+             * @description ISO 4217 code.
+             */
+            currency: string | null;
+            /**
+             * Documents
+             * @description How many there are.
+             */
+            documents: number;
+            /**
+             * Total
+             * @description Sum of their totals, taxes included.
+             * @example 18230.45
+             */
+            total: string;
         };
         /**
          * TagLimit
@@ -10878,6 +11763,32 @@ export interface operations {
             };
         };
     };
+    stream_batch_events: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
     show_health: {
         parameters: {
             query?: never;
@@ -11730,6 +12641,374 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    list_batches: {
+        parameters: {
+            query?: {
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchPage"];
+                };
+            };
+        };
+    };
+    create_batch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the same key returns the same run or document, however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    show_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    append_documents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Appended"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Added"];
+                };
+            };
+        };
+    };
+    list_batch_documents: {
+        parameters: {
+            query?: {
+                /** @description waiting: for its turn; running: its run is open; asking: its run waits for a person or an event, and holds no place; done: its run has completed; failed: its run has failed, could not be started, or has a failed step that waits for a person; cancelled */
+                state?: components["schemas"]["BatchDocumentState"] | null;
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchDocumentPage"];
+                };
+            };
+        };
+    };
+    upload_to_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["Body_upload_to_batch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedDocument"];
+                };
+            };
+        };
+    };
+    upload_zip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["Body_upload_zip"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Added"];
+                };
+            };
+        };
+    };
+    close_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    show_batch_result: {
+        parameters: {
+            query?: {
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+        };
+    };
+    download_batch_result: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description one row for each document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    pause_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BatchReasonIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    resume_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BatchReasonIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    cancel_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BatchReasonIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    retry_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryOfBatch"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
                 };
             };
         };

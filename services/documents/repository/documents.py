@@ -10,13 +10,13 @@ from docrail.services.documents.models import Document, DocumentConflict, OldOri
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
-metrics_recorded_at, duplicate_of, definition, source, uploaded_by, original_removed_at,
+metrics_recorded_at, duplicate_of, definition, batch_id, source, uploaded_by, original_removed_at,
 extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
 
 INSERT_DOCUMENT = f"""
 INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
-                       definition, source, uploaded_by, duplicate_of)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+                       definition, source, uploaded_by, batch_id, duplicate_of)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
         (SELECT document_id FROM documents WHERE tenant_id = $1 AND sha256 = $3 AND duplicate_of IS NULL))
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
@@ -27,7 +27,7 @@ LOAD_DOCUMENTS = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND doc
 
 LOAD_UNSTARTED = f"""
 SELECT {_COLUMNS} FROM documents
- WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
+ WHERE run_started_at IS NULL AND batch_id IS NULL AND received_at < now() - make_interval(secs => $1)
    AND ($3::timestamptz IS NULL OR (received_at, tenant_id, document_id) > ($3, $4, $5))
  ORDER BY received_at, tenant_id, document_id
  LIMIT $2"""
@@ -84,6 +84,7 @@ async def insert_document(
     definition: str | None = None,
     source: str = "",
     uploaded_by: str = "",
+    batch_id: str | None = None,
 ) -> Document:
     """Store the upload and return its row. Repeating it returns the first row, with its original restored.
 
@@ -91,7 +92,7 @@ async def insert_document(
     """
     values = (
         *(tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id),
-        *(definition, source, uploaded_by),
+        *(definition, source, uploaded_by, batch_id),
     )
     for _ in range(INSERT_ATTEMPTS):
         row = await db.fetchrow(INSERT_DOCUMENT, *values)
