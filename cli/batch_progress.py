@@ -108,4 +108,8 @@ async def bar(what: str) -> AsyncIterator[Advance]:
     console = Console(stderr=True)
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task(what, total=None, more="")
-        yield lambda done, total, more="": progress.update(task, completed=done, total=total, more=safe(more))
+
+        def advance(done: int, total: int, more: str) -> None:
+            progress.update(task, completed=done, total=total, more=safe(more))
+
+        yield advance
