@@ -27,7 +27,7 @@ from docrail.services.batches.models import (
     BatchResult,
     RetryOfBatch,
 )
-from docrail.services.errors import KeyConflict, NotFound, NothingReadable, UnsafeArchive, WrongState
+from docrail.services.errors import KeyConflict, NotFound, NothingReadable, PlaceTaken, UnsafeArchive, WrongState
 from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE
 
 CSV_TYPE = "text/csv; charset=utf-8"
@@ -76,7 +76,7 @@ async def append_documents(batch_id: BatchId, wanted: Appended, who: MaySubmit, 
 @router.post(
     "/{batch_id}/documents",
     status_code=201,
-    responses=problems(NotFound, WrongState, KeyConflict),
+    responses=problems(NotFound, WrongState, PlaceTaken),
     dependencies=[Depends(each_part_once)],
 )
 async def upload_to_batch(
@@ -103,7 +103,7 @@ async def upload_to_batch(
 
 @router.post(
     "/{batch_id}/zip",
-    responses=problems(NotFound, WrongState, KeyConflict, UnsafeArchive, NothingReadable),
+    responses=problems(NotFound, WrongState, PlaceTaken, UnsafeArchive, NothingReadable),
     dependencies=[Depends(each_part_once)],
 )
 async def upload_zip(

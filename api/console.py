@@ -24,6 +24,8 @@ PAGES = (
     "/review/{review_id}",
     "/decide",
     "/decide/{review_id}",
+    "/batches",
+    "/batches/{batch_id}",
     "/exports",
     "/documents/{document_id}",
     "/runs",

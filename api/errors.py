@@ -58,6 +58,7 @@ from docrail.services.errors import (
     NothingToUndo,
     OperationError,
     Outdated,
+    PlaceTaken,
     QuotaExceeded,
     TooCostly,
     TooLarge,
@@ -505,6 +506,13 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "inputs.document_id: is required",
         ("problems",),
         advice="Correct the values in `problems`; each has its path and what was expected.",
+    ),
+    PlaceTaken: Kind(
+        HTTPStatus.CONFLICT,
+        "place-taken",
+        "Another content is at this place",
+        "the batch has another content at 'november/4711.pdf', so the file has changed: send it under another place",
+        advice="The file has changed since it was sent: send it under another place, or in another batch.",
     ),
     UnsafeArchive: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,

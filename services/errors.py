@@ -233,6 +233,16 @@ class UnsafeArchive(OperationError):
         super().__init__(shortened("; ".join(f"{each.path}: {each.message}" for each in self.problems)))
 
 
+class PlaceTaken(OperationError):
+    """A place of a batch has another content than the one that is sent."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"the batch has another content at {shortened(place, LONGEST_ID)!r}, so the file has changed: "
+            "send it under another place, or in another batch"
+        )
+
+
 class NothingReadable(OperationError):
     """There are files, but none that has a document."""
 

@@ -31,7 +31,7 @@ from docrail.services.batches.models import (
 from docrail.services.batches.service import close_batch, create_batch, find_batch, show_batch, wake
 from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_document, load_documents
-from docrail.services.errors import InvalidInput, KeyConflict, NotFound, TooLarge, WrongState
+from docrail.services.errors import InvalidInput, NotFound, PlaceTaken, TooLarge, WrongState
 from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE, Upload, store_for_batch
 
 AT_ONCE = 4
@@ -82,7 +82,7 @@ async def append_documents(app: App, principal: Principal, batch_id: str, docume
 async def add_file(app: App, principal: Principal, batch_id: str, file: File) -> AddedDocument:
     """Add a file; the same content again is the same document.
 
-    Raises: NotFound, WrongState (the batch is closed), KeyConflict (the place has another content), InvalidInput,
+    Raises: NotFound, WrongState (the batch is closed), PlaceTaken (the place has another content), InvalidInput,
     TooLarge, QuotaExceeded.
     """
     batch = await find_batch(app.db, principal, batch_id)
@@ -158,7 +158,7 @@ async def _add(app: App, principal: Principal, batch: StoredBatch, content: _Con
     tenant_id, batch_id = batch.tenant_id, batch.batch_id
     known = (await repository.load_known(app.db, tenant_id, batch_id, [content.place])).get(content.place)
     if known is not None and known[0] != document_id:
-        raise KeyConflict(content.place, ["file"])
+        raise PlaceTaken(content.place)
     stored = await load_document(app.db, tenant_id, document_id)
     if known is not None and stored is not None:
         return AddedDocument(stored, content.place, is_new=False, is_duplicate=known[1])
@@ -182,7 +182,7 @@ async def _place(tx: Database, document: Document, batch: StoredBatch, place: st
         await repository.insert_duplicates(tx, tenant_id, batch_id, [document_id], [place])
         return AddedDocument(document, place, is_new=False, is_duplicate=True)
     if known[0] != document_id:  # another request has just put another content there
-        raise KeyConflict(place, ["file"])
+        raise PlaceTaken(place)
     return AddedDocument(document, place, is_new=False, is_duplicate=known[1])
 
 

@@ -37,9 +37,9 @@ async def load_result(
     app: App, principal: Principal, batch_id: str, *, limit: int = 100, after: str | None = None
 ) -> BatchResult:
     """Return the summary of a batch, and a page of its documents. Raises: NotFound, InvalidInput."""
-    batch = await show_batch(app, principal, batch_id)
     query = f"{principal.tenant_id} {batch_id} result"
     last = position_of(token_of(after, query))
+    batch = await show_batch(app, principal, batch_id)
     found = await repository.list_documents(app.db, principal.tenant_id, batch_id, None, limit=limit + 1, after=last)
     documents = await _results(app, principal, found[:limit])
     more = str(found[limit - 1].position).encode() if len(found) > limit else None

@@ -130,9 +130,9 @@ async def list_documents(
 
     Raises: NotFound, InvalidInput.
     """
-    await find_batch(app.db, principal, batch_id)
     query = f"{principal.tenant_id} {batch_id} {state}"
     last = position_of(token_of(after, query))
+    await find_batch(app.db, principal, batch_id)
     found = await repository.list_documents(app.db, principal.tenant_id, batch_id, state, limit=limit + 1, after=last)
     more = str(found[limit - 1].position).encode() if len(found) > limit else None
     return BatchDocumentPage(found[:limit], after_of(more, query))

@@ -1,6 +1,8 @@
 """A walk over all routes: who is admitted, with which scope, and what another tenant learns from an id: nothing."""
 
+import io
 import uuid
+import zipfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from docrail.api.app import create_app
 from docrail.api.auth import Requirement
+from docrail.api.body_sizes import UPLOADS
 from docrail.api.console import PAGES as CONSOLE_PAGES
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Scope
@@ -56,6 +59,13 @@ BROKEN = {
 SAMPLE = Path(__file__).parent.parent.parent / "samples" / "zf2_en16931_physiotherapeut.pdf"
 API = create_app(Settings())
 DOCUMENT = API.openapi()
+
+
+def packed() -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr("a.txt", b"a")
+    return written.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +134,12 @@ class House:
         ids = self.ids | ({"run_id": self.ids["broken_id"]} if failed(door) else {}) | IDS.get(door.name, {})
         ids["review_id"] = ids["step_review_id" if door.path.endswith("/decision") else "review_id"]
         request: dict[str, Any] = {}
-        if door.name == "POST /v1/documents":
-            request["files"] = {"file": ("a.pdf", SAMPLE.read_bytes())}
+        if door.method == "POST" and door.path in UPLOADS:
+            request["files"] = {
+                "file": ("a.zip", packed()) if door.path.endswith("/zip") else ("a.pdf", SAMPLE.read_bytes())
+            }
+        elif door.path.endswith("/append"):
+            request["json"] = {"document_ids": [ids["document_id"]]}
         elif body := example_of(door):
             request["json"] = body
         if door.name in QUERIES:
@@ -232,6 +246,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "key_id": spare.split("_")[1],
         "definition_id": "hello",
         "export_id": export_id,
+        "batch_id": await make("/v1/batches", "batch_id", json={"name": "owned"}),
         "step_id": "greet",
         "alias": "stable",
         "field": "total",

@@ -16,6 +16,7 @@ export const keys = {
   me: ['me'] as const,
   signInMethods: ['sign-in-methods'] as const,
   audit: noun('audit'),
+  batches: noun('batches'),
   definitions: noun('definitions'),
   documents: noun('documents'),
   exports: noun('exports'),

@@ -5,6 +5,7 @@ import {
   IconMessageQuestion,
   IconAlertTriangle,
   IconSchema,
+  IconStack2,
   IconTimeline,
   type Icon,
 } from '@tabler/icons-react'
@@ -12,8 +13,8 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/exports'
-  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'exports'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/exports' | '/batches'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'exports' | 'batches'
   icon: Icon
   scope: Scope
 }
@@ -21,6 +22,7 @@ export type NavigationPage = {
 export const PAGES: readonly NavigationPage[] = [
   { to: '/', text: 'inbox', icon: IconInbox, scope: 'read' },
   { to: '/decide', text: 'decisions', icon: IconMessageQuestion, scope: 'review' },
+  { to: '/batches', text: 'batches', icon: IconStack2, scope: 'read' },
   { to: '/exports', text: 'exports', icon: IconFileExport, scope: 'read' },
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },

@@ -1,6 +1,7 @@
 /** The routes: each screen's folder has one route file, which is listed here and, by its path, in api/console.py. */
 import { createRouter } from '@tanstack/react-router'
 
+import { batchesRoute, batchRoute } from '@/batches/route'
 import { decideRoute, decisionsRoute } from '@/decide/route'
 import { editDefinitionRoute, newDefinitionRoute } from '@/definitions/editor/route'
 import { definitionRoute, definitionsRoute } from '@/definitions/route'
@@ -22,6 +23,8 @@ const routes = rootRoute.addChildren([
   reviewRoute,
   decideRoute,
   decisionsRoute,
+  batchesRoute,
+  batchRoute,
   exportsRoute,
   documentRoute,
   runsRoute,
