@@ -72,7 +72,7 @@ def documents(
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
     api: Api = HERE,
 ) -> Printout:
-    """List the documents of a batch, in the order in which they were added.
+    """List the documents of a batch, in their order.
 
     Example: docrail batch documents bat_0f9c6c4b3a2d4e5f8a7b6c5d4e --state failed
     """
@@ -93,9 +93,9 @@ def result(
     format: Annotated[ResultFormat, typer.Option(help="What to write.")] = ResultFormat.CSV,  # noqa: A002
     api: Api = HERE,
 ) -> Printout:
-    """Write the result of a batch to a file: a row for each document with what was read.
+    """Write the result of a batch to a file.
 
-    With --json it is printed, and no file is written unless one is given.
+    It has a row for each document, with what was read.
 
     Example: docrail batch result bat_0f9c6c4b3a2d4e5f8a7b6c5d4e november.csv
     """
