@@ -11304,7 +11304,7 @@ export interface operations {
     show_neighbours: {
         parameters: {
             query?: {
-                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
                 status?: components["schemas"]["DocumentStatus"] | null;
                 /** @description as its fields say; unread ones have none */
                 document_type?: components["schemas"]["DocumentType"] | null;
