@@ -41,21 +41,21 @@ async def list_schedules(app: App) -> list[ShownSchedule]:
 
 async def pause_schedule(app: App, who: Principal, name: ScheduleName, reason: str) -> ShownSchedule:
     """Let no pass start by itself until the schedule is resumed. Safe to repeat. Raises: NotFound, Unavailable."""
-    with engine_errors("schedule", name):
+    with engine_errors("schedule", name.value):
         await _handle(app, name).pause(note=_note("paused", who, reason), rpc_timeout=RPC_TIMEOUT)
     return await _show(app, name)
 
 
 async def resume_schedule(app: App, who: Principal, name: ScheduleName, reason: str) -> ShownSchedule:
     """Resume a paused schedule. Safe to repeat. Raises: NotFound, Unavailable."""
-    with engine_errors("schedule", name):
+    with engine_errors("schedule", name.value):
         await _handle(app, name).unpause(note=_note("resumed", who, reason), rpc_timeout=RPC_TIMEOUT)
     return await _show(app, name)
 
 
 async def run_schedule(app: App, name: ScheduleName) -> ShownSchedule:
     """Start a pass now, also of a paused schedule; while one runs, no other starts. Raises: NotFound, Unavailable."""
-    with engine_errors("schedule", name):
+    with engine_errors("schedule", name.value):
         await _handle(app, name).trigger(overlap=ScheduleOverlapPolicy.SKIP, rpc_timeout=RPC_TIMEOUT)
     return await _show(app, name)
 
@@ -71,13 +71,13 @@ def _note(act: str, who: Principal, reason: str) -> str:
 async def _show(app: App, name: ScheduleName) -> ShownSchedule:
     found = await _load(app, name)
     if found is None:
-        raise NotFound("schedule", name)
+        raise NotFound("schedule", name.value)
     return found
 
 
 async def _load(app: App, name: ScheduleName) -> ShownSchedule | None:
     """Return the schedule; None if there is none, as without DOCRAIL_MAINTENANCE_SCHEDULE. Raises: Unavailable."""
-    with engine_errors("schedule", name):
+    with engine_errors("schedule", name.value):
         try:
             found = await _handle(app, name).describe(rpc_timeout=RPC_TIMEOUT)
         except RPCError as error:

@@ -53,6 +53,7 @@ async def test_a_schedule_that_does_not_exist_is_404(embedded: Servers, dsn: str
         for act in ("pause", "resume", "run"):
             answer = await service.http.post(f"/v1/schedules/maintenance/{act}")
             assert (answer.status_code, answer.json()["type"]) == (404, "/problems/not-found")
+            assert answer.json()["detail"] == "there is no schedule 'maintenance'"
 
 
 async def test_a_paused_schedule_says_who_paused_it_and_why_until_it_is_resumed(scheduled: Service) -> None:

@@ -1,5 +1,5 @@
 /** When Docrail works on its own: its schedules, with their next and latest pass. */
-import { Button, Group, Table, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
 import {
   IconAlertTriangle,
   IconCalendarOff,
@@ -45,7 +45,6 @@ export function SchedulesPart() {
         columns={[
           { name: t('operations.schedules.state') },
           { name: t('operations.schedules.name') },
-          { name: t('operations.schedules.every') },
           { name: t('operations.schedules.next') },
           { name: t('operations.schedules.last') },
           { name: t('operations.schedules.passes'), isNumber: true },
@@ -86,9 +85,13 @@ function ScheduleRow({ schedule, allowed, onSwitch }: RowProps) {
         </Text>
       </Table.Td>
       <Table.Td className={classes.line}>
-        {schedule.every_seconds === null ? t('operations.schedules.calendar') : interval(schedule.every_seconds)}
+        {schedule.next_at ? <Time value={schedule.next_at} /> : '–'}
+        <Text size="xs" c="dimmed">
+          {schedule.every_seconds === null
+            ? t('operations.schedules.calendar')
+            : t('operations.schedules.every', { time: interval(schedule.every_seconds) })}
+        </Text>
       </Table.Td>
-      <Table.Td className={classes.line}>{schedule.next_at ? <Time value={schedule.next_at} /> : '–'}</Table.Td>
       <Table.Td>
         <LastPass last={schedule.last} />
       </Table.Td>
@@ -138,10 +141,10 @@ function LastPass({ last }: { last: Schedule['last'] }) {
   const { t } = useTranslation()
   if (!last) return <>–</>
   return (
-    <Group gap={8} wrap="nowrap" className={classes.line}>
+    <Stack gap={2} align="flex-start" className={classes.line}>
       <Time value={last.started_at} />
       {last.state && <State {...LOOKS[last.state]}>{t(`operations.schedules.ended.${last.state}`)}</State>}
-    </Group>
+    </Stack>
   )
 }
 
