@@ -58,6 +58,8 @@ FOR_ALL_TENANTS = {
     ("services/reviews/sla.py", "list_unsent"),
     ("services/reviews/sla.py", "record_due_sla"),
     ("services/usage/service.py", "_spent_by_all"),
+    ("services/usage/service.py", "list_tenants"),
+    ("services/usage/service.py", "show_usage"),
 }
 """The only functions that work for all tenants at once."""
 

@@ -108,8 +108,10 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
     }
     totals = {
         "services.documents.repository.counts.LOAD_COUNTS",
+        "services.documents.repository.counts.COUNTS_BY_TENANTS",
         "services.reviews.repository.items.LOAD",
         "services.usage.repository.SPENT_TODAY",
+        "services.usage.repository.SPENT_BY_TENANTS",
         "services.usage.repository.TOTALS",
     }
     free = {name for name, sql in STATEMENTS.items() if "tenant_id = $1" not in sql and "(tenant_id" not in sql}
@@ -143,7 +145,14 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled", "list_open"}
     sweeps |= {"load_unended", "mark_ended"}
     old = {"delete_all", "delete_old", "delete_forgotten_leases", "delete_past_days", "delete_expired_outputs"}
-    totals = {"load_counts", "load_review_counts", "load_spent_today", "load_model_totals"}
+    totals = {
+        "load_counts",
+        "load_review_counts",
+        "load_spent_today",
+        "load_model_totals",
+        "load_tenant_counts",
+        "load_spent_by_tenants",
+    }
     assert free == say_whose | leases | of_all | sweeps | old | totals
 
 

@@ -169,6 +169,10 @@ class ChunkReport(BaseModel, frozen=True):
     ends: tuple[ItemEnd, ...]
 
 
+VERSION_PREFIX = "docrail "
+"""Begins the name of a worker's plugin; Docrail's version follows. Heartbeats carry it."""
+
+
 def tag_queue(task_queue: str, tag: str) -> str:
     """Return the task queue of the steps with that resource tag, derived from the runs' own `task_queue`."""
     return f"{task_queue}.{tag}"

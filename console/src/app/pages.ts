@@ -5,6 +5,7 @@ import {
   IconMessageQuestion,
   IconAlertTriangle,
   IconSchema,
+  IconServerCog,
   IconTimeline,
   type Icon,
 } from '@tabler/icons-react'
@@ -12,8 +13,8 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/exports'
-  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'exports'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/operations' | '/exports'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'operations' | 'exports'
   icon: Icon
   scope: Scope
 }
@@ -25,4 +26,5 @@ export const PAGES: readonly NavigationPage[] = [
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },
   { to: '/definitions', text: 'definitions', icon: IconSchema, scope: 'read' },
+  { to: '/operations', text: 'operations', icon: IconServerCog, scope: 'operate' },
 ]
