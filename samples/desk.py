@@ -89,7 +89,7 @@ def _bill(vendor: Vendor, place: int, kind: Kind, today: dt.date) -> Bill:
 def _lines(vendor: Vendor, place: int, count: int) -> Iterator[Line]:
     for index in range(count):
         description, price = vendor.items[(place + index) % len(vendor.items)]
-        yield Line(description, 1 + (place * 3 + index * 7) % 12, price)
+        yield Line(description, 1 + (place * 3 + index * 7) % 13, price)
 
 
 def _counted(place: int) -> int:
