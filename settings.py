@@ -218,13 +218,16 @@ class Settings(BaseSettings):
     temporal_namespace: str | None = Field(
         None, description="Temporal namespace; default: from Temporal's own configuration, else `default`"
     )
+    temporal_proxy: Annotated[str, Field(pattern=r"^([^\s/]+:[0-9]{1,5}|unix:/.+)?$")] = Field(
+        "", description="HTTP CONNECT proxy on the way to Temporal: host:port, or unix:/path for a socket; unset: none"
+    )
     temporal_envconfig: bool = Field(
         default=True,
         description="also read Temporal's own configuration: its profile file and variables such as TEMPORAL_TLS_... "
         "and TEMPORAL_API_KEY; DOCRAIL_ settings take precedence",
     )
     temporal_ui_url: str = Field(
-        "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories"
+        "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories; empty: no links"
     )
     payload_keys: Annotated[SecretStr | None, AfterValidator(_check_payload_keys)] = Field(
         None,

@@ -353,6 +353,7 @@ async def serve(settings: Settings) -> None:
         settings.temporal_namespace,
         envconfig=settings.temporal_envconfig,
         keys=settings.encryption,
+        proxy=settings.temporal_proxy,
     )
     runtime = Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS), worker_heartbeat_interval=heartbeat)
     try:
@@ -363,7 +364,7 @@ async def serve(settings: Settings) -> None:
     async with open_tools(settings) as tools:
         if settings.worker_metrics_port:
             host, port = settings.worker_metrics_host, settings.worker_metrics_port
-            serve_metrics(tools.metrics.registry, host, port, settings.worker_hosts)
+            await serve_metrics(tools.metrics.registry, host, port, settings.worker_hosts)
         async with working(build_workers(client, settings, tools)):
             settle_memory()
             await stop.wait()

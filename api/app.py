@@ -131,6 +131,7 @@ def create_app(settings: Settings) -> FastAPI:
         settings.temporal_namespace,
         envconfig=settings.temporal_envconfig,
         keys=settings.encryption,
+        proxy=settings.temporal_proxy,
     )
 
     api = FastAPI(

@@ -41,6 +41,20 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "extract": SHORTCUTS["extract"],
         },
     ),
+    "batch": (
+        "Run thousands of documents, follow them, fetch their result.",
+        {
+            "run": ("docrail.cli.batch_run:run", "Send many documents as a batch, and follow it."),
+            "list": ("docrail.cli.batches:list_batches", "List batches, newest first."),
+            "show": ("docrail.cli.batches:show", "Show a batch: its documents by state, the time left, the errors."),
+            "documents": ("docrail.cli.batches:documents", "List the documents of a batch, in their order."),
+            "result": ("docrail.cli.batches:result", "Write the result of a batch to a file."),
+            "pause": ("docrail.cli.batches:pause", "Start no more runs of a batch; open ones go on."),
+            "resume": ("docrail.cli.batches:resume", "Start runs of a paused batch again."),
+            "cancel": ("docrail.cli.batches:cancel", "Start no more runs of a batch, and cancel the open ones."),
+            "retry": ("docrail.cli.batches:retry", "Try the failed documents of a batch again."),
+        },
+    ),
     "run": (
         "Start runs and follow them; `docrail run FILE` starts one.",
         {

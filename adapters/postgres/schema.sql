@@ -385,9 +385,8 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
             WHEN (f.status <> 'resolved'::text) THEN 'failed'::text
             WHEN ((f.status = 'resolved'::text) AND ((f.resolved_at < d.run_started_at) IS NOT TRUE)) THEN 'dismissed'::text
             WHEN (r.status = 'closed'::text) THEN 'dismissed'::text
-            WHEN (d.ended_as = 'completed'::text) THEN 'completed'::text
             WHEN (b.state = 'failed'::text) THEN 'failed'::text
-            WHEN (b.state = 'done'::text) THEN 'completed'::text
+            WHEN ((d.ended_as = 'completed'::text) OR (b.state = 'done'::text)) THEN 'completed'::text
             WHEN ((d.ended_as IS NOT NULL) OR (b.state = 'cancelled'::text)) THEN 'dismissed'::text
             ELSE 'reading'::text
         END AS status,

@@ -46,7 +46,7 @@ from docrail.services.errors import (
     WrongState,
 )
 from docrail.services.paging import after_of, not_a_page, token_of
-from docrail.services.runs.service import checked_key
+from docrail.services.runs.service import checked_key, turn_of
 from docrail.workflows.contract.messages import BatchRequest
 from docrail.workflows.contract.names import BATCH_TYPE, CHANGED, batch_workflow_id
 
@@ -296,6 +296,7 @@ async def _wake(app: App, batch: StoredBatch, what: str) -> None:
             request,
             id=batch_workflow_id(batch.tenant_id, batch.batch_id),
             task_queue=app.task_queue,
+            priority=turn_of(batch.tenant_id),
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             static_summary=batch.wanted.name or batch.batch_id,
             start_signal=CHANGED,

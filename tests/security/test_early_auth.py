@@ -22,7 +22,7 @@ LENGTH = "Content-Length: 50000"
 CLOSED = [parameter for parameter in TAKES_BODY if parameter.values[1] not in OPEN_TO_ALL]
 TYPES = dict.fromkeys(UPLOADS, "multipart/form-data; boundary=b")
 ANSWER_SECONDS = 20
-UNREACHABLE = "postgresql://nobody@127.0.0.1:1/nothing"
+UNREACHABLE = "postgresql://unreachable@127.0.0.1:1/nothing"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -520,9 +520,8 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
             WHEN f.status <> 'resolved' THEN 'failed'
             WHEN f.status = 'resolved' AND (f.resolved_at < d.run_started_at) IS NOT TRUE THEN 'dismissed'
             WHEN r.status = 'closed' THEN 'dismissed'
-            WHEN d.ended_as = 'completed' THEN 'completed'
             WHEN b.state = 'failed' THEN 'failed' -- its run could not be started
-            WHEN b.state = 'done' THEN 'completed'
+            WHEN d.ended_as = 'completed' OR b.state = 'done' THEN 'completed'
             WHEN d.ended_as IS NOT NULL OR b.state = 'cancelled' THEN 'dismissed'
             ELSE 'reading' END AS status,
        d.duplicate_of, s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency,

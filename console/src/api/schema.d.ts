@@ -8942,7 +8942,7 @@ export interface components {
             unexplained?: number;
             /**
              * History Url
-             * @description the run's history in Temporal's web UI
+             * @description the run's history in Temporal's web UI; empty if there is none
              */
             history_url: string;
             /**
