@@ -24,8 +24,8 @@ from tests.stack import Servers, eventually
 
 QUICK: Json = {
     "inputs": {"document_id": {"type": "string"}},
-    "steps": [{"id": "say", "handler": "echo", "config": {"value": "${{ inputs.document_id }}"}}],
-    "outputs": {"said": "${{ steps.say.output }}"},
+    "steps": [{"id": "say", "handler": "echo", "config": {"value": "{{ inputs.document_id }}"}}],
+    "outputs": {"said": "{{ steps.say.output.value }}"},
 }
 
 
