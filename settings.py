@@ -431,7 +431,7 @@ class Settings(BaseSettings):
         5.0,
         ge=1,
         le=60,
-        description="seconds between a worker's heartbeats; after 3 missed heartbeats, /readyz omits the worker",
+        description="seconds between a worker's heartbeats; one that misses two of them counts as lost",
     )
     handlers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
         (),

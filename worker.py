@@ -13,10 +13,12 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.plugin import SimplePlugin
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from docrail import __version__
 from docrail.activities.handler_tools import HandlerTools
 from docrail.activities.internal.background import background_activities
 from docrail.activities.internal.batches import batch_activities
@@ -59,7 +61,7 @@ from docrail.services.tools import Outside, Tools
 from docrail.settings import Settings, missing_settings, unread_variables
 from docrail.workflows.background import BackgroundTasks
 from docrail.workflows.batch import Batch
-from docrail.workflows.contract.names import tag_queue
+from docrail.workflows.contract.names import VERSION_PREFIX, tag_queue
 from docrail.workflows.elsewhere import QueueOnly
 from docrail.workflows.exports import Export
 from docrail.workflows.maintenance import Maintenance, SlaWatch
@@ -227,6 +229,7 @@ def assemble_worker(
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
         interceptors=[QueueOnly(), TenantScope()],
+        plugins=[version_plugin()],
         max_concurrent_workflow_tasks=workflow_slots,
         max_concurrent_activities=activity_slots,
         # Safe on this queue because it has no rate limit: eager activities bypass a queue's limit.
@@ -254,12 +257,18 @@ def assemble_tag_worker(
         task_queue=task_queue,
         activities=activities,
         interceptors=[TenantScope()],
+        plugins=[version_plugin()],
         max_concurrent_activities=activity_slots,
         # Applies only while the queue has no limit of its own, which `docrail server migrate` and `up` set (ADR 8).
         max_task_queue_activities_per_second=per_second,
         graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),
         deployment_config=deployment,
     )
+
+
+def version_plugin() -> SimplePlugin:
+    """Return a plugin that does nothing: its name, with Docrail's version, is part of the worker's heartbeats."""
+    return SimplePlugin(VERSION_PREFIX + __version__)
 
 
 def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:

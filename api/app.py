@@ -47,6 +47,7 @@ from docrail.api import (
     routing,
     run_views,
     runs,
+    schedules,
     sessions,
     single_sign_on,
     usage,
@@ -69,7 +70,7 @@ from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import no_repeated_keys, only_known
 from docrail.api.tenant_scope import TenantScope
 from docrail.services.access.identity_provider import IdentityProvider
-from docrail.services.app import App
+from docrail.services.app import App, Budgets
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
 from docrail.services.events.service import MOST_STREAMS, Events
@@ -89,6 +90,7 @@ CHECK_PROGRAM = "docrail.api.check_program"
 ROUTERS = (
     documents.router,
     usage.router,
+    usage.totals_router,
     runs.router,
     runs.actions_router,
     run_views.router,
@@ -97,6 +99,7 @@ ROUTERS = (
     executions.router,
     events.router,
     fleet.v1_router,
+    schedules.router,
     reviews.router,
     corrections.router,
     history.router,
@@ -200,6 +203,7 @@ def settle() -> None:
     """Take what is loaded out of the garbage collector's rounds: a large request would cause a round over all of it."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -233,12 +237,18 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             reader=reader,
             processes=LimitedProcesses(checking),
             quotas=Quotas(settings.quotas),
+            budgets=budgets_of(settings),
         )
     finally:
         await checking.close()
         await reader.close()
         await _close(credentials)
         await _close(pool)
+
+
+def budgets_of(settings: Settings) -> Budgets:
+    """Return what models' answers may cost."""
+    return Budgets(settings.gemini_budget_per_day, settings.gemini_budget_per_tenant, settings.price_table.currency)
 
 
 async def _close(pool: asyncpg.Pool) -> None:

@@ -35,6 +35,8 @@ PAGES = (
     "/definitions/new",
     "/definitions/{definition_id}",
     "/definitions/{definition_id}/edit",
+    "/operations",
+    "/operations/{part}",
 )
 """The addresses of the console's pages, as in its router; others that a browser opens get its page of status 404."""
 NEVER_PAGES = ("/v1/", "/assets/", "/docs/")

@@ -1,5 +1,6 @@
 """The tree of commands: nouns and their verbs. A command's module is loaded when the command runs."""
 
+import gc
 import importlib
 import os
 import signal
@@ -35,6 +36,8 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "list": ("docrail.cli.documents:list_documents", "List documents, latest upload first."),
             "upload": ("docrail.cli.documents:upload", "Upload documents; each starts a run."),
             "show": ("docrail.cli.documents:show", "Show a document."),
+            "send-again": ("docrail.cli.documents:send_again", "Try a failed document again."),
+            "dismiss": ("docrail.cli.documents:dismiss", "Set the failures of a document aside."),
             "extract": SHORTCUTS["extract"],
         },
     ),
@@ -113,6 +116,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "postpone": ("docrail.cli.review_work:postpone", "Hide an item until a time. Its SLA clock keeps running."),
             "decide": ("docrail.cli.reviews:decide", "Decide what a human step asks."),
             "approve": ("docrail.cli.review_work:approve", "Approve a document as it is now."),
+            "approve-all": ("docrail.cli.review_work:approve_all", "Approve the waiting documents without problems."),
             "reject": ("docrail.cli.review_work:reject", "Reject a document."),
             "reopen": ("docrail.cli.review_work:reopen", "Open a decided document again."),
             "fields": ("docrail.cli.review_fields:fields", "Show a document's fields and their problems."),
@@ -169,6 +173,15 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "reset": ("docrail.cli.limits:reset", "Give a resource the limit of the settings again."),
         },
     ),
+    "schedule": (
+        "See and change when Docrail works on its own.",
+        {
+            "list": ("docrail.cli.schedules:list_schedules", "List the schedules by which Docrail works on its own."),
+            "pause": ("docrail.cli.schedules:pause", "Pause a schedule."),
+            "resume": ("docrail.cli.schedules:resume", "Resume a paused schedule."),
+            "run": ("docrail.cli.schedules:run", "Start a pass now, also of a paused schedule."),
+        },
+    ),
     "key": (
         "Create, rotate and revoke API keys, in the database itself.",
         {
@@ -207,8 +220,11 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         },
     ),
     "worker": (
-        "Run workers against your servers.",
-        {"start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings.")},
+        "Run workers against your servers, and see what they do.",
+        {
+            "start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings."),
+            "list": ("docrail.cli.workers:list_workers", "List the workers, and what waits in their task queues."),
+        },
     ),
     "server": (
         "Run the API against your servers, and prepare them.",
@@ -251,6 +267,7 @@ class Lazy(TyperCommand):
 
         module, _, function = self._place.partition(":")
         leaf = getattr(importlib.import_module(module), function)
+        gc.enable()
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         app.command(self.name, help=help_of(leaf))(command_of(leaf))
         return cast("TyperCommand", typer.main.get_command(app))
@@ -383,6 +400,7 @@ def _prepare() -> None:
 
 def main() -> None:
     """Run the command that the arguments name, and end the process with its exit code."""
+    gc.disable()  # until the command is loaded: what is loaded stays, and rounds over it took a fifth of the start
     _prepare()
     code = _run()
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed by the caller

@@ -11,11 +11,12 @@ from docrail.services.app import App
 from docrail.services.batches.service import start_waiting_batches
 from docrail.services.events.service import forget_events
 from docrail.services.exports.service import start_waiting_exports
-from docrail.services.intake.service import start_waiting_documents
+from docrail.services.intake.service import note_ended_documents, start_waiting_documents
 from docrail.services.reviews.run_answers import answer_waiting_runs
 from docrail.workflows.contract.names import (
     ANSWER_RUNS,
     FORGET_EVENTS,
+    NOTE_ENDS,
     START_BATCHES,
     START_DOCUMENTS,
     START_EXPORTS,
@@ -31,6 +32,10 @@ def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
     @activity.defn(name=START_DOCUMENTS)
     async def start_documents() -> int:
         return await start_waiting_documents(app)
+
+    @activity.defn(name=NOTE_ENDS)
+    async def note_ends() -> int:
+        return await note_ended_documents(app)
 
     @activity.defn(name=ANSWER_RUNS)
     async def answer_runs() -> int:
@@ -48,4 +53,4 @@ def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
     async def forget() -> int:
         return await forget_events(app.db)
 
-    return [start_documents, answer_runs, start_exports, start_batches, forget]
+    return [start_documents, note_ends, answer_runs, start_exports, start_batches, forget]

@@ -1,5 +1,8 @@
 # ruff: noqa: S608  # only constants of this code are formatted into statements
-"""Store batches and their documents. Counts read one index: no total is kept that could drift."""
+"""Store batches and their documents. Counts read one index: no total is kept that could drift.
+
+In one file because the statements of a batch and of its documents depend on the same states.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

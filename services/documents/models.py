@@ -187,6 +187,14 @@ class DocumentCount:
 
 
 @dataclass(frozen=True, slots=True)
+class UnendedDocument:
+    """A document whose run has not ended as far as is known."""
+
+    document_id: str
+    run_started_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
 class OldOriginal:
     """Bytes shared by all of `document_ids`, across tenants; first received at `received_at`."""
 

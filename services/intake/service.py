@@ -24,11 +24,14 @@ from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefini
 from docrail.services.definitions.routing import BROUGHT, missing_inputs, route
 from docrail.services.definitions.service import resolve
 from docrail.services.documents.context import context_of
-from docrail.services.documents.models import Document, DocumentConflict
+from docrail.services.documents.models import Document, DocumentConflict, UnendedDocument
 from docrail.services.documents.service import (
     insert_document,
     load_document,
+    load_unended,
     load_unstarted,
+    mark_ended,
+    mark_read_again,
     mark_run_started,
     show_document,
 )
@@ -43,6 +46,7 @@ from docrail.services.errors import (
 )
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
+from docrail.services.runs.lists import ends_of_documents
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
 
 DEFAULT_SLA_HOURS = 24
@@ -191,6 +195,32 @@ def clean_name(name: str) -> str:
     """Return a caller's file name as harmless plain text: no folders, no control characters, at most 255 characters."""
     base = _UNPRINTABLE.sub("", name.replace("\\", "/")).rstrip("/").rpartition("/")[2].strip()
     return base[:LONGEST_NAME] or "document"
+
+
+async def note_ended_documents(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
+    """Record the ends of documents' runs, of all tenants, as Temporal knows them, and return how many.
+
+    A document whose run completed without a question to a person is complete. No batch starts after SWEEP_SECONDS.
+    Raises: Unavailable.
+    """
+    noted, last, until = 0, None, time.monotonic() + SWEEP_SECONDS
+    while time.monotonic() < until and (batch := await _unended(app, older_than_seconds, last)):
+        noted += await _note_ends(app, [document.document_id for document in batch])
+        last = batch[-1]
+    return noted
+
+
+async def _unended(app: App, older_than_seconds: float, after: UnendedDocument | None) -> list[UnendedDocument]:
+    with all_tenants():
+        return await load_unended(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=after)
+
+
+async def _note_ends(app: App, document_ids: list[str]) -> int:
+    ends = await ends_of_documents(app, document_ids)
+    for status in set(ends.values()):
+        with all_tenants():
+            await mark_ended(app.db, [id_ for id_, end in ends.items() if end is status], status)
+    return len(ends)
 
 
 async def _unstarted(app: App, older_than_seconds: float, after: Document | None) -> list[Document]:
@@ -342,4 +372,6 @@ async def extract_again(app: App, principal: Principal, document_id: str, *, key
         message = f"has no input {FRESH!r}, which makes it read again: declare one of the type boolean"
         raise InvalidInput([InputProblem(DEFAULT_DEFINITION, message)])
     given = {name: value for name, value in inputs.items() if name in known}
-    return await begin_run(app, principal, stored, given, checked_key(own), document=context_of(document))
+    started = await begin_run(app, principal, stored, given, checked_key(own), document=context_of(document))
+    await mark_read_again(app.db, principal.tenant_id, document_id)
+    return started

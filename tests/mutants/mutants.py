@@ -719,8 +719,8 @@ SERVICES = (
     Mutant(
         "one-missed-heartbeat",
         "services/fleet/health.py",
-        "if lost > LOST_HEARTBEATS * interval else None",
-        "if lost > interval else None",
+        "return _age(heartbeat, now) > LOST_AFTER * interval",
+        "return _age(heartbeat, now) > interval",
         ("tests/services/test_health.py",),
         "a worker is gone after one missed heartbeat",
     ),

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from docrail.api.app import create_app
+from docrail.adapters.temporal.connection import Connection
 from docrail.api.auth import Requirement
 from docrail.api.body_sizes import UPLOADS
 from docrail.api.console import PAGES as CONSOLE_PAGES
@@ -20,7 +20,8 @@ from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Scope
 from docrail.services.access.service import open_session, verify_key
 from docrail.services.definitions.service import publish_shipped
-from docrail.settings import Settings
+from docrail.services.maintenance.service import apply_schedule
+from tests.api.described import API, DOCUMENT
 from tests.api.service import HELLO, serve_with_worker, settings_for
 from tests.security.callers import Guarded, dsn
 from tests.stack import Servers, eventually
@@ -46,6 +47,10 @@ PUBLIC = {
 OF_EVERY_CALLER = {"GET /v1/me", "GET /v1/health", "DELETE /v1/session"}
 OF_OPERATOR = {
     "GET /metrics",
+    "GET /v1/workers",
+    "GET /v1/schedules",
+    *(f"POST /v1/schedules/{{schedule}}/{act}" for act in ("pause", "resume", "run")),
+    "GET /v1/tenants",
     *("PUT /v1/limits/{tag}", "DELETE /v1/limits/{tag}"),
     *("PUT /v1/quotas/{quota}", "DELETE /v1/quotas/{quota}"),
 }
@@ -57,8 +62,6 @@ BROKEN = {
     "steps": [{"id": "greet", "handler": "fail", "config": {"times": 9, "error": "ValueError"}, "max_retries": 0}],
 }
 SAMPLE = Path(__file__).parent.parent.parent / "samples" / "zf2_en16931_physiotherapeut.pdf"
-API = create_app(Settings())
-DOCUMENT = API.openapi()
 
 
 def packed() -> bytes:
@@ -195,6 +198,7 @@ async def house(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFa
         service.guard()
         guarded = Guarded(service)
         await publish_shipped(service.app, "globex")
+        await apply_schedule(Connection(embedded.temporal_address), settings.task_queue, "0 3 1 1 *")
         owner = await guarded.key(name="owner")
         yield House(guarded, owner, await furnish(guarded, owner))
 
@@ -254,6 +258,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "name": "echo",
         "tag": "database",
         "quota": "open_runs",
+        "schedule": "maintenance",
     }
 
 

@@ -18,6 +18,7 @@ CREATE TABLE documents (
     batch_id            text,                     -- the batch that it came with, and that starts its run
     run_id              text,
     run_started_at      timestamptz,
+    ended_as            text,                     -- status in which its last run ended; NULL while one is open
     outcome             text,                     -- success or failed
     processing_seconds  double precision,         -- from received_at to metrics_recorded_at
     confidence          double precision,         -- NULL if nothing was read
@@ -42,6 +43,9 @@ CREATE INDEX documents_decided ON documents (tenant_id, decision, received_at DE
 CREATE INDEX documents_exported ON documents (tenant_id, received_at DESC, document_id DESC)
     WHERE exported_at IS NOT NULL;
 CREATE INDEX documents_unstarted ON documents (received_at) WHERE run_started_at IS NULL AND batch_id IS NULL;
+-- Those whose run may have ended without a decision.
+CREATE INDEX documents_unended ON documents (run_started_at DESC, document_id DESC)
+    WHERE ended_as IS NULL AND decision IS NULL AND run_started_at IS NOT NULL;
 -- For the removal of old originals, across all tenants: blobs are shared.
 CREATE INDEX documents_by_sha256 ON documents (sha256);
 
@@ -514,9 +518,12 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
                      WHEN r.first_approval IS NOT NULL THEN 'second'
                      ELSE 'attention' END
             WHEN f.status <> 'resolved' THEN 'failed'
-            WHEN f.status = 'resolved' OR r.status = 'closed' THEN 'dismissed'
+            WHEN f.status = 'resolved' AND (f.resolved_at < d.run_started_at) IS NOT TRUE THEN 'dismissed'
+            WHEN r.status = 'closed' THEN 'dismissed'
+            WHEN d.ended_as = 'completed' THEN 'completed'
             WHEN b.state = 'failed' THEN 'failed' -- its run could not be started
-            WHEN b.state IN ('done', 'cancelled') THEN 'dismissed'
+            WHEN b.state = 'done' THEN 'completed'
+            WHEN d.ended_as IS NOT NULL OR b.state = 'cancelled' THEN 'dismissed'
             ELSE 'reading' END AS status,
        d.duplicate_of, s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency,
        s.vat_id, s.name_key,
@@ -539,7 +546,7 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
   LEFT JOIN reviews r ON r.tenant_id = d.tenant_id AND r.document_id = d.document_id
   LEFT JOIN ( -- an open failure, else the last one that a person set aside
       SELECT DISTINCT ON (l.tenant_id, l.document_id)
-             l.tenant_id, l.document_id, l.status, l.run_id, l.error_type, l.error_message
+             l.tenant_id, l.document_id, l.status, l.resolved_at, l.run_id, l.error_type, l.error_message
         FROM dead_letters l
        WHERE l.document_id IS NOT NULL AND (l.status <> 'resolved' OR l.resolution IN ('abort', 'dismiss'))
        ORDER BY l.tenant_id, l.document_id, l.status = 'resolved', l.failed_at DESC, l.run_id, l.step_id

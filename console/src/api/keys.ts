@@ -24,9 +24,12 @@ export const keys = {
   handlers: noun('handlers'),
   keys: noun('keys'),
   limits: noun('limits'),
+  quotas: noun('quotas'),
   reviews: noun('reviews'),
   runs: noun('runs'),
   schedules: noun('schedules'),
+  sessions: noun('sessions'),
+  tenants: noun('tenants'),
   usage: noun('usage'),
   workers: noun('workers'),
 }

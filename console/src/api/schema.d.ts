@@ -68,6 +68,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/neighbours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Neighbours
+         * @description Show the documents before and after one in a list, without those that others work on, and its place there.
+         */
+        get: operations["show_neighbours"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents/{document_id}/extract": {
         parameters: {
             query?: never;
@@ -205,6 +225,46 @@ export interface paths {
          * @description List the model answers about the document, in order. Readings from the cache cost nothing.
          */
         get: operations["list_model_uses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Usage
+         * @description Show what models' answers cost the tenant today, against its budget, and on each of the last 31 days.
+         */
+        get: operations["show_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tenants
+         * @description List the tenants with their keys, documents and cost of today.
+         */
+        get: operations["list_tenants"];
         put?: never;
         post?: never;
         delete?: never;
@@ -927,6 +987,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Workers
+         * @description List the workers, also those that fell silent within the last hour, and what waits in their task queues.
+         */
+        get: operations["list_workers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Schedules
+         * @description List the schedules by which Docrail works on its own.
+         */
+        get: operations["list_schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{schedule}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Schedule
+         * @description Pause a schedule: no pass starts by itself, also after a restart of the servers.
+         */
+        post: operations["pause_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{schedule}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Schedule
+         * @description Resume a paused schedule. Passes that were left out meanwhile are not made up for.
+         */
+        post: operations["resume_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{schedule}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Schedule
+         * @description Start a pass now, also of a paused schedule. While one runs, no other starts.
+         */
+        post: operations["run_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews": {
         parameters: {
             query?: never;
@@ -1438,6 +1598,26 @@ export interface paths {
          * @description List all events, oldest first.
          */
         get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/newest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Newest Events
+         * @description List events, newest first, with filters.
+         */
+        get: operations["list_newest_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2247,7 +2427,7 @@ export interface paths {
         };
         /**
          * List Quotas
-         * @description List the quotas of the caller's tenant and its keys.
+         * @description List the quotas of a tenant and its keys.
          */
         get: operations["list_quotas"];
         put?: never;
@@ -4262,6 +4442,24 @@ export interface components {
             batch_id?: string | null;
         };
         /**
+         * DocumentAction
+         * @description Whether the caller may act on the document now. The server checks it again when they do.
+         */
+        DocumentAction: {
+            /** @description Also the last part of its path. */
+            name: components["schemas"]["RowAction"];
+            /**
+             * Allowed
+             * @description Whether it would be accepted now.
+             */
+            allowed: boolean;
+            /**
+             * Reason
+             * @description Why it is not allowed, for people; null if it is.
+             */
+            reason: string | null;
+        };
+        /**
          * DocumentCounts
          * @description The number of documents by status; every status is there.
          */
@@ -4333,7 +4531,7 @@ export interface components {
          * @description The status of a document: ATTENTION and SECOND wait for a person, READING for Docrail, the others for no one.
          * @enum {string}
          */
-        DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "dismissed";
+        DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "completed" | "dismissed";
         /**
          * DocumentType
          * @description Whether the document requests money or returns some.
@@ -5030,6 +5228,22 @@ export interface components {
              * @description What is wrong, in order.
              */
             problems: components["schemas"]["InvoiceProblem"][];
+        };
+        /**
+         * Fleet
+         * @description The workers and their task queues.
+         */
+        Fleet: {
+            /**
+             * Workers
+             * @description Working and draining workers, and those that fell silent within the last hour; in the order of their hosts.
+             */
+            workers: components["schemas"]["Worker"][];
+            /**
+             * Queues
+             * @description Every task queue that workers should poll.
+             */
+            queues: components["schemas"]["QueueState"][];
         };
         /**
          * FullReview
@@ -5893,6 +6107,20 @@ export interface components {
             after: string | null;
         };
         /**
+         * LastPass
+         * @description The latest pass of a schedule.
+         */
+        LastPass: {
+            /**
+             * Started At
+             * Format: date-time
+             * @description When it started.
+             */
+            started_at: string;
+            /** @description How it ended; null if Temporal no longer knows. */
+            state: components["schemas"]["PassState"] | null;
+        };
+        /**
          * LetterCounts
          * @description Letters by error class, the most frequent first.
          */
@@ -6111,6 +6339,11 @@ export interface components {
              * @description The limits, by tag.
              */
             limits: components["schemas"]["TagLimit"][];
+            /**
+             * Allowed
+             * @description whether the caller may change them
+             */
+            allowed: boolean;
         };
         /**
          * LineColumnChoice
@@ -6277,7 +6510,7 @@ export interface components {
              * @description When the document was uploaded.
              */
             received_at: string;
-            /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+            /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
             status: components["schemas"]["DocumentStatus"];
             /**
              * Duplicate Of
@@ -6384,6 +6617,11 @@ export interface components {
              * @description When it was last exported, since its approval.
              */
             exported_at: string | null;
+            /**
+             * Actions
+             * @description What the caller may do with its row.
+             */
+            actions: components["schemas"]["DocumentAction"][];
         };
         /**
          * ListedVersion
@@ -6493,6 +6731,11 @@ export interface components {
              * @description Id of the API key that authenticated the request or opened its session; null if there is none.
              */
             key_id: string | null;
+            /**
+             * Operator
+             * @description Whether the tenant is that of the operators, who see and change what all tenants share.
+             */
+            operator: boolean;
         };
         /**
          * Method
@@ -6500,6 +6743,73 @@ export interface components {
          * @enum {string}
          */
         Method: "key" | "token" | "session" | "local" | "internal";
+        /**
+         * ModelDay
+         * @description The answers of one model on one day (UTC).
+         */
+        ModelDay: {
+            /**
+             * Day
+             * Format: date
+             * @description The day.
+             */
+            day: string;
+            /**
+             * Model
+             * @description As it calls itself.
+             */
+            model: string;
+            /**
+             * Answers
+             * @description All that were paid for.
+             */
+            answers: number;
+            /**
+             * Unusable
+             * @description Those of them that could not be used.
+             */
+            unusable: number;
+            /**
+             * Input Tokens
+             * @description Tokens of requests.
+             */
+            input_tokens: number;
+            /**
+             * Output Tokens
+             * @description Tokens of answers.
+             */
+            output_tokens: number;
+            /**
+             * Thinking Tokens
+             * @description Tokens of thinking, paid for as output.
+             */
+            thinking_tokens: number;
+            /**
+             * Cost
+             * @description What they cost.
+             */
+            cost: string;
+        };
+        /**
+         * ModelUsage
+         * @description What models' answers cost.
+         */
+        ModelUsage: {
+            /**
+             * Currency
+             * @description Currency of the costs and budgets, that of the price table.
+             */
+            currency: string;
+            /** @description The caller's tenant. */
+            own: components["schemas"]["Spending"];
+            /** @description All tenants together; null for a caller who is not of the operator's tenant. */
+            all_tenants: components["schemas"]["Spending"] | null;
+            /**
+             * Days
+             * @description The last 31 days of the caller's tenant, latest first. Days and models without answers are left out.
+             */
+            days: components["schemas"]["ModelDay"][];
+        };
         /**
          * Move
          * @description A move of one alias, with its targets before and after; null means that the alias does not exist.
@@ -6538,6 +6848,36 @@ export interface components {
             after: number | null;
         };
         /**
+         * Neighbours
+         * @description The place of a document among those of a list that the caller may take: their review items.
+         *
+         *     The place is known even if the document itself has left the list.
+         */
+        Neighbours: {
+            /**
+             * Next
+             * @description The review item after it; null at the end.
+             */
+            next: string | null;
+            /**
+             * Previous
+             * @description The review item before it; null at the beginning.
+             */
+            previous: string | null;
+            /**
+             * Place
+             * @description Counted from 1.
+             * @example 7
+             */
+            place: number;
+            /**
+             * Total
+             * @description The number of documents in the list.
+             * @example 60
+             */
+            total: number;
+        };
+        /**
          * NewKey
          * @description A key with a new secret, which is shown once.
          */
@@ -6549,6 +6889,27 @@ export interface components {
             key: string;
             /** @description What is stored about it. */
             details: components["schemas"]["Key"];
+        };
+        /**
+         * NewestOut
+         * @description A page of events, newest first.
+         */
+        NewestOut: {
+            /**
+             * Events
+             * @description The events, oldest first.
+             */
+            events: components["schemas"]["AuditEvent"][];
+            /**
+             * Before
+             * @description what to ask for the next page with; null if this is the last one
+             */
+            before: number | null;
+            /**
+             * Acts
+             * @description all acts that occur in the log, for a filter
+             */
+            acts: string[];
         };
         /**
          * NextOut
@@ -6814,6 +7175,12 @@ export interface components {
              */
             weight: number;
         };
+        /**
+         * PassState
+         * @description How a pass of a schedule ended.
+         * @enum {string}
+         */
+        PassState: "running" | "completed" | "failed";
         /**
          * PasteCells
          * @description Paste cells of a spreadsheet; rows beyond the last are appended.
@@ -7259,6 +7626,49 @@ export interface components {
             warnings: components["schemas"]["Problem"][];
         };
         /**
+         * QueueState
+         * @description What waits in a task queue, and who takes it.
+         */
+        QueueState: {
+            /**
+             * Queue
+             * @description Name of the task queue.
+             */
+            queue: string;
+            /**
+             * Tag
+             * @description The resource tag of its steps; null for the queue of all others.
+             */
+            tag: string | null;
+            /** @description What it holds: Temporal has a queue of each kind. */
+            tasks: components["schemas"]["TaskKind"];
+            /**
+             * Waiting
+             * @description How many tasks wait for a worker or for a limit, about.
+             */
+            waiting: number;
+            /**
+             * Oldest Wait Seconds
+             * @description How long the oldest of them has waited; 0 if none waits.
+             */
+            oldest_wait_seconds: number;
+            /**
+             * Added Per Second
+             * @description Tasks that arrive, over the last 30 seconds. Those that a worker hands to itself are not counted.
+             */
+            added_per_second: number;
+            /**
+             * Taken Per Second
+             * @description Tasks that workers take from it, over the last 30 seconds.
+             */
+            taken_per_second: number;
+            /**
+             * Workers
+             * @description Working workers that poll it.
+             */
+            workers: number;
+        };
+        /**
          * Quota
          * @description What is limited.
          * @enum {string}
@@ -7300,6 +7710,11 @@ export interface components {
              * @description those that were set, and the defaults that apply; what is not listed is unlimited
              */
             quotas: components["schemas"]["SetQuota"][];
+            /**
+             * Allowed
+             * @description whether the caller may change them
+             */
+            allowed: boolean;
         };
         /**
          * ReadField
@@ -8097,6 +8512,12 @@ export interface components {
             revision?: number | null;
         };
         /**
+         * RowAction
+         * @description What a person may do with a document in the list.
+         * @enum {string}
+         */
+        RowAction: "send-again" | "dismiss";
+        /**
          * RulePart
          * @description The step's trigger rule and its result.
          */
@@ -8691,6 +9112,43 @@ export interface components {
             unreadable?: string | null;
         };
         /**
+         * ScheduleListOut
+         * @description The schedules of Docrail's own work.
+         */
+        ScheduleListOut: {
+            /**
+             * Schedules
+             * @description those that exist
+             */
+            schedules: components["schemas"]["ShownSchedule"][];
+            /**
+             * Allowed
+             * @description whether the caller may pause, resume and run them
+             */
+            allowed: boolean;
+        };
+        /**
+         * ScheduleName
+         * @description A schedule of Docrail's own work.
+         * @enum {string}
+         */
+        ScheduleName: "maintenance" | "sla" | "background";
+        /**
+         * ScheduleReason
+         * @description Why a schedule is paused or resumed.
+         * @example {
+         *       "reason": "the disk is being exchanged"
+         *     }
+         */
+        ScheduleReason: {
+            /**
+             * Reason
+             * @description Kept with the schedule, with the caller's name.
+             * @default
+             */
+            reason?: string;
+        };
+        /**
          * Scope
          * @description A permission of a principal. Each route requires exactly one.
          * @enum {string}
@@ -8947,6 +9405,41 @@ export interface components {
             actions: components["schemas"]["OperatorAction"][];
         };
         /**
+         * ShownSchedule
+         * @description A schedule, as Temporal keeps it.
+         */
+        ShownSchedule: {
+            /** @description What it does. */
+            name: components["schemas"]["ScheduleName"];
+            /**
+             * Every Seconds
+             * @description The time between two passes; null if it follows a calendar.
+             */
+            every_seconds: number | null;
+            /**
+             * Paused
+             * @description Whether no pass starts by itself.
+             */
+            paused: boolean;
+            /**
+             * Note
+             * @description Why it is paused, and who did it; or who resumed it. Empty if it never was.
+             */
+            note: string;
+            /**
+             * Next At
+             * @description When the next pass starts, in UTC; null while it is paused.
+             */
+            next_at: string | null;
+            /** @description The latest pass; null if there was none. */
+            last: components["schemas"]["LastPass"] | null;
+            /**
+             * Passes
+             * @description Passes since it was created.
+             */
+            passes: number;
+        };
+        /**
          * ShownValue
          * @description A JSON value as text, so that no reader rounds its numbers.
          */
@@ -9004,11 +9497,43 @@ export interface components {
          */
         SkipReason: "condition_false" | "rule_not_met" | "upstream_failed" | "upstream_skipped" | "aborted" | "operator";
         /**
+         * Slots
+         * @description How many tasks a worker handles at once.
+         */
+        Slots: {
+            /**
+             * Used
+             * @description Slots in use.
+             */
+            used: number;
+            /**
+             * Total
+             * @description All slots; null if their number is not fixed.
+             */
+            total: number | null;
+        };
+        /**
          * Sort
          * @description Sort orders: the most urgent items first, or those with the largest value of one part of the priority.
          * @enum {string}
          */
         Sort: "priority" | "uncertainty" | "sla" | "value" | "complexity";
+        /**
+         * Spending
+         * @description What models' answers have cost since midnight UTC, and what they may cost.
+         */
+        Spending: {
+            /**
+             * Spent Today
+             * @description The cost so far.
+             */
+            spent_today: string;
+            /**
+             * Budget Per Day
+             * @description The most that a day may cost; null for no limit.
+             */
+            budget_per_day: string | null;
+        };
         /**
          * Standing
          * @description How a trigger rule counts a parent: skipped by choice is distinct from skipped after a failure.
@@ -9861,6 +10386,64 @@ export interface components {
             percent: number | null;
         };
         /**
+         * TaskKind
+         * @description What waits in a task queue.
+         * @enum {string}
+         */
+        TaskKind: "runs" | "steps";
+        /**
+         * TenantListOut
+         * @description The tenants, by name.
+         */
+        TenantListOut: {
+            /**
+             * Tenants
+             * @description the tenants
+             */
+            tenants: components["schemas"]["TenantSummary"][];
+            /**
+             * Currency
+             * @description currency of the costs
+             */
+            currency: string;
+        };
+        /**
+         * TenantSummary
+         * @description A tenant, and how much it works.
+         */
+        TenantSummary: {
+            /**
+             * Tenant
+             * @description Its name.
+             */
+            tenant: string;
+            /**
+             * Keys
+             * @description Valid API keys.
+             */
+            keys: number;
+            /**
+             * Last Used At
+             * @description Last use of one of its keys, to the minute; null if never.
+             */
+            last_used_at: string | null;
+            /**
+             * Documents
+             * @description Documents that were processed, those that failed included.
+             */
+            documents: number;
+            /**
+             * Failed
+             * @description Documents that failed.
+             */
+            failed: number;
+            /**
+             * Spent Today
+             * @description What models' answers have cost since midnight UTC.
+             */
+            spent_today: string;
+        };
+        /**
          * TestPart
          * @description A condition, or one case of a switch. `expression` None: `else`; `branch`: the branch of the case.
          */
@@ -10317,6 +10900,97 @@ export interface components {
             group?: string | null;
         };
         /**
+         * Worker
+         * @description A worker process, as its last heartbeat describes it.
+         */
+        Worker: {
+            /**
+             * Worker Id
+             * @description Id of the process; a restarted one has another.
+             */
+            worker_id: string;
+            /**
+             * Host
+             * @description Name of its machine or container.
+             */
+            host: string;
+            /**
+             * Process Id
+             * @description Number of its process there.
+             */
+            process_id: string;
+            /** @description What it does. */
+            state: components["schemas"]["WorkerState"];
+            /**
+             * Silent Seconds
+             * @description How long ago a silent worker sent its last heartbeat; null for others.
+             */
+            silent_seconds: number | null;
+            /**
+             * Since
+             * Format: date-time
+             * @description When it started.
+             */
+            since: string;
+            /**
+             * Last Heartbeat
+             * Format: date-time
+             * @description When it sent its last heartbeat, by its own clock.
+             */
+            last_heartbeat: string;
+            /**
+             * Version
+             * @description Docrail's version; null if the worker does not send it.
+             */
+            version: string | null;
+            /**
+             * Build
+             * @description Its build, as `DOCRAIL_BUILD_ID` names it; null if it is unversioned.
+             */
+            build: string | null;
+            /**
+             * Queues
+             * @description The task queues that it polls.
+             */
+            queues: components["schemas"]["WorkerQueue"][];
+        };
+        /**
+         * WorkerQueue
+         * @description A task queue of a worker.
+         */
+        WorkerQueue: {
+            /**
+             * Queue
+             * @description Name of the task queue.
+             */
+            queue: string;
+            /**
+             * Tag
+             * @description The resource tag of its steps; null for the queue of all others.
+             */
+            tag: string | null;
+            /** @description Slots for the decisions of runs; null if it takes steps only. */
+            runs: components["schemas"]["Slots"] | null;
+            /** @description Slots for steps. */
+            steps: components["schemas"]["Slots"];
+            /**
+             * Done
+             * @description Attempts of steps since the worker's start, failed ones included.
+             */
+            done: number;
+            /**
+             * Failed
+             * @description Failed attempts of steps since then.
+             */
+            failed: number;
+        };
+        /**
+         * WorkerState
+         * @description What a worker process does.
+         * @enum {string}
+         */
+        WorkerState: "working" | "draining" | "silent";
+        /**
          * Xlsx
          * @description A workbook for Excel; line items are its second sheet.
          * @example {
@@ -10510,7 +11184,7 @@ export interface operations {
     list_documents: {
         parameters: {
             query?: {
-                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
                 status?: components["schemas"]["DocumentStatus"] | null;
                 /** @description as its fields say; unread ones have none */
                 document_type?: components["schemas"]["DocumentType"] | null;
@@ -10623,6 +11297,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Document"];
+                };
+            };
+        };
+    };
+    show_neighbours: {
+        parameters: {
+            query?: {
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
+                status?: components["schemas"]["DocumentStatus"] | null;
+                /** @description as its fields say; unread ones have none */
+                document_type?: components["schemas"]["DocumentType"] | null;
+                /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
+                vendor?: string | null;
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
+                text?: string | null;
+                /** @description uploaded at that time or later */
+                since?: string | null;
+                /** @description uploaded before that time */
+                until?: string | null;
+                /** @description as in the list */
+                sort?: components["schemas"]["DocumentSort"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Neighbours"];
                 };
             };
         };
@@ -10808,6 +11520,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentUse"][];
+                };
+            };
+        };
+    };
+    show_usage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelUsage"];
+                };
+            };
+        };
+    };
+    list_tenants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantListOut"];
                 };
             };
         };
@@ -11809,6 +12561,123 @@ export interface operations {
             };
         };
     };
+    list_workers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fleet"];
+                };
+            };
+        };
+    };
+    list_schedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleListOut"];
+                };
+            };
+        };
+    };
+    pause_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the schedule */
+                schedule: components["schemas"]["ScheduleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScheduleReason"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownSchedule"];
+                };
+            };
+        };
+    };
+    resume_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the schedule */
+                schedule: components["schemas"]["ScheduleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScheduleReason"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownSchedule"];
+                };
+            };
+        };
+    };
+    run_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the schedule */
+                schedule: components["schemas"]["ScheduleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownSchedule"];
+                };
+            };
+        };
+    };
     list_reviews: {
         parameters: {
             query?: {
@@ -12496,6 +13365,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditOut"];
+                };
+            };
+        };
+    };
+    list_newest_events: {
+        parameters: {
+            query?: {
+                /** @description events of this person or system */
+                actor?: string | null;
+                /** @description events of this act, as `key_created` */
+                act?: string | null;
+                /** @description events about this review item or document */
+                subject?: string | null;
+                /** @description number of the last event of the previous page */
+                before?: number | null;
+                /** @description most items on the page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewestOut"];
                 };
             };
         };
@@ -13639,7 +14539,10 @@ export interface operations {
     };
     list_quotas: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description another tenant, for its operator; default: the caller's */
+                tenant?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;

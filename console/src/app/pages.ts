@@ -5,6 +5,7 @@ import {
   IconMessageQuestion,
   IconAlertTriangle,
   IconSchema,
+  IconServerCog,
   IconStack2,
   IconTimeline,
   type Icon,
@@ -13,8 +14,8 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/exports' | '/batches'
-  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'exports' | 'batches'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/operations' | '/exports' | '/batches'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'operations' | 'exports' | 'batches'
   icon: Icon
   scope: Scope
 }
@@ -27,4 +28,5 @@ export const PAGES: readonly NavigationPage[] = [
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },
   { to: '/definitions', text: 'definitions', icon: IconSchema, scope: 'read' },
+  { to: '/operations', text: 'operations', icon: IconServerCog, scope: 'operate' },
 ]

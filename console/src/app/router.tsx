@@ -9,6 +9,7 @@ import { documentRoute } from '@/documents/route'
 import { exportsRoute } from '@/exports/route'
 import { failuresRoute } from '@/failures/route'
 import { inboxRoute } from '@/inbox/route'
+import { operationsPartRoute, operationsRoute } from '@/operations/route'
 import { reviewRoute } from '@/review/route'
 import { runRoute, runsRoute } from '@/runs/route'
 
@@ -34,6 +35,8 @@ const routes = rootRoute.addChildren([
   definitionRoute,
   newDefinitionRoute,
   editDefinitionRoute,
+  operationsRoute,
+  operationsPartRoute,
 ])
 
 export const router = createRouter({

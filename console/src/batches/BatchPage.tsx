@@ -30,14 +30,14 @@ export function BatchPage() {
   if (!batch) {
     return (
       <Page title={t('batches.batch')}>
-        {error ? <Trouble error={error} retry={() => void refetch()} /> : <Loading />}
+        {error ? <Trouble error={error} retry={() => void refetch()} /> : <Loading height={160} />}
       </Page>
     )
   }
   return (
     <Page
       title={batch.name || t('batches.unnamed')}
-      beside={<BatchState batch={batch} />}
+      badge={<BatchState batch={batch} />}
       description={<Origin batch={batch} />}
       actions={<Actions batch={batch} />}
     >
@@ -63,7 +63,7 @@ function Origin({ batch }: { batch: Batch }) {
   const { t } = useTranslation()
   return (
     <>
-      <Anchor component={Link} to="/batches" size="sm">
+      <Anchor renderRoot={(props) => <Link {...props} to="/batches" />} size="sm">
         {t('batches.title')}
       </Anchor>{' '}
       · {t('batches.orderedBy', { name: batch.created_by })} <Time value={batch.created_at} />

@@ -65,7 +65,11 @@ function Row({ batch }: { batch: Batch }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor component={Link} to="/batches/$batchId" params={{ batchId: batch.batch_id }} size="sm" fw={500}>
+        <Anchor
+          renderRoot={(props) => <Link {...props} to="/batches/$batchId" params={{ batchId: batch.batch_id }} />}
+          size="sm"
+          fw={500}
+        >
           <Name value={batch.name || batch.batch_id} />
         </Anchor>
       </Table.Td>

@@ -69,7 +69,12 @@ function Row({ document }: { document: BatchDocument }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor component={Link} to="/documents/$documentId" params={{ documentId: document.document_id }} size="sm">
+        <Anchor
+          renderRoot={(props) => (
+            <Link {...props} to="/documents/$documentId" params={{ documentId: document.document_id }} />
+          )}
+          size="sm"
+        >
           <Name value={document.place} most={80} />
         </Anchor>
         {document.error_message !== null && (
@@ -86,9 +91,7 @@ function Row({ document }: { document: BatchDocument }) {
           '–'
         ) : (
           <Anchor
-            component={Link}
-            to="/runs/$runId"
-            params={{ runId: document.run_id }}
+            renderRoot={(props) => <Link {...props} to="/runs/$runId" params={{ runId: document.run_id ?? '' }} />}
             size="sm"
             aria-label={t('batches.runOf', { place: document.place })}
           >
