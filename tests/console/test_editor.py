@@ -8,6 +8,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from docrail.dag.values.json_values import Json
 from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.test_runs import place_at_rest
 
 TEXT = """\
 dsl: 1
@@ -43,11 +44,23 @@ def problems(page: Page) -> Locator:
     return page.get_by_role("region", name="Problems")
 
 
+PASTE = """(element, text) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', text)
+    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+}"""
+
+
+async def paste(page: Page, text: str) -> None:
+    """Paste a text into the editor, which indents and closes what is typed."""
+    await text_editor(page).evaluate(PASTE, text)
+
+
 async def write(page: Page, text: str) -> None:
-    """Replace the whole text, as a paste does: what is typed is indented and closed by the editor."""
-    await text_editor(page).click()
+    """Replace the whole text."""
+    await text_editor(page).focus()
     await page.keyboard.press("Control+a")
-    await page.keyboard.insert_text(text)
+    await paste(page, text)
 
 
 async def publish(site: Site, text: str, **more: Json) -> Json:
@@ -124,7 +137,7 @@ async def test_what_can_be_written_is_suggested_with_what_it_means(page: Page, s
     await page.keyboard.type("send_w")
     await page.keyboard.press("Enter")
     await expect(text_editor(page)).to_contain_text("handler: send_webhook")
-    await page.keyboard.insert_text("\n    config:\n      ")
+    await paste(page, "\n    config:\n      ")
     await page.keyboard.press("Control+Space")
     await expect(page.get_by_role("listbox")).to_contain_text("url")
     await page.keyboard.press("Escape")
@@ -158,6 +171,7 @@ async def test_a_draft_survives_a_reload_and_can_be_compared_and_discarded(
     assert await axe(page) == []
     await page.keyboard.press("Escape")
     await page.get_by_role("button", name="Discard").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Discard", exact=True).click()
     await expect(text_editor(page)).to_contain_text("Pay a supplier")
     await page.reload()
     await expect(page.get_by_text("Nothing is changed.")).to_be_visible()
@@ -230,7 +244,7 @@ async def test_the_editor_has_no_serious_finding_of_axe(
     watch = Watch(site.url)
     async with visit(browser, watch, scheme=scheme, size=size) as visitor:
         page = await visitor.tab("/definitions/invoice/edit")
-        await expect(page.get_by_role("group", name="Queue for review")).to_be_visible()
+        await place_at_rest(page.get_by_role("group", name="Queue for review"))
         await screenshot(page, f"editor-{size[0]}-{scheme}", pictures)
         assert await axe(page) == []
         await text_editor(page).click()
@@ -246,3 +260,12 @@ async def test_the_editor_has_no_serious_finding_of_axe(
         await screenshot(page, f"editor-publish-{size[0]}-{scheme}", pictures)
         assert await axe(page) == []
     assert watch.found() == []
+
+
+async def test_a_drawing_says_how_many_arrows_it_leaves_out(page: Page, site: Site) -> None:
+    first = [f"a{number}" for number in range(45)]
+    lines = [f"  - {{id: {name}, handler: noop}}" for name in first]
+    lines += [f"  - {{id: b{number}, handler: noop, depends_on: [{', '.join(first)}]}}" for number in range(45)]
+    await page.goto(f"{site.url}/definitions/new")
+    await write(page, "\n".join(["id: dense", "steps:", *lines, ""]))
+    await expect(page.get_by_text("25 arrows are not drawn")).to_be_visible(timeout=20_000)

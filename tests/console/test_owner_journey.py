@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.console.site import Site, axe, screenshot
 from tests.console.test_decide import choose
-from tests.console.test_editor import problems, text_editor
+from tests.console.test_editor import problems, write
 from tests.console.test_runs import answer, has_state, node, replace
 
 PROCESS = """\
@@ -51,9 +51,7 @@ WAITS = {"bank": "Wait for the bank", "register": "Wait for the register", "carr
 async def publish(page: Page, site: Site, name: str) -> None:
     """Write the process in the editor, where a mistake is underlined, fix it and publish, by keyboard."""
     await page.goto(f"{site.url}/definitions/new")
-    await text_editor(page).focus()
-    await page.keyboard.press("Control+a")
-    await page.keyboard.insert_text(PROCESS.format(name))
+    await write(page, PROCESS.format(name))
     await expect(page.locator(".cm-lintRange-error")).to_have_text("fale")
     await expect(problems(page)).to_contain_text("there is no handler 'fale'")
     await expect(problems(page)).to_contain_text("Did you mean fail?")
@@ -71,12 +69,12 @@ async def publish(page: Page, site: Site, name: str) -> None:
     await expect(page.get_by_text(f"{name} is published as version 1.")).to_be_visible()
 
 
-async def start(page: Page, site: Site, name: str) -> str:
-    await page.goto(f"{site.url}/runs")
+async def start(page: Page, name: str) -> str:
+    """Start a run on the page of the definition, where the editor leads to."""
+    await page.wait_for_url(f"**/definitions/{name}")
     await page.get_by_role("button", name="Start a run").click()
-    await page.get_by_role("combobox", name="Definition").fill(name)
-    await page.get_by_role("option", name=name).click()
-    await page.get_by_role("button", name="Start", exact=True).click()
+    await expect(page.get_by_role("dialog").get_by_role("button", name="Start")).to_be_enabled()
+    await page.keyboard.press("Control+Enter")
     await page.wait_for_url(f"**/runs/{name}.*")
     return page.url.rpartition("/")[2]
 
@@ -129,7 +127,7 @@ async def test_an_owner_publishes_watches_decides_repairs_and_sees_the_run_compl
 ) -> None:
     name = f"supplier_{uuid4().hex[:8]}"
     await publish(page, site, name)
-    run_id = await start(page, site, name)
+    run_id = await start(page, name)
     await watch(page, site, run_id)
     await decide(page)
     await fix(page, pictures)

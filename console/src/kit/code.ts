@@ -4,10 +4,15 @@ import type { Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 
+/** Mantine's own text in a colour is too pale on the active line. */
+function readable(colour: string): string {
+  return `color-mix(in srgb, var(--mantine-color-${colour}-text) 55%, var(--mantine-color-text))`
+}
+
 const colours = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--mantine-color-ink-text, var(--mantine-color-anchor))' },
-  { tag: tags.string, color: 'var(--mantine-color-teal-text)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--mantine-color-orange-text)' },
+  { tag: tags.string, color: readable('teal') },
+  { tag: [tags.number, tags.bool, tags.null], color: readable('orange') },
   { tag: tags.comment, color: 'var(--mantine-color-dimmed)', fontStyle: 'italic' },
 ])
 
@@ -15,7 +20,9 @@ const look = EditorView.theme({
   '&': { fontSize: '12.5px', border: '1px solid var(--line)', borderRadius: '6px', overflow: 'hidden', height: '100%' },
   '&.cm-focused': { outline: '2px solid var(--mantine-primary-color-filled)', outlineOffset: '-1px' },
   '.cm-content': { fontFamily: 'var(--mantine-font-family-monospace)', caretColor: 'var(--mantine-color-text)' },
-  '.cm-scroller': { overflow: 'auto' },
+  '.cm-scroller': { overflow: 'auto', fontVariantLigatures: 'none' },
+  '.cm-collapsedLines': { background: 'var(--surface-sunken)', color: 'var(--mantine-color-dimmed)' },
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"…"' },
   '.cm-gutters': {
     background: 'var(--surface-sunken)',
     color: 'var(--mantine-color-dimmed)',
@@ -38,7 +45,7 @@ export function codeLook(label: string): Extension {
   return [
     syntaxHighlighting(colours),
     look,
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     EditorView.cspNonce.of(nonce),
   ]
 }

@@ -41,7 +41,7 @@ type Props = {
   onReload: () => void
 }
 
-type Dialog = 'publish' | 'differences' | 'theirs' | 'tests'
+type Dialog = 'publish' | 'differences' | 'theirs' | 'tests' | 'discard'
 
 export function Workspace({ definitionId, published, version, newest, onReload }: Props) {
   const { t } = useTranslation()
@@ -89,10 +89,7 @@ export function Workspace({ definitionId, published, version, newest, onReload }
       isRenamed ? done.version : Math.max(done.version, newest),
     )
     notifyDone(t('editor.publish.done', { id: done.definition_id, version: done.version }))
-    setDialog(undefined)
-    const params = { definitionId: done.definition_id }
-    void navigate({ to: '/definitions/$definitionId/edit', params, search: {} })
-    onReload()
+    void navigate({ to: '/definitions/$definitionId', params: { definitionId: done.definition_id } })
   }
   return (
     <div className={classes.page}>
@@ -133,15 +130,7 @@ export function Workspace({ definitionId, published, version, newest, onReload }
                   <Button size="compact-xs" variant="subtle" onClick={() => setDialog('differences')}>
                     {t('editor.draft.show')}
                   </Button>
-                  <Button
-                    size="compact-xs"
-                    variant="subtle"
-                    color="red"
-                    onClick={() => {
-                      draft.discard()
-                      onReload()
-                    }}
-                  >
+                  <Button size="compact-xs" variant="subtle" color="red" onClick={() => setDialog('discard')}>
                     {t('editor.draft.discard')}
                   </Button>
                 </>
@@ -230,6 +219,15 @@ export function Workspace({ definitionId, published, version, newest, onReload }
       {dialog === 'theirs' && (
         <TheirChanges definitionId={definitionId} newest={newest} text={text} onClose={() => setDialog(undefined)} />
       )}
+      {dialog === 'discard' && (
+        <DiscardDialog
+          onClose={() => setDialog(undefined)}
+          onDiscard={() => {
+            draft.discard()
+            onReload()
+          }}
+        />
+      )}
       {dialog === 'tests' && tests.data && (
         <Modal
           opened
@@ -258,6 +256,22 @@ function TheirChanges({ definitionId, newest, text, onClose }: TheirProps) {
       after={text}
       onClose={onClose}
     />
+  )
+}
+
+function DiscardDialog({ onDiscard, onClose }: { onDiscard: () => void; onClose: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <Modal opened onClose={onClose} title={t('editor.draft.ask')} closeButtonProps={{ 'aria-label': t('app.close') }}>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" data-autofocus onClick={onClose}>
+          {t('editor.draft.keep')}
+        </Button>
+        <Button color="red.8" onClick={onDiscard}>
+          {t('editor.draft.discard')}
+        </Button>
+      </Group>
+    </Modal>
   )
 }
 

@@ -4,12 +4,17 @@ import { expect, test } from 'vitest'
 import { meaning, type Schema, suggestions } from './suggestions'
 
 const SCHEMA: Schema = {
-  type: 'object',
-  properties: {
-    title: { type: 'string', description: 'For people.' },
-    steps: { type: 'array', items: { $ref: '#/$defs/Step' } },
-  },
+  if: { type: 'array' },
+  then: { items: { $ref: '#/$defs/Step' } },
+  else: { $ref: '#/$defs/Definition' },
   $defs: {
+    Definition: {
+      type: 'object',
+      properties: {
+        title: { type: 'string', description: 'For people.' },
+        steps: { type: 'array', items: { $ref: '#/$defs/Step' } },
+      },
+    },
     Step: {
       properties: {
         id: { type: 'string' },

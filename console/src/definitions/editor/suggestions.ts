@@ -59,17 +59,14 @@ function spread(schema: Schema, root: Schema, handler: string | undefined, depth
   if (depth > DEEPEST) return []
   const more = (each: Schema) => spread(each, root, handler, depth + 1)
   const inner = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => schemasOf(schema[word]))
-  return [
-    schema,
-    ...schemasOf(schema.$ref === undefined ? undefined : referenced(root, schema.$ref)).flatMap(more),
-    ...inner.flatMap(more),
-    ...(isAboutHandler(schema.if, handler) ? schemasOf(schema.then).flatMap(more) : []),
-  ]
+  const reference = schema.$ref === undefined ? [] : schemasOf(referenced(root, schema.$ref))
+  return [schema, ...[...reference, ...inner, ...branches(schema, handler)].flatMap(more)]
 }
 
-function isAboutHandler(condition: unknown, handler: string | undefined): boolean {
-  const names = schemaOf(schemaOf(schemaOf(condition)?.properties)?.handler)?.enum
-  return Array.isArray(names) && names.includes(handler)
+function branches(schema: Schema, handler: string | undefined): Schema[] {
+  const handlers = schemaOf(schemaOf(schemaOf(schema.if)?.properties)?.handler)?.enum
+  if (!Array.isArray(handlers)) return [...schemasOf(schema.then), ...schemasOf(schema.else)]
+  return handlers.includes(handler) ? schemasOf(schema.then) : []
 }
 
 function referenced(root: Schema, reference: unknown): unknown {
