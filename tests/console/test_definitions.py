@@ -184,7 +184,7 @@ async def test_a_run_is_started_from_its_inputs_by_keyboard_alone(visitor: Visit
     await page.keyboard.press("Control+a")
     await page.keyboard.type("-5")
     await page.keyboard.press("Control+Enter")
-    await expect(dialog).to_contain_text("minimum")
+    await expect(dialog).to_contain_text("expected at least 0")
     await page.keyboard.press("Control+a")
     await page.keyboard.type("120,50")
     await page.keyboard.press("Control+Enter")
