@@ -218,13 +218,16 @@ class Settings(BaseSettings):
     temporal_namespace: str | None = Field(
         None, description="Temporal namespace; default: from Temporal's own configuration, else `default`"
     )
+    temporal_proxy: Annotated[str, Field(pattern=r"^([^\s/]+:[0-9]{1,5}|unix:/.+)?$")] = Field(
+        "", description="HTTP CONNECT proxy on the way to Temporal: host:port, or unix:/path for a socket; unset: none"
+    )
     temporal_envconfig: bool = Field(
         default=True,
         description="also read Temporal's own configuration: its profile file and variables such as TEMPORAL_TLS_... "
         "and TEMPORAL_API_KEY; DOCRAIL_ settings take precedence",
     )
     temporal_ui_url: str = Field(
-        "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories"
+        "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories; empty: no links"
     )
     payload_keys: Annotated[SecretStr | None, AfterValidator(_check_payload_keys)] = Field(
         None,
@@ -409,6 +412,7 @@ class Settings(BaseSettings):
         description="claim with a person's name. The first name seen with a person's `sub` is kept",
     )
     max_upload_bytes: int = Field(25 * 2**20, gt=0, description="largest document that may be uploaded, in bytes")
+    max_zip_bytes: int = Field(2**29, gt=0, description="largest zip file of documents that a batch takes, in bytes")
     quotas: Annotated[Mapping[Quota, float], NoDecode, BeforeValidator(parse_quotas)] = Field(
         {},
         description="what each tenant may use unless `docrail quota set` has set another value for it: "
@@ -427,7 +431,7 @@ class Settings(BaseSettings):
         5.0,
         ge=1,
         le=60,
-        description="seconds between a worker's heartbeats; after 3 missed heartbeats, /readyz omits the worker",
+        description="seconds between a worker's heartbeats; one that misses two of them counts as lost",
     )
     handlers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
         (),

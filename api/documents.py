@@ -84,7 +84,7 @@ async def upload_document(
 ) -> Document:
     """Store a document and start its run. The stored bytes are durable when this returns."""
     upload = Upload(
-        chunks=_chunks(file),
+        chunks=chunks_of(file),
         file_name=file.filename or "",
         media_type=file.content_type or UNKNOWN_MEDIA_TYPE,
         sla_hours=sla_hours,
@@ -204,7 +204,8 @@ async def dismiss_document(
     return await inbox.dismiss(app, who, document_id, wanted.reason if wanted else "")
 
 
-async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
+async def chunks_of(file: UploadFile) -> AsyncIterator[bytes]:
+    """Yield the content of a file."""
     while chunk := await file.read(CHUNK_BYTES):
         yield chunk
 

@@ -39,7 +39,7 @@ MOST_EXPLAINED = 5_000
 class RunOut(RunReport):
     """A run: its steps in plan order with status, explanation, attempts and duration, the totals, and its outputs."""
 
-    history_url: str = Field(description="the run's history in Temporal's web UI")
+    history_url: str = Field(description="the run's history in Temporal's web UI; empty if there is none")
     explain_url: str = Field(description="explains every step, a page at a time, as data too")
 
 

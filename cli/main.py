@@ -36,7 +36,23 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "list": ("docrail.cli.documents:list_documents", "List documents, latest upload first."),
             "upload": ("docrail.cli.documents:upload", "Upload documents; each starts a run."),
             "show": ("docrail.cli.documents:show", "Show a document."),
+            "send-again": ("docrail.cli.documents:send_again", "Try a failed document again."),
+            "dismiss": ("docrail.cli.documents:dismiss", "Set the failures of a document aside."),
             "extract": SHORTCUTS["extract"],
+        },
+    ),
+    "batch": (
+        "Run thousands of documents, follow them, fetch their result.",
+        {
+            "run": ("docrail.cli.batch_run:run", "Send many documents as a batch, and follow it."),
+            "list": ("docrail.cli.batches:list_batches", "List batches, newest first."),
+            "show": ("docrail.cli.batches:show", "Show a batch: its documents by state, the time left, the errors."),
+            "documents": ("docrail.cli.batches:documents", "List the documents of a batch, in their order."),
+            "result": ("docrail.cli.batches:result", "Write the result of a batch to a file."),
+            "pause": ("docrail.cli.batches:pause", "Start no more runs of a batch; open ones go on."),
+            "resume": ("docrail.cli.batches:resume", "Start runs of a paused batch again."),
+            "cancel": ("docrail.cli.batches:cancel", "Start no more runs of a batch, and cancel the open ones."),
+            "retry": ("docrail.cli.batches:retry", "Try the failed documents of a batch again."),
         },
     ),
     "run": (
@@ -100,6 +116,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "postpone": ("docrail.cli.review_work:postpone", "Hide an item until a time. Its SLA clock keeps running."),
             "decide": ("docrail.cli.reviews:decide", "Decide what a human step asks."),
             "approve": ("docrail.cli.review_work:approve", "Approve a document as it is now."),
+            "approve-all": ("docrail.cli.review_work:approve_all", "Approve the waiting documents without problems."),
             "reject": ("docrail.cli.review_work:reject", "Reject a document."),
             "reopen": ("docrail.cli.review_work:reopen", "Open a decided document again."),
             "fields": ("docrail.cli.review_fields:fields", "Show a document's fields and their problems."),
@@ -156,6 +173,15 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "reset": ("docrail.cli.limits:reset", "Give a resource the limit of the settings again."),
         },
     ),
+    "schedule": (
+        "See and change when Docrail works on its own.",
+        {
+            "list": ("docrail.cli.schedules:list_schedules", "List the schedules by which Docrail works on its own."),
+            "pause": ("docrail.cli.schedules:pause", "Pause a schedule."),
+            "resume": ("docrail.cli.schedules:resume", "Resume a paused schedule."),
+            "run": ("docrail.cli.schedules:run", "Start a pass now, also of a paused schedule."),
+        },
+    ),
     "key": (
         "Create, rotate and revoke API keys, in the database itself.",
         {
@@ -194,8 +220,11 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         },
     ),
     "worker": (
-        "Run workers against your servers.",
-        {"start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings.")},
+        "Run workers against your servers, and see what they do.",
+        {
+            "start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings."),
+            "list": ("docrail.cli.workers:list_workers", "List the workers, and what waits in their task queues."),
+        },
     ),
     "server": (
         "Run the API against your servers, and prepare them.",

@@ -51,6 +51,18 @@ class Registry(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Budgets:
+    """What models' answers may cost in a day (UTC); None: anything. The workers enforce it."""
+
+    per_day: Decimal | None = None
+    """Of all tenants together."""
+    per_tenant: Decimal | None = None
+    """Of a tenant without a quota of its own."""
+    currency: str = "USD"
+    """That of the price table."""
+
+
+@dataclass(frozen=True, slots=True)
 class App:
     """The open resources of one process. Both clients connect on first use and reconnect automatically."""
 
@@ -68,6 +80,8 @@ class App:
     """Configured rate limit of each resource tag, in uses per second."""
     temporal_ui_url: str
     max_upload_bytes: int
+    max_zip_bytes: int = 2**29
+    """Largest zip file of documents."""
     callback_keys: CallbackKeys = field(default_factory=CallbackKeys)
     four_eyes_above: Decimal | None = None
     """Largest total of a document that one person may approve alone; None: no maximum."""
@@ -78,6 +92,7 @@ class App:
     step_defaults: Mapping[str, Json] = field(default_factory=dict)
     """`max_retries` and `retry_config` of steps whose definition gives none."""
     quotas: Quotas = field(default_factory=Quotas)
+    budgets: Budgets = field(default_factory=Budgets)
     failed_sign_ins: FailedSignIns = field(default_factory=FailedSignIns)
     prepared_tenants: set[str] = field(default_factory=set)
     """Tenants that are known to have the shipped definitions."""

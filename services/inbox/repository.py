@@ -2,6 +2,7 @@
 """List and count documents by status. The view `document_states` defines the status; this file pages through it."""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 import asyncpg
@@ -118,6 +119,14 @@ SELECT found.status, found.documents
 LOAD_LISTED = f"SELECT {_COLUMNS} FROM document_states WHERE tenant_id = $1 AND document_id = $2"
 
 
+LIST_NAMED = f"SELECT {_COLUMNS} FROM document_states WHERE tenant_id = $1 AND document_id = ANY ($2::text[])"
+
+SUM_TOTALS = """
+SELECT currency, count(*) AS documents, sum(total) AS total FROM document_states
+ WHERE tenant_id = $1 AND document_id = ANY ($2::text[]) AND total IS NOT NULL
+ GROUP BY currency"""
+
+
 async def list_documents(
     db: Database,
     tenant_id: str,
@@ -175,3 +184,17 @@ def _listed(row: asyncpg.Record) -> ListedDocument:
             "certainty": certainty_of(values["confidence"]),
         }
     )
+
+
+async def list_named(db: Database, tenant_id: str, document_ids: Sequence[str]) -> dict[str, ListedDocument]:
+    """Return the documents with these ids, as they are listed, by id."""
+    rows = await db.fetch(LIST_NAMED, tenant_id, document_ids)
+    return {row["document_id"]: _listed(row) for row in rows}
+
+
+async def sum_totals(
+    db: Database, tenant_id: str, document_ids: Sequence[str]
+) -> list[tuple[str | None, int, Decimal]]:
+    """Return for each currency how many of these documents have a total, and the sum of these."""
+    rows = await db.fetch(SUM_TOTALS, tenant_id, document_ids)
+    return [(row["currency"], row["documents"], row["total"]) for row in rows]

@@ -81,15 +81,20 @@ class Quotas:
             if each.value < 1 or not await self._requests.hit(item, who.tenant_id, each.key_id):
                 raise _exceeded(each, 1.0)
 
-    async def use_document(self, db: Database, who: Principal) -> None:
-        """Count an uploaded document. Raises: QuotaExceeded, and then nothing is counted."""
+    async def use_documents(self, db: Database, who: Principal, count: int = 1) -> None:
+        """Count uploaded documents. Raises: QuotaExceeded, and then nothing is counted."""
         used: list[Allowed] = []
         for each in await self._allowed(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
-            if not await repository.use_one(db, who.tenant_id, each.key_id, each.quota, each.value):
+            if not await repository.use(db, who.tenant_id, each.key_id, each.quota, limit=each.value, count=count):
                 for other in used:
-                    await repository.give_back(db, who.tenant_id, other.key_id, other.quota)
+                    await repository.give_back(db, who.tenant_id, other.key_id, other.quota, count=count)
                 raise _exceeded(each, _until_midnight())
             used.append(each)
+
+    async def return_documents(self, db: Database, who: Principal, count: int) -> None:
+        """Take back what `use_documents` has counted today."""
+        for each in await self._allowed(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
+            await repository.give_back(db, who.tenant_id, each.key_id, each.quota, count=count)
 
     async def open_runs(self, db: Database, tenant_id: str) -> float | None:
         """Return how many runs of the tenant may be open; None for any number."""

@@ -152,6 +152,21 @@ async def list_runs(
     return RunPage(await _named(app, principal, runs), after_of(token, query), unknown)
 
 
+async def ends_of_documents(app: App, document_ids: Sequence[str]) -> dict[str, RunStatus]:
+    """Return the status in which the last run of each document ended, without those that have an open run.
+
+    For documents of ALL tenants: the caller is a sweep. Raises: Unavailable.
+    """
+    found: defaultdict[str, list[WorkflowExecution]] = defaultdict(list)
+    with engine_errors("documents", ""):
+        for ids in _batches(document_ids):
+            query = f"{_RUNS} AND {DOCUMENT.name} IN ({', '.join(ids)})"
+            async for execution in app.temporal.list_workflows(query, rpc_timeout=RPC_TIMEOUT):
+                found[execution.typed_search_attributes[DOCUMENT]].append(execution)
+    ended = {id_: runs for id_, runs in found.items() if all(run.close_time is not None for run in runs)}
+    return {id_: status_of(max(runs, key=lambda run: run.start_time)) for id_, runs in ended.items()}
+
+
 async def count_runs(
     app: App, principal: Principal, definition_ids: Sequence[str], failed_since: dt.datetime
 ) -> RunCounts:

@@ -24,6 +24,7 @@ from docrail.services.definitions.models import WITHOUT_VERSION, DefinitionRef, 
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
+from docrail.services.documents.service import mark_read_again
 from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.limits.service import check_tags
@@ -256,6 +257,8 @@ async def continue_run(
 
     Raises: Unavailable.
     """
+    if request.document is not None:
+        await mark_read_again(app.db, request.tenant_id, request.document["document_id"])
     failed_only, any_end = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY, WorkflowIDReusePolicy.ALLOW_DUPLICATE
     policy = any_end if was_completed else failed_only
     return await _start(app, request, memo, summary, priority, policy)

@@ -7,11 +7,18 @@ from typing import Any
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from docrail.dag.language.statuses import StepStatus
+from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.invoices.facts import DocumentType
-from docrail.services.access.models import Principal
+from docrail.services.access.models import Principal, Scope
 from docrail.services.documents.models import ApprovedFilter, PeriodOf
-from docrail.services.documents.service import mark_decided, mark_taken_exported, take_approved
+from docrail.services.documents.service import (
+    mark_decided,
+    mark_ended,
+    mark_read_again,
+    mark_run_started,
+    mark_taken_exported,
+    take_approved,
+)
 from docrail.services.failures.models import Resolved
 from docrail.services.failures.repository import close, load_letter, record_report
 from docrail.services.inbox.models import (
@@ -23,6 +30,7 @@ from docrail.services.inbox.models import (
     Neighbours,
     certainty_of,
 )
+from docrail.services.inbox.permitted import document_actions
 from docrail.services.inbox.repository import LIST_DOCUMENTS, SCOPES, count_documents, find_neighbours, list_documents
 from docrail.services.reviews.models import Appearance, Question
 from docrail.services.reviews.repository.claims import claim_review, free_review
@@ -96,7 +104,8 @@ async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
     ids = {status: (await upload(db)).document_id for status in DocumentStatus}
     await failed(db, ids[DocumentStatus.FAILED])
     await set_aside(db, ids[DocumentStatus.DISMISSED])
-    without = (DocumentStatus.READING, DocumentStatus.FAILED, DocumentStatus.DISMISSED)
+    await mark_ended(db, [ids[DocumentStatus.COMPLETED]], RunStatus.COMPLETED)
+    without = (*(DocumentStatus.READING, DocumentStatus.FAILED), *(DocumentStatus.COMPLETED, DocumentStatus.DISMISSED))
     items = {status: await asked(db, id_) for status, id_ in ids.items() if status not in without}
     await mark_decided(db, TENANT, ids[DocumentStatus.REJECTED], "rejected")
     await mark_decided(db, TENANT, ids[DocumentStatus.EXPORTED], "approved")
@@ -137,11 +146,44 @@ async def test_a_failure_counts_until_the_document_waits_for_a_person(db: PoolCo
     assert (await only(db)).status is DocumentStatus.ATTENTION
 
 
+async def test_a_dismissed_document_that_is_read_again_is_not_dismissed_any_more(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    await mark_run_started(db, TENANT, document_id, f"invoice.{document_id}")
+    await set_aside(db, document_id)
+    assert (await only(db)).status is DocumentStatus.DISMISSED
+    await db.execute("UPDATE dead_letters SET resolved_at = resolved_at - interval '1 s'")  # all in one transaction
+    await mark_read_again(db, TENANT, document_id)
+    assert (await only(db)).status is DocumentStatus.READING
+
+
 async def test_a_new_failure_of_a_dismissed_document_counts(db: PoolConnectionProxy) -> None:
     document_id = (await upload(db)).document_id
     await set_aside(db, document_id)
     await failed(db, document_id, at=9.0)
     assert (await only(db)).status is DocumentStatus.FAILED
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        (RunStatus.COMPLETED, DocumentStatus.COMPLETED),
+        (RunStatus.CANCELLED, DocumentStatus.DISMISSED),
+        (RunStatus.ABORTED, DocumentStatus.DISMISSED),
+    ],
+)
+async def test_a_run_that_asked_no_one_leaves_its_document_when_it_ends(
+    db: PoolConnectionProxy, end: RunStatus, status: DocumentStatus
+) -> None:
+    document_id = (await upload(db)).document_id
+    await mark_run_started(db, TENANT, document_id, "invoice.a")
+    await mark_ended(db, [document_id], end)
+    found = await only(db)
+    assert (found.status, found.reason, found.more_reasons) == (status, None, 0)
+    await mark_read_again(db, TENANT, document_id)
+    assert (await only(db)).status is DocumentStatus.READING
+    await mark_ended(db, [document_id], end)
+    await asked(db, document_id)
+    assert (await only(db)).status is DocumentStatus.ATTENTION
 
 
 async def test_a_decision_that_is_withdrawn_is_not_exported_any_more(db: PoolConnectionProxy) -> None:
@@ -355,6 +397,12 @@ async def test_a_page_is_found_by_an_index(db: PoolConnectionProxy, status: Docu
     plan = "\n".join(row[0] for row in rows)
     assert f"using {index}" in plan, plan
     assert "Seq Scan on documents" not in plan
+
+
+def test_a_caller_who_may_only_read_is_offered_nothing() -> None:
+    reader = Principal(TENANT, "ann", frozenset({Scope.READ}))
+    offered = document_actions(reader, DocumentStatus.FAILED)
+    assert [(each.allowed, each.reason) for each in offered] == [(False, "this needs the scope 'review'")] * 2
 
 
 def test_a_listed_document_names_no_tenant_and_no_uploader() -> None:

@@ -1,6 +1,7 @@
 /** The routes: each screen's folder has one route file, which is listed here and, by its path, in api/console.py. */
 import { createRouter } from '@tanstack/react-router'
 
+import { batchesRoute, batchRoute } from '@/batches/route'
 import { decideRoute, decisionsRoute } from '@/decide/route'
 import { editDefinitionRoute, newDefinitionRoute } from '@/definitions/editor/route'
 import { definitionRoute, definitionsRoute } from '@/definitions/route'
@@ -8,6 +9,7 @@ import { documentRoute } from '@/documents/route'
 import { exportsRoute } from '@/exports/route'
 import { failuresRoute } from '@/failures/route'
 import { inboxRoute } from '@/inbox/route'
+import { operationsPartRoute, operationsRoute } from '@/operations/route'
 import { reviewRoute } from '@/review/route'
 import { runRoute, runsRoute } from '@/runs/route'
 
@@ -22,6 +24,8 @@ const routes = rootRoute.addChildren([
   reviewRoute,
   decideRoute,
   decisionsRoute,
+  batchesRoute,
+  batchRoute,
   exportsRoute,
   documentRoute,
   runsRoute,
@@ -31,6 +35,8 @@ const routes = rootRoute.addChildren([
   definitionRoute,
   newDefinitionRoute,
   editDefinitionRoute,
+  operationsRoute,
+  operationsPartRoute,
 ])
 
 export const router = createRouter({

@@ -119,9 +119,9 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
       {approving && (
         <ApproveDialog
           wanted={approving}
-          onClose={(isDone) => {
+          onClose={(tried) => {
             setApproving(undefined)
-            if (isDone) selection.clear()
+            if (tried.length > 0) selection.remove(tried)
             focusRows()
           }}
         />

@@ -15,10 +15,10 @@ import { reasonWords } from '@/texts/reasons'
 import { Confidence } from './Confidence'
 import { DocumentLink } from './DocumentLink'
 import { Due } from './Due'
-import { FailedActions } from './FailedActions'
 import type { Line } from './grouping'
 import { rowId } from './focus'
 import type { Row } from './queries'
+import { RowActions } from './RowActions'
 import classes from './Rows.module.css'
 import type { InboxSearch } from './search'
 import { LOOKS } from './status'
@@ -93,7 +93,7 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
           </State>
         )}
         <Reason row={row} />
-        {(row.status === 'failed' || row.status === 'dismissed') && <FailedActions row={row} />}
+        <RowActions row={row} />
       </span>
       <span role="gridcell" data-column="confidence">
         <Confidence row={row} />

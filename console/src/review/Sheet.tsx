@@ -242,7 +242,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
   )
 
   return (
-    <div className={classes.sheet} data-testid="review" data-painted={isPainted || undefined}>
+    <div className={classes.sheet} data-testid="review" data-review={id} data-painted={isPainted || undefined}>
       <PagePane
         documentId={documentId}
         pageCount={pageCount}
