@@ -130,7 +130,7 @@ function Row({ definition, counts, isCurrent }: RowProps) {
       <Table.Td>
         <div className={classes.badges}>
           {byImportance(aliases).map(([name, target]) => (
-            <AliasBadge key={name} name={name} target={target} withVersion />
+            <AliasBadge key={name} name={name} target={target} withVersion inUse />
           ))}
           {isUnused && (
             <Text span size="xs" c="dimmed">

@@ -5,7 +5,6 @@ import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { notifyDone } from '@/kit/notify'
 import { Trouble } from '@/kit/Trouble'
 
 import { type Move, useMove } from './moving'
@@ -26,15 +25,7 @@ export function MoveDialog({ definitionId, move: first, page, onClose }: Props) 
   const isComplete = move.kind !== 'alias' || ALIAS.test(move.alias)
   const send = () => {
     if (!isComplete || moving.isPending) return
-    moving.mutate(
-      { move, reason },
-      {
-        onSuccess: () => {
-          notifyDone(t('definitions.moved'))
-          onClose()
-        },
-      },
-    )
+    moving.mutate({ move, reason }, { onSuccess: onClose })
   }
   return (
     <Modal opened onClose={onClose} title={titleOf(move, page, t)} size={560}>
@@ -55,7 +46,7 @@ export function MoveDialog({ definitionId, move: first, page, onClose }: Props) 
               clampBehavior="strict"
               allowDecimal={false}
               suffix=" %"
-              maw={220}
+              styles={{ wrapper: { maxWidth: 140 } }}
               size="sm"
               data-autofocus
               onChange={(value) => setMove({ ...move, percent: Number(value) || 0 })}

@@ -77,7 +77,7 @@ function Line({ result }: { result: Result }) {
           <Text span size="xs" ff="monospace" c="dimmed">
             {each.path}
           </Text>{' '}
-          {visible(each.message)}
+          {visible(each.message.replace(`${result.name}: `, ''))}
         </div>
       ))}
     </li>

@@ -15,14 +15,16 @@ const LOOKS: Record<string, Look> = {
 }
 const OTHER: Look = { icon: IconTag, colour: 'gray' }
 
-type Props = { name: string; target: Target; withVersion?: boolean }
+/** `inUse`: it stands where only what new runs get can stand, so the version says it all. */
+type Props = { name: string; target: Target; withVersion?: boolean; inUse?: boolean }
 
-export function AliasBadge({ name, target, withVersion = false }: Props) {
+export function AliasBadge({ name, target, withVersion = false, inUse = false }: Props) {
   const { t } = useTranslation()
   const { icon: Icon, colour } = LOOKS[name] ?? OTHER
   const version = withVersion ? t('definitions.version', { version: target.version }) : ''
   const share = typeof target.percent === 'number' ? percent(target.percent / 100) : ''
-  const word = name === 'stable' ? t('definitions.stable') : name === 'canary' ? t('definitions.canary') : name
+  const word =
+    name === 'stable' ? (inUse ? '' : t('definitions.stable')) : name === 'canary' ? t('definitions.canary') : name
   return (
     <Badge color={colour} c="var(--mantine-color-text)" leftSection={<Icon size={13} aria-hidden />} data-alias={name}>
       {[word, share, version].filter(Boolean).join(' · ')}
