@@ -16,6 +16,8 @@ type Props = {
   /** What the button says; by default that it sends the answer. */
   sendLabel?: string
   isReady?: boolean
+  /** The form is in a dialog. */
+  inDialog?: boolean
   /** Other buttons, after the one that sends. */
   children?: ReactNode
   onType: (name: string, text: string) => void
@@ -24,9 +26,20 @@ type Props = {
 
 /** The form of a question, from its JSON Schema. */
 export function AnswerForm(props: Props) {
-  const { fields, typed, problems, isSending, sendLabel, isReady = true, children, onType, onSend } = props
+  const {
+    fields,
+    typed,
+    problems,
+    isSending,
+    sendLabel,
+    isReady = true,
+    inDialog = false,
+    children,
+    onType,
+    onSend,
+  } = props
   const { t } = useTranslation()
-  useCommands({ 'form.submit': onSend })
+  useCommands({ 'form.submit': isReady ? onSend : undefined }, { inDialog })
   return (
     <form
       noValidate

@@ -98,6 +98,7 @@ export function StartDialog({ definition: first, version, onClose }: Props) {
             isSending={start.isPending}
             sendLabel={t('runs.start.send')}
             isReady={stored.data !== undefined}
+            inDialog
             onType={type}
             onSend={send}
           >
