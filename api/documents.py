@@ -36,6 +36,7 @@ from docrail.services.inbox.models import (
     DocumentSort,
     DocumentStatus,
     ListedDocument,
+    Neighbours,
 )
 from docrail.services.intake import service as intake
 from docrail.services.intake.service import DEFAULT_SLA_HOURS, SOURCE_PATTERN, UNKNOWN_MEDIA_TYPE, Upload
@@ -149,6 +150,25 @@ async def count_documents(
 async def show_document(document_id: str, who: MayRead, app: AppDep) -> Document:
     """Show a document."""
     return await documents.show_document(app, who, document_id)
+
+
+@router.get("/{document_id}/neighbours", responses=problems(NotFound))
+async def show_neighbours(
+    document_id: str,
+    who: MayRead,
+    app: AppDep,
+    *,
+    status: Annotated[DocumentStatus | None, Query(description=STATUS_WORDS)] = None,
+    document_type: Type = None,
+    vendor: Vendor = None,
+    text: Words = None,
+    since: Since = None,
+    until: Until = None,
+    sort: Annotated[DocumentSort, Query(description="as in the list")] = DocumentSort.NEWEST,
+) -> Neighbours:
+    """Show the documents before and after one in a list, without those that others work on, and its place there."""
+    wanted = DocumentFilter(status, document_type, vendor, text, since, until)
+    return await inbox.show_neighbours(app, who, document_id, wanted, sort)
 
 
 @router.post("/{document_id}/extract", status_code=202, responses=problems(NotFound, KeyConflict, WrongState))

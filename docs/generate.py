@@ -7,7 +7,7 @@ Run: python -m docs.generate.
 import inspect
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
 
@@ -30,22 +30,15 @@ MOST_COMMANDS = 5
 """Most commands that are listed for one option."""
 
 
-def pages() -> dict[str, str]:
-    """Return the pages by file name."""
-    lines = {
-        "settings.md": _settings(),
-        "handlers.md": _handlers(),
-        "api.md": _api(),
-        "problems.md": _problem_types(),
-        "fields.md": _invoice_fields(),
-    }
-    return {name: "\n".join(page) + "\n" for name, page in lines.items()}
+def page(name: str) -> str:
+    """Return the page for this file in docs/reference."""
+    return "\n".join(PAGES[name]()) + "\n"
 
 
 def main() -> None:
     """Write the pages."""
-    for name, text in pages().items():
-        (REFERENCE / name).write_text(text, "utf-8")
+    for name in PAGES:
+        (REFERENCE / name).write_text(page(name), "utf-8")
         sys.stdout.write(f"wrote docs/reference/{name}\n")
     schema.main()
     client_types.main()
@@ -203,6 +196,16 @@ def _table(*headings: str) -> Iterable[str]:
 
 def _row(*cells: str) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
+    "settings.md": _settings,
+    "handlers.md": _handlers,
+    "api.md": _api,
+    "problems.md": _problem_types,
+    "fields.md": _invoice_fields,
+}
+"""The lines of each page in docs/reference, by file name."""
 
 
 if __name__ == "__main__":

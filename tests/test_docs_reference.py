@@ -39,7 +39,7 @@ from docrail.dag.values.json_values import LONGEST_MESSAGE, MAX_INTEGER, MAX_VAL
 from docrail.dag.values.schema_formats import FORMATS
 from docrail.dag.values.stored import MAX_INLINE_BYTES
 from docrail.services.runs.saved import MAX_STATE_BYTES
-from docs.generate import REFERENCE, pages
+from docs.generate import PAGES, REFERENCE, page
 
 LANGUAGE = REFERENCE / "definitions.md"
 MEASURED = "extraction.md"
@@ -89,14 +89,15 @@ def shown_default(field: FieldInfo) -> str:
     return f"`{json.dumps(value) if isinstance(value, bool) else f'{value:g}' if isinstance(value, float) else value}`"
 
 
-@pytest.mark.parametrize("name", pages())
+@pytest.mark.parametrize("name", PAGES)
 def test_a_generated_page_is_up_to_date(name: str) -> None:
-    page = Path(REFERENCE / name)
-    assert page.read_text("utf-8") == pages()[name], "write it anew with: .venv/bin/python -m docs.generate"
+    assert Path(REFERENCE / name).read_text("utf-8") == page(name), (
+        "write it anew with: .venv/bin/python -m docs.generate"
+    )
 
 
 def test_every_page_of_the_reference_is_generated_or_checked_here() -> None:
-    assert {page.name for page in REFERENCE.glob("*")} == {*pages(), LANGUAGE.name, MEASURED}
+    assert {file.name for file in REFERENCE.glob("*")} == {*PAGES, LANGUAGE.name, MEASURED}
 
 
 def test_the_fields_of_a_definition_are_documented_with_their_defaults() -> None:

@@ -61,6 +61,7 @@ class RunProgress(BaseModel):
 
 def progress_of(plan: Plan, run: RunState) -> RunProgress:
     """Return how far a run is, from its state."""
+    states = (run.steps[step.index] for step in plan.steps)
     return RunProgress(
         status=run.status,
         stopping=run.stopping if run.outcome is None else None,
@@ -69,13 +70,13 @@ def progress_of(plan: Plan, run: RunState) -> RunProgress:
         overdue=run.overdue,
         started_at=run.started_at,
         ended_at=run.ended_at,
-        steps=tuple(_of_state(run.steps[step.index]) for step in plan.steps),
+        steps=tuple(_progress(state, None if state.fan is None else counts_of(state.fan)) for state in states),
     )
 
 
 def progress_of_report(plan: Plan, report: RunReport) -> RunProgress:
     """Return how far a run is, from its last report; without steps if the report has none."""
-    known = report.steps
+    steps = [report.steps[step.id] for step in plan.steps] if len(report.steps) == len(plan.steps) else []
     return RunProgress(
         status=report.status,
         stopping=report.stopping,
@@ -83,26 +84,11 @@ def progress_of_report(plan: Plan, report: RunReport) -> RunProgress:
         overdue=report.overdue,
         started_at=report.started_at,
         ended_at=report.ended_at,
-        steps=tuple(_of_report(known[step.id]) for step in plan.steps) if len(known) == len(plan.steps) else (),
+        steps=tuple(_progress(step, step.items) for step in steps),
     )
 
 
-def _of_state(state: StepState) -> StepProgress:
-    return StepProgress(
-        status=state.status,
-        reason=state.reason,
-        error=_brief(state.error),
-        attempts=state.attempts,
-        started_at=state.started_at,
-        ended_at=state.ended_at,
-        branch=state.branch,
-        cached=state.cached,
-        items=None if state.fan is None else counts_of(state.fan),
-        compensation=state.compensation,
-    )
-
-
-def _of_report(step: StepReport) -> StepProgress:
+def _progress(step: StepState | StepReport, items: ItemCounts | None) -> StepProgress:
     return StepProgress(
         status=step.status,
         reason=step.reason,
@@ -112,7 +98,7 @@ def _of_report(step: StepReport) -> StepProgress:
         ended_at=step.ended_at,
         branch=step.branch,
         cached=step.cached,
-        items=step.items,
+        items=items,
         compensation=step.compensation,
     )
 

@@ -145,6 +145,25 @@ class DocumentPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The place of a document among those of a list that the caller may take: their review items.
+
+    The place is known even if the document itself has left the list.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
+
+    next: str | None
+    """The review item after it; null at the end."""
+    previous: str | None
+    """The review item before it; null at the beginning."""
+    place: Annotated[int, Field(examples=[7])]
+    """Counted from 1."""
+    total: Annotated[int, Field(examples=[60])]
+    """The number of documents in the list."""
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentCounts:
     """The number of documents by status; every status is there."""
 

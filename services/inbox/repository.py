@@ -15,6 +15,7 @@ from docrail.services.inbox.models import (
     DocumentSort,
     DocumentStatus,
     ListedDocument,
+    Neighbours,
     certainty_of,
 )
 
@@ -65,19 +66,42 @@ _KEYS = {
 
 def _list(sort: DocumentSort, status: DocumentStatus | None) -> str:
     keys, direction = _KEYS[sort]
-    # As a CASE, half of the rows are expected to match, not one of 200: the index is read in order, not sorted.
-    wanted = "" if status is None else f"AND CASE status WHEN '{status}' THEN true ELSE false END AND {SCOPES[status]}"
     place = ", ".join(keys)
     return f"""
 SELECT {_COLUMNS} FROM document_states
- WHERE {_MATCHES} {wanted}
+ WHERE {_MATCHES} {_of_status(status)}
    AND ($8::text IS NULL OR ({place}) {">" if direction == "ASC" else "<"}
         (SELECT {place} FROM document_states WHERE tenant_id = $1 AND document_id = $8))
  ORDER BY {", ".join(f"{key} {direction}" for key in keys)}
  LIMIT $9"""
 
 
+def _of_status(status: DocumentStatus | None) -> str:
+    # As a CASE, half of the rows are expected to match, not one of 200: the index is read in order, not sorted.
+    return "" if status is None else f"AND CASE status WHEN '{status}' THEN true ELSE false END AND {SCOPES[status]}"
+
+
+def _neighbours(sort: DocumentSort, status: DocumentStatus | None) -> str:
+    keys, direction = _KEYS[sort]
+    place, opposite = ", ".join(keys), "DESC" if direction == "ASC" else "ASC"
+    own = f"(SELECT {place} FROM document_states WHERE tenant_id = $1 AND document_id = $8)"
+    before, after = ("<", ">") if direction == "ASC" else (">", "<")
+    listed = f"""FROM document_states
+          WHERE {_MATCHES} {_of_status(status)} AND review_id IS NOT NULL AND (claimed_by IS NULL OR claimed_by = $9)"""
+    return f"""
+SELECT (SELECT review_id {listed} AND ({place}) {after} {own}
+         ORDER BY {", ".join(f"{key} {direction}" for key in keys)} LIMIT 1) AS next,
+       (SELECT review_id {listed} AND ({place}) {before} {own}
+         ORDER BY {", ".join(f"{key} {opposite}" for key in keys)} LIMIT 1) AS previous,
+       (SELECT count(*) {listed} AND ({place}) {before} {own}) + 1 AS place,
+       (SELECT count(*) {listed}) AS total"""
+
+
 LIST_DOCUMENTS = {(sort, status): _list(sort, status) for sort in DocumentSort for status in (None, *DocumentStatus)}
+
+FIND_NEIGHBOURS = {
+    (sort, status): _neighbours(sort, status) for sort in DocumentSort for status in (None, *DocumentStatus)
+}
 
 DECIDED = (DocumentStatus.APPROVED, DocumentStatus.REJECTED, DocumentStatus.EXPORTED)
 
@@ -106,6 +130,15 @@ async def list_documents(
     """Return documents in the order of `sort`; `after` is the id of the last one of the previous page."""
     rows = await db.fetch(LIST_DOCUMENTS[sort, wanted.status], tenant_id, *_given(wanted), after, limit)
     return [_listed(row) for row in rows]
+
+
+async def find_neighbours(
+    db: Database, tenant_id: str, wanted: DocumentFilter, sort: DocumentSort, document_id: str, *, me: str
+) -> Neighbours:
+    """Return the place of a document in a list, without what others than `me` work on."""
+    row = await db.fetchrow(FIND_NEIGHBOURS[sort, wanted.status], tenant_id, *_given(wanted), document_id, me)
+    assert row, "a statement without a table has one row"
+    return Neighbours(**row)
 
 
 async def count_documents(db: Database, tenant_id: str, wanted: DocumentFilter) -> dict[DocumentStatus, int]:

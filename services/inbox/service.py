@@ -10,7 +10,7 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.invoices.values.folding import squeeze
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.documents.service import DOCUMENT_ID_PATTERN
+from docrail.services.documents.service import DOCUMENT_ID_PATTERN, show_document
 from docrail.services.errors import InvalidInput, NotFound, WrongState
 from docrail.services.failures import service as failures
 from docrail.services.failures.models import LetterOrder, LetterStatus, Resolved
@@ -23,6 +23,7 @@ from docrail.services.inbox.models import (
     DocumentSort,
     DocumentStatus,
     ListedDocument,
+    Neighbours,
 )
 from docrail.services.intake.service import extract_again
 from docrail.services.paging import after_of, text_of, token_of
@@ -49,6 +50,16 @@ async def list_documents(
     found = await stored.list_documents(app.db, principal.tenant_id, wanted, sort, limit=limit + 1, after=last)
     more = len(found) > limit
     return DocumentPage(found[:limit], after_of(found[limit - 1].document_id.encode() if more else None, query))
+
+
+async def show_neighbours(
+    app: App, principal: Principal, document_id: str, wanted: DocumentFilter, sort: DocumentSort
+) -> Neighbours:
+    """Return the place of a document in a list, without those that others work on. Raises: NotFound, InvalidInput."""
+    _check(wanted)
+    document = await show_document(app, principal, document_id)
+    place = document.document_id
+    return await stored.find_neighbours(app.db, principal.tenant_id, wanted, sort, place, me=principal.name)
 
 
 async def count_documents(app: App, principal: Principal, wanted: DocumentFilter) -> DocumentCounts:

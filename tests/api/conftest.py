@@ -32,7 +32,7 @@ async def workerless(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempP
         yield served
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """Yield an API whose worker may call 127.0.0.1."""
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("calling"))

@@ -20,9 +20,10 @@ SCRIPT = "console.log('<base href=\"/\"')"
 INDEX = (ROOT / "console" / "index.html").read_text("utf-8")
 
 
-@pytest.fixture
-def built(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder as the build leaves it."""
+    tmp_path = tmp_path_factory.mktemp("built")
     assets = tmp_path / "assets"
     assets.mkdir()
     (tmp_path / "index.html").write_text(INDEX, "utf-8")
@@ -33,10 +34,12 @@ def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-async def http(built: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
-    monkeypatch.setattr(console, "BUILT", built)
-    async with client_of(create_app(Settings())) as client:
+@pytest.fixture(scope="module")
+async def http(built: Path) -> AsyncIterator[httpx.AsyncClient]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(console, "BUILT", built)
+        api = create_app(Settings())
+    async with client_of(api) as client:
         yield client
 
 

@@ -11,7 +11,7 @@ from tests.loopback import Loopback, Reply, loopback, reply_json
 from tests.stack import Servers
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """Give an API whose worker may call 127.0.0.1 and has a secret."""
     folder = tmp_path_factory.mktemp("calling")

@@ -4,11 +4,10 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from docrail.api.app import create_app
 from docrail.api.auth import Requirement
 from docrail.api.body_sizes import MAX_JSON_BYTES
 from docrail.services.access.models import Scope
-from docrail.settings import Settings
+from tests.api.described import API, DOCUMENT
 from tests.api.service import Service
 
 OPEN_TO_ALL = {
@@ -18,8 +17,6 @@ OPEN_TO_ALL = {
 """Probes and customers have no keys; a customer's URL is signed. Whoever signs in has no session yet."""
 OF_ANYONE = {"/v1/me", "/v1/health"}
 """Of every caller, whatever their scopes."""
-
-API = create_app(Settings())
 
 
 def api_routes() -> Iterator[tuple[str, str, APIRoute]]:
@@ -62,7 +59,7 @@ async def test_a_principal_without_the_scope_is_refused(
 
 @pytest.mark.parametrize(("method", "path", "route"), ROUTES)
 def test_the_openapi_document_describes_every_route(method: str, path: str, route: APIRoute) -> None:
-    operation = API.openapi()["paths"][path][method.lower()]
+    operation = DOCUMENT["paths"][path][method.lower()]
     assert operation["description"]
     assert operation["tags"]
     refusals = {status for status in operation["responses"] if status >= "400"}
@@ -74,7 +71,7 @@ def test_the_openapi_document_describes_every_route(method: str, path: str, rout
 
 
 def test_every_refusal_in_the_openapi_document_has_an_example() -> None:
-    for methods in API.openapi()["paths"].values():
+    for methods in DOCUMENT["paths"].values():
         for operation in methods.values():
             for response in operation["responses"].values():
                 problem = response.get("content", {}).get("application/problem+json")
@@ -84,7 +81,7 @@ def test_every_refusal_in_the_openapi_document_has_an_example() -> None:
 def test_the_openapi_document_has_413_for_every_route_with_a_body() -> None:
     refusing = {
         (method, path): "413" in operation["responses"]
-        for path, methods in API.openapi()["paths"].items()
+        for path, methods in DOCUMENT["paths"].items()
         for method, operation in methods.items()
     }
     bodies = {(str(route.values[0]).lower(), route.values[1]) for route in TAKES_BODY}

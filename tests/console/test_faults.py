@@ -292,6 +292,7 @@ async def test_a_second_person_is_known_to_be_needed_before_the_first_approves(
         await shown(hers)
         await expect(hers.get_by_role("status").filter(has_text="waits for a second person")).to_be_visible()
         await expect(hers.get_by_role("button", name="Approve and next")).to_be_disabled()
+        await expect(hers.get_by_role("note")).not_to_contain_text("Yours")
         await screenshot(hers, "review-second-waits", pictures)
         his = await bob.tab(path_of(item, number))
         await shown(his)
@@ -370,3 +371,26 @@ async def cut_off(page: Page) -> list[str]:
       .map((each) => each.getAttribute('aria-label') ?? each.textContent ?? each.outerHTML.slice(0, 80))"""
     found: list[str] = await page.evaluate(script)
     return found
+
+
+async def test_the_server_speaks_german_in_a_german_console(browser: Browser, site: Site, pictures: Path) -> None:
+    number, rule = unique("D"), "Netto, Steuer und Gesamt widersprechen sich"
+    wrong = reading(vendor_name=said("Müller KG"), invoice_number=said(number), net=said(Decimal("1.00")))
+    document_id = await waiting_of(site, wrong)
+    watch = Watch(site.url)
+    async with visit(browser, watch, locale="de-DE") as visitor:
+        page = await visitor.tab(f"/?text={number}")
+        await expect(row(page, "Müller KG")).to_contain_text(rule)
+        await screenshot(page, "inbox-german", pictures)
+        review_id = review_id_of(DEFAULT_TENANT, document_id)
+        await page.goto(f"{site.url}/review/{review_id}")
+        await shown(page)
+        await expect(page.get_by_role("list", name="Probleme")).to_contain_text(rule)
+        decided = "UPDATE reviews SET status = 'rejected', decided_by = 'eve' WHERE review_id = $1"
+        await site.service.app.db.execute(decided, review_id)
+        await page.keyboard.press("Control+Enter")
+        await page.keyboard.type("geprüft")
+        await page.keyboard.press("Control+Enter")
+        await expect(page.get_by_text("eve hat dies schon entschieden").first).to_be_visible()
+        await screenshot(page, "review-german", pictures)
+    assert watch.found() == []

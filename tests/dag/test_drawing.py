@@ -1,4 +1,6 @@
 import random
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -62,11 +64,18 @@ def test_a_branch_is_shown_at_its_arrow() -> None:
 
 
 @pytest.mark.parametrize(
-    "large",
-    [chain(2_000), wide(2_000), layered(5, 400), layered(400, 5), wide(20_000)],
+    "drawn",
+    [
+        partial(chain, 2_000),
+        partial(wide, 2_000),
+        partial(layered, 5, 400),
+        partial(layered, 400, 5),
+        partial(wide, 20_000),
+    ],
     ids=["chain", "wide", "flat", "deep", "huge"],
 )
-def test_a_large_definition_is_drawn_in_groups_that_open_down_to_every_step(large: Plan) -> None:
+def test_a_large_definition_is_drawn_in_groups_that_open_down_to_every_step(drawn: Callable[[], Plan]) -> None:
+    large = drawn()
     graph = graph_of(large, [])
     assert len(graph.nodes) <= MOST_PARTS
     assert sum(node.steps for node in graph.nodes) == len(large.steps)
@@ -97,8 +106,11 @@ def test_a_single_step_is_drawn() -> None:
     assert [node.id for node in graph_of(chain(1), []).nodes] == ["s0"]
 
 
-@pytest.mark.parametrize("plan", [chain(3), chain(2_000), layered(5, 400)], ids=["small", "chain", "flat"])
-def test_the_groups_around_all_steps_are_those_around_each(plan: Plan) -> None:
+@pytest.mark.parametrize(
+    "drawn", [partial(chain, 3), partial(chain, 2_000), partial(layered, 5, 400)], ids=["small", "chain", "flat"]
+)
+def test_the_groups_around_all_steps_are_those_around_each(drawn: Callable[[], Plan]) -> None:
+    plan = drawn()
     assert groups_around_all(plan) == [groups_around(plan, index) for index in range(len(plan.steps))]
 
 

@@ -22,7 +22,7 @@ from docrail.invoices.readers.codes.payment_codes import read_payment_code
 from docrail.invoices.readers.einvoice.read_xml import read_einvoice_xml
 from docrail.invoices.readers.read import read_text
 from docrail.services.lake.parquet import SCHEMA
-from docs.generate import pages
+from docs import generate
 from tests.invoices.codes import SWISS
 from tests.invoices.full_invoice import CII, NOON, PAGE, TODAY, TRUTH, UBL
 from tests.invoices.layouts import page
@@ -142,7 +142,7 @@ def test_every_field_can_be_labelled_and_scored() -> None:
 
 
 def test_the_help_of_query_and_the_reference_list_every_field() -> None:
-    reference = pages()["fields.md"]
+    reference = generate.page("fields.md")
     for name in FIELDS:
         assert name in HELP
         assert f"| `{name}` |" in reference

@@ -24,6 +24,6 @@ async def test_a_find_stays_fixed(find: Path, reader: DocumentReader) -> None:
     assert why is None, f"{outcome}: {why}"
 
 
-@pytest.mark.parametrize("start", [b"%PDF", b"<", b"\x89PNG", b"\xff\xd8\xff", b"II*\x00"], ids=repr)
-def test_the_fuzzer_starts_from_every_kind_of_file(start: bytes) -> None:
-    assert any(seed.startswith(start) for seed in seeds())
+def test_the_fuzzer_starts_from_every_kind_of_file() -> None:
+    begun, kinds = tuple(seed[:4] for seed in seeds()), (b"%PDF", b"<", b"\x89PNG", b"\xff\xd8\xff", b"II*\x00")
+    assert [kind for kind in kinds if not any(start.startswith(kind) for start in begun)] == []

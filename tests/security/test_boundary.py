@@ -12,8 +12,9 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from docrail.api.errors import SAFE_HEADERS
+from tests.api.described import DOCUMENT
 from tests.api.service import HELLO, SLOW, Service, serve, settings_for
-from tests.api.test_routes import API, ROUTES
+from tests.api.test_routes import ROUTES
 from tests.stack import Servers
 
 EVIL = "http://evil.example"
@@ -137,7 +138,7 @@ async def test_a_page_of_the_public_name_may_change_things_through_the_proxy(pro
 
 
 def test_the_refusals_are_documented() -> None:
-    for path, methods in API.openapi()["paths"].items():
+    for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():
             assert "421" in operation["responses"]
             forbidden = operation["responses"].get("403", {"content": {}})["content"]

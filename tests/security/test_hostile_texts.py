@@ -9,8 +9,9 @@ import pytest
 
 from docrail.api.errors import MEDIA_TYPE
 from docrail.dag.values.json_values import Json
+from tests.api.described import DOCUMENT
 from tests.security.callers import dsn
-from tests.security.test_permissions import CLOSED, DOCUMENT, Door, House, cases, failed, house
+from tests.security.test_permissions import CLOSED, Door, House, cases, failed, house
 
 __all__ = ["dsn", "house"]
 

@@ -10,14 +10,13 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from docrail.api.app import create_app
 from docrail.api.auth import Requirement
 from docrail.api.console import PAGES as CONSOLE_PAGES
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Scope
 from docrail.services.access.service import open_session, verify_key
 from docrail.services.definitions.service import publish_shipped
-from docrail.settings import Settings
+from tests.api.described import API, DOCUMENT
 from tests.api.service import HELLO, serve_with_worker, settings_for
 from tests.security.callers import Guarded, dsn
 from tests.stack import Servers, eventually
@@ -54,8 +53,6 @@ BROKEN = {
     "steps": [{"id": "greet", "handler": "fail", "config": {"times": 9, "error": "ValueError"}, "max_retries": 0}],
 }
 SAMPLE = Path(__file__).parent.parent.parent / "samples" / "zf2_en16931_physiotherapeut.pdf"
-API = create_app(Settings())
-DOCUMENT = API.openapi()
 
 
 @dataclass(frozen=True, slots=True)

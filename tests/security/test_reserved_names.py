@@ -2,10 +2,9 @@
 
 import re
 
-from docrail.api.app import create_app
 from docrail.dag.language.definition import RESERVED_IDS
 from docrail.dag.validation.validate import check_definition
-from docrail.settings import Settings
+from tests.api.described import DOCUMENT
 from tests.dag.catalogue import CATALOGUE
 
 MADE = {"{document_id}": re.compile(r"doc_[0-9a-z]{26}")}
@@ -14,7 +13,7 @@ MADE = {"{document_id}": re.compile(r"doc_[0-9a-z]{26}")}
 
 def test_no_address_of_the_api_hides_a_definition_or_another_thing() -> None:
     """Where a fixed address and one with a name are alike, the name is reserved."""
-    paths = create_app(Settings()).openapi()["paths"]
+    paths = DOCUMENT["paths"]
     hidden = set()
     for fixed in paths:
         for named in paths:

@@ -13,12 +13,11 @@ from typing import Any
 import httpx
 import pytest
 
-from docrail.api.app import create_app
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Scope
 from docrail.services.definitions.service import shipped_files
-from docrail.settings import Settings
 from docrail.workflows.contract.names import TENANT
+from tests.api.described import DOCUMENT
 from tests.api.service import settings_for, work
 from tests.security.callers import Guarded, dsn, serve_guarded
 from tests.stack import Servers, eventually
@@ -177,11 +176,8 @@ async def furnish(victim: Caller) -> tuple[Mapping[str, str], ...]:
     )
 
 
-SPEC = create_app(Settings()).openapi()
-
-
 def operations() -> Iterator[tuple[str, str, dict[str, Json]]]:
-    for path, methods in SPEC["paths"].items():
+    for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():
             if path not in OF_ALL:
                 yield method.upper(), path, operation
@@ -202,7 +198,7 @@ def example_of(operation: Mapping[str, Json]) -> Json:
         return None
     schema = content["schema"]
     name = schema.get("$ref") or next(each["$ref"] for each in schema["anyOf"] if "$ref" in each)
-    return SPEC["components"]["schemas"][name.rpartition("/")[2]]["examples"][0]
+    return DOCUMENT["components"]["schemas"][name.rpartition("/")[2]]["examples"][0]
 
 
 def with_ids(value: Json, ids: Mapping[str, str]) -> Json:

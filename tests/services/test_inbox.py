@@ -20,9 +20,10 @@ from docrail.services.inbox.models import (
     DocumentSort,
     DocumentStatus,
     ListedDocument,
+    Neighbours,
     certainty_of,
 )
-from docrail.services.inbox.repository import LIST_DOCUMENTS, SCOPES, count_documents, list_documents
+from docrail.services.inbox.repository import LIST_DOCUMENTS, SCOPES, count_documents, find_neighbours, list_documents
 from docrail.services.reviews.models import Appearance, Question
 from docrail.services.reviews.repository.claims import claim_review, free_review
 from docrail.services.reviews.repository.decisions import record_first_approval
@@ -225,8 +226,44 @@ async def test_pages_hold_each_document_once_latest_upload_first(db: PoolConnect
     ]
 
 
+ATTENTION = DocumentFilter(DocumentStatus.ATTENTION)
+
+
+async def to_review(db: PoolConnectionProxy, number: int) -> tuple[str, str]:
+    """Store a document that waits for a person; return its id and its item's."""
+    document_id = await arrive(db, total=Decimal(number), vendor_name=f"Vendor {number}")
+    await judged(db, document_id)
+    at = MONDAY + number * HOUR
+    await db.execute("UPDATE documents SET received_at = $1 WHERE document_id = $2", at, document_id)
+    return document_id, await asked(db, document_id, hours=24 + number)
+
+
 @pytest.mark.parametrize("sort", DocumentSort)
-async def test_every_order_has_each_document_on_one_page(db: PoolConnectionProxy, sort: DocumentSort) -> None:
+async def test_a_document_has_its_neighbours_in_every_order(db: PoolConnectionProxy, sort: DocumentSort) -> None:
+    items = dict([await to_review(db, number) for number in range(4)])
+    await upload(db)  # not read yet: there is nothing to review
+    order = await listed(db, sort, status=DocumentStatus.ATTENTION)
+    around = [None, *(items[document_id] for document_id in order), None]
+    for place, document_id in enumerate(order, start=1):
+        found = await find_neighbours(db, TENANT, ATTENTION, sort, document_id, me="ann")
+        assert found == Neighbours(around[place + 1], around[place - 1], place, 4)
+
+
+async def test_neighbours_are_known_when_the_document_has_left_and_leave_out_what_others_have(
+    db: PoolConnectionProxy,
+) -> None:
+    documents = [await to_review(db, number) for number in range(4)]
+    (first, earlier), (second, _), (_, claimed), (_, last) = documents
+    await mark_decided(db, TENANT, second, "rejected")
+    await claim_review(db, TENANT, claimed, "ann")
+    place = DocumentSort.OLDEST
+    of_bob = await find_neighbours(db, TENANT, ATTENTION, place, second, me="bob")
+    assert of_bob == Neighbours(next=last, previous=earlier, place=2, total=2)
+    assert (await find_neighbours(db, TENANT, ATTENTION, place, first, me="ann")).next == claimed
+
+
+@pytest.mark.parametrize("sort", DocumentSort)
+async def test_every_order_has_each_has_each_document_on_one_page(db: PoolConnectionProxy, sort: DocumentSort) -> None:
     values = ((3, "Beta"), (1, "Alpha"), (2, "Gamma"))
     ids = [await arrive(db, total=Decimal(number), vendor_name=name) for number, name in values]
     for number, document_id in enumerate(ids):

@@ -50,6 +50,7 @@ from docrail.workflows.contract.names import (
     RunRequest,
     workflow_id,
 )
+from docrail.workflows.exports import Export
 from docrail.workflows.map_chunk import Chunk
 from docrail.workflows.run import Run
 from tests.stack import Servers
@@ -265,7 +266,7 @@ def _without_stack_traces(value: Json) -> Json:
 
 def replayer(*, sandboxed: bool) -> Replayer:
     return Replayer(
-        workflows=[Run, Chunk],
+        workflows=[Run, Chunk, Export],
         data_converter=pydantic_data_converter,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
     )

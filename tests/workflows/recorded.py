@@ -32,6 +32,9 @@ from docrail.workflows.contract.names import (
 )
 from tests.workflows.conftest import HISTORIES
 
+EXPORTS = "export"
+"""How the names of those histories begin that are of exports, which follow no definition."""
+
 Reported = dict[str, Any]
 """A step: the fields of its definition, and under `reported` those of its report."""
 
@@ -58,8 +61,8 @@ class Recorded:
 
 @cache
 def recorded() -> tuple[Recorded, ...]:
-    """Return what every recorded history shows."""
-    return tuple(_read(path) for path in sorted(HISTORIES.glob("*.json")))
+    """Return what every recorded history of a run shows."""
+    return tuple(_read(path) for path in sorted(HISTORIES.glob("*.json")) if not path.stem.startswith(EXPORTS))
 
 
 def _read(path: Path) -> Recorded:

@@ -70,5 +70,7 @@ RECORDED_BY: Mapping[str, str] = {
     "a_cancelled_workflow_is_a_cancelled_run": "cancellation",
     "a_retry_goes_on_from_a_rewound_state": "retry",
     "a_run_goes_on_from_the_state_that_is_kept": "retry_from_a_stored_state",
+    "an_export_is_made_and_sent": "export",
+    "an_export_that_cannot_be_sent_is_recorded_as_failed": "export_fails",
 }
 """The tests whose run is recorded, and the feature that its history is named after."""

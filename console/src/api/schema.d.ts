@@ -68,6 +68,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{document_id}/neighbours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Neighbours
+         * @description Show the documents before and after one in a list, without those that others work on, and its place there.
+         */
+        get: operations["show_neighbours"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents/{document_id}/extract": {
         parameters: {
             query?: never;
@@ -5818,6 +5838,36 @@ export interface components {
             after: number | null;
         };
         /**
+         * Neighbours
+         * @description The place of a document among those of a list that the caller may take: their review items.
+         *
+         *     The place is known even if the document itself has left the list.
+         */
+        Neighbours: {
+            /**
+             * Next
+             * @description The review item after it; null at the end.
+             */
+            next: string | null;
+            /**
+             * Previous
+             * @description The review item before it; null at the beginning.
+             */
+            previous: string | null;
+            /**
+             * Place
+             * @description Counted from 1.
+             * @example 7
+             */
+            place: number;
+            /**
+             * Total
+             * @description The number of documents in the list.
+             * @example 60
+             */
+            total: number;
+        };
+        /**
          * NewKey
          * @description A key with a new secret, which is shown once.
          */
@@ -9738,6 +9788,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Document"];
+                };
+            };
+        };
+    };
+    show_neighbours: {
+        parameters: {
+            query?: {
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+                status?: components["schemas"]["DocumentStatus"] | null;
+                /** @description as its fields say; unread ones have none */
+                document_type?: components["schemas"]["DocumentType"] | null;
+                /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
+                vendor?: string | null;
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
+                text?: string | null;
+                /** @description uploaded at that time or later */
+                since?: string | null;
+                /** @description uploaded before that time */
+                until?: string | null;
+                /** @description as in the list */
+                sort?: components["schemas"]["DocumentSort"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Neighbours"];
                 };
             };
         };

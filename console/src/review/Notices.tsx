@@ -9,7 +9,7 @@ import { visible } from '@/format/text'
 import { problemText } from '@/kit/problem_text'
 import en from '@/texts/en.json'
 
-import type { View } from './model'
+import { gaveFirst, type View } from './model'
 import type { Claim } from './use_claim'
 import { nameOf } from './words'
 
@@ -45,8 +45,7 @@ export function Notices({ view, claim, problem, changed, onAgain, onNext }: Prop
       </Notice>
     )
   }
-  if (review.first_approved_by !== null && isFirst(view))
-    return <Notice icon="eye">{t('review.waitsForSecond')}</Notice>
+  if (gaveFirst(view)) return <Notice icon="eye">{t('review.waitsForSecond')}</Notice>
   const refusal = view.actions.find((each) => each.name === 'claim')
   const reason = refusal?.problem
     ? refusalText(refusal.problem, refusal.reason, t)
@@ -64,11 +63,6 @@ function isOther(view: View): boolean {
 
 function refusalText(problem: string, reason: string | null, t: TFunction): string | null {
   return problem in en.review.refusals ? t(`review.refusals.${problem}` as 'review.readOnly') : reason
-}
-
-/** Whether this person gave the first of two approvals. */
-function isFirst(view: View): boolean {
-  return view.actions.some((each) => each.name === 'claim' && each.problem === 'may-not-decide')
 }
 
 type NoticeProps = { icon: 'eye' | 'lock'; action?: React.ReactNode; children: React.ReactNode }

@@ -21,6 +21,7 @@ import {
   type Field,
   fieldOf,
   type Fields,
+  gaveFirst,
   groupsOf,
   isBroken,
   LINE_ITEMS,
@@ -331,7 +332,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
           }}
           busy={decision.busy}
           needsSecond={fields.needs_second}
-          firstApprovedBy={review.first_approved_by}
+          firstApprovedBy={gaveFirst(view) ? null : review.first_approved_by}
           onPanel={setPanel}
           onApprove={(why) => void decide('approve', why)}
           onReject={(why) => void decide('reject', why)}
