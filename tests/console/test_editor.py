@@ -122,7 +122,7 @@ async def test_warnings_are_listed_apart_and_do_not_hinder(page: Page, site: Sit
 async def test_any_text_can_be_typed(page: Page, site: Site) -> None:
     await page.goto(f"{site.url}/definitions/new")
     await write(page, "steps: [{{{ \u202e<img src=x onerror=alert(1)> \t- :")
-    await expect(problems(page)).to_contain_text("not YAML")
+    await expect(problems(page)).to_contain_text("needs quotes")
     await write(page, "")
     await expect(problems(page)).to_contain_text("there is no definition in this text")
     assert await page.locator("img[src=x]").count() == 0
