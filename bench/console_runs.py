@@ -91,7 +91,12 @@ async def opened_page(browser: Browser, url: str) -> tuple[Page, float]:
     page = await context.new_page()
     await page.add_init_script(RECORDER)
     await page.goto(url, wait_until="commit")
-    await page.wait_for_function("window.docrailTimes.shown !== null", timeout=60_000)
+    await page.locator(".react-flow__node [data-status]").first.wait_for(state="attached", timeout=60_000)
+
+    async def is_painted() -> bool:
+        return await page.evaluate("window.docrailTimes.shown") is not None
+
+    await eventually(is_painted, "the drawing to be painted")
     return page, float(await page.evaluate("window.docrailTimes.shown")) / 1000
 
 

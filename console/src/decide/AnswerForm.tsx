@@ -16,6 +16,7 @@ type Props = {
   /** What the button says; by default that it sends the answer. */
   sendLabel?: string
   isReady?: boolean
+  /** The form is in a dialog. */
   inDialog?: boolean
   /** Other buttons, after the one that sends. */
   children?: ReactNode
@@ -38,7 +39,7 @@ export function AnswerForm(props: Props) {
     onSend,
   } = props
   const { t } = useTranslation()
-  useCommands({ 'form.submit': onSend }, { inDialog })
+  useCommands({ 'form.submit': isReady ? onSend : undefined }, { inDialog })
   return (
     <form
       noValidate

@@ -1,5 +1,5 @@
 /** Leads to the page where people answer what a step asks. */
-import { Button } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { IconMessageQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -29,13 +29,15 @@ export function questionOf(questions: Question[], runId: string, stepId: string)
 export function QuestionLink({ question, isCompact = false }: { question: Question; isCompact?: boolean }) {
   const { t } = useTranslation()
   const to = question.kind === 'document' ? '/review/$reviewId' : '/decide/$reviewId'
+  const toPage = (props: object) => <Link {...props} to={to} params={{ reviewId: question.review_id }} />
+  if (isCompact)
+    return (
+      <Anchor inherit renderRoot={toPage}>
+        {t('runs.answer.decide')}
+      </Anchor>
+    )
   return (
-    <Button
-      renderRoot={(props) => <Link {...props} to={to} params={{ reviewId: question.review_id }} />}
-      size={isCompact ? 'compact-xs' : undefined}
-      variant={isCompact ? 'light' : 'filled'}
-      leftSection={<IconMessageQuestion size={14} aria-hidden />}
-    >
+    <Button renderRoot={toPage} leftSection={<IconMessageQuestion size={14} aria-hidden />}>
       {t('runs.answer.decide')}
     </Button>
   )
