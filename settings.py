@@ -5,12 +5,13 @@ In one file because operators read it as one list.
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -20,15 +21,25 @@ from pydantic import (
     SecretStr,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.browsers import HOST_NAME, Hosts
 from docrail.adapters.oidc.access import IssuerAccess, checked_issuer_url
+from docrail.adapters.settings_file import VARIABLE as FILE_VARIABLE
+from docrail.adapters.settings_file import SettingsFileError, flatten, read_settings_file, settings_path
 from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.open_store import checked_location, open_store
 from docrail.adapters.temporal.keys import PayloadKeys, parse_payload_keys
+from docrail.dag.language.definition import RetryConfig
 from docrail.dag.language.rates import DEFAULT_LIMITS, fleet_limits
 from docrail.dag.values.suggestions import closest
 from docrail.invoices.llm.prices import PriceTable, read_prices, shipped_prices
@@ -83,14 +94,6 @@ def _check_database_url(url: str) -> str:
     return url
 
 
-def _none_if_empty(value: Any) -> Any:
-    return None if value == "" else value  # an empty variable counts as unset
-
-
-def _default_if_empty(default: str) -> Callable[[Any], Any]:
-    return lambda value: value or default  # an empty variable counts as unset
-
-
 def _check_issuer(url: str | None) -> str | None:
     return url and checked_issuer_url(url)
 
@@ -106,6 +109,16 @@ def _scopes_of_values(value: Any) -> Any:
     if not all(name and scopes for name, _, scopes in pairs):
         raise ValueError("expected entries like docrail-clerks=read+review, with commas between them")
     return {name.strip(): [scope.strip() for scope in scopes.split("+")] for name, _, scopes in pairs}
+
+
+def _counts(value: Any) -> Any:
+    """Parse `gemini_api=4, database=20`."""
+    if not isinstance(value, str):
+        return value
+    pairs = [entry.rpartition("=") for entry in _split(value)]
+    if not all(name.strip() and count.strip().isdecimal() for name, _, count in pairs):
+        raise ValueError("expected entries like gemini_api=4, with commas between them")
+    return {name.strip(): int(count) for name, _, count in pairs}
 
 
 def _check_store(location: str | None) -> str | None:
@@ -154,11 +167,50 @@ def refused_host(host: str) -> str:
     )
 
 
+Profile = Literal["dev", "test", "prod"]
+
+EMPTY_HAS_A_MEANING = frozenset({"worker_resource_tags", "maintenance_schedule"})
+"""Settings that may be set to nothing. An empty value of the others counts as unset, as with `NAME=` in a `.env`."""
+
+PROFILE_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "dev": {},
+    "test": {"sandboxed": True},
+    "prod": {"log_level": "info"},
+}
+"""The defaults that a profile changes."""
+
+RETRY_DELAYS = ("initial_delay", "max_delay", "exponential_base", "jitter")
+"""The parts of `retry_config` with a setting `retry_<name>`."""
+
+DEFAULT_PASSWORDS = frozenset({"docrail", "postgres", "password", "changeme", "secret"})
+"""Passwords of docker-compose.yml and of everyone's first try, which production refuses."""
+
+
 class Settings(BaseSettings):
-    """The operator's settings. Each field is read from the environment variable of its name, prefixed with DOCRAIL_."""
+    """The operator's settings, each from the variable DOCRAIL_<NAME>, else from the settings file, else its default."""
 
     model_config = SettingsConfigDict(env_prefix="DOCRAIL_", frozen=True, extra="forbid")
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the names are pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return where values come from, the strongest first. Raises: SettingsFileError."""
+        of_file = InitSettingsSource(settings_cls, file_values())
+        profile = {**of_file(), **env_settings(), **init_settings()}.get("profile")
+        of_profile = InitSettingsSource(settings_cls, dict(PROFILE_DEFAULTS.get(str(profile), {})))
+        return init_settings, env_settings, of_file, of_profile
+
+    profile: Profile = Field(
+        "dev",
+        description="what the installation is for: `prod` logs more and refuses default passwords, missing keys and "
+        "plain HTTP beyond this machine; `test` runs workflow code in Temporal's sandbox",
+    )
     temporal_address: str | None = Field(
         None,
         description="address of Temporal, host:port; default: from Temporal's own configuration, else 127.0.0.1:7233",
@@ -166,13 +218,16 @@ class Settings(BaseSettings):
     temporal_namespace: str | None = Field(
         None, description="Temporal namespace; default: from Temporal's own configuration, else `default`"
     )
+    temporal_proxy: Annotated[str, Field(pattern=r"^([^\s/]+:[0-9]{1,5}|unix:/.+)?$")] = Field(
+        "", description="HTTP CONNECT proxy on the way to Temporal: host:port, or unix:/path for a socket; unset: none"
+    )
     temporal_envconfig: bool = Field(
         default=True,
         description="also read Temporal's own configuration: its profile file and variables such as TEMPORAL_TLS_... "
         "and TEMPORAL_API_KEY; DOCRAIL_ settings take precedence",
     )
     temporal_ui_url: str = Field(
-        "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories"
+        "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories; empty: no links"
     )
     payload_keys: Annotated[SecretStr | None, AfterValidator(_check_payload_keys)] = Field(
         None,
@@ -186,21 +241,54 @@ class Settings(BaseSettings):
         description="rate limit of each resource tag for the whole fleet: `gemini_api=10/s, quota=300/min`, or JSON. "
         "These are initial values: `docrail limit set` changes them at run time. `gemini_api` always exists",
     )
+    retry_max_retries: int | None = Field(
+        None,
+        ge=0,
+        le=100,
+        description="retries after the first attempt of steps whose definition gives no `max_retries`; unset: 3. This "
+        "and the next four count for definitions that are published afterwards",
+    )
+    retry_initial_delay: float | None = Field(
+        None, gt=0, le=86_400, description="default of `retry_config.initial_delay`, in seconds; unset: 10"
+    )
+    retry_max_delay: float | None = Field(
+        None, gt=0, le=86_400, description="default of `retry_config.max_delay`, in seconds; unset: none"
+    )
+    retry_exponential_base: float | None = Field(
+        None, ge=1, le=10, description="default of `retry_config.exponential_base`; unset: 2"
+    )
+    retry_jitter: float | None = Field(
+        None, ge=0, le=1, description="default of `retry_config.jitter`, a share of each delay; unset: 0.5"
+    )
     worker_resource_tags: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         None,
         description="resource tags whose steps this worker runs: `gemini_api, database`. Empty: none; unset: all",
     )
-    build_id: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+    worker_activity_slots: int = Field(
+        100, ge=1, le=10_000, description="steps that a worker runs at once; further ones wait for any worker"
+    )
+    worker_workflow_slots: int = Field(
+        100, ge=2, le=10_000, description="runs whose next steps a worker decides at once"
+    )
+    worker_tag_slots: Annotated[dict[str, int], NoDecode, BeforeValidator(_counts)] = Field(
+        {},
+        description="steps of a resource tag that a worker runs at once, if not "
+        "DOCRAIL_WORKER_ACTIVITY_SLOTS: `gemini_api=4, database=20`",
+    )
+    build_id: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}$",
         description="build of this worker's code, for example `2026-11-21.1`. Runs stay on the build on which they "
         "started; new ones use the current build of `temporal worker deployment`. Unset: no versioning",
     )
-    deployment_name: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+    deployment_name: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
         description="worker deployment to which the builds belong, the same for the whole fleet; default: the task "
         "queue's name, with invalid characters replaced by dashes",
+    )
+    database_password: SecretStr | None = Field(
+        None, description="password of the user of DOCRAIL_DATABASE_URL, as it is: nothing in it is escaped"
     )
     database_url: Annotated[str, AfterValidator(_check_database_url)] = Field(
         "postgresql://docrail@127.0.0.1:5432/docrail",
@@ -210,7 +298,7 @@ class Settings(BaseSettings):
         Path("var"),
         description="folder of the embedded servers and, without DOCRAIL_STORE, of documents, values and the lake",
     )
-    store: Annotated[str | None, BeforeValidator(_none_if_empty), AfterValidator(_check_store)] = Field(
+    store: Annotated[str | None, AfterValidator(_check_store)] = Field(
         None,
         description="location of documents, stored values and the lake: `file:///srv/docrail` or "
         "`s3://bucket/prefix`; default: DOCRAIL_DATA_DIR. S3 credentials and region come from the AWS_* variables",
@@ -252,13 +340,11 @@ class Settings(BaseSettings):
         "address listened on and the host of DOCRAIL_PUBLIC_URL: `docrail.internal, api`. Requests for any other host "
         "are refused. A server that listens on 0.0.0.0 or :: accepts every IP address",
     )
-    tls_cert: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
+    tls_cert: Path | None = Field(
         None,
         description="certificate chain in PEM, to serve HTTPS; a renewed file is used without a restart",
     )
-    tls_key: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
-        None, description="private key of DOCRAIL_TLS_CERT, in PEM, without a password"
-    )
+    tls_key: Path | None = Field(None, description="private key of DOCRAIL_TLS_CERT, in PEM, without a password")
     trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)] = Field(
         (),
         description="addresses of the proxies in front of the API, whose headers X-Forwarded-For, -Proto and -Host are "
@@ -282,56 +368,56 @@ class Settings(BaseSettings):
         description="key that signs callback URLs, at least 32 characters, the same for the API and all workers. Of "
         "several, separated by commas, the first signs and all are accepted. `docrail up` creates one if unset",
     )
-    four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
+    four_eyes_above: Decimal | None = Field(
         None,
         ge=0,
         description="largest total that one person may approve, in the document's currency; above it, and whenever "
         "an IBAN has changed, two people must. Unset: any total",
     )
-    oidc_issuer: Annotated[str | None, BeforeValidator(_none_if_empty), AfterValidator(_check_issuer)] = Field(
+    oidc_issuer: Annotated[str | None, AfterValidator(_check_issuer)] = Field(
         None,
         description="OpenID Connect identity provider whose people may use the API: the `issuer` of its discovery "
         "document, `https://sso.example/realms/office`",
     )
-    oidc_audience: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+    oidc_audience: str | None = Field(
         None, description="`aud` of access tokens for this API; unset, it accepts no bearer tokens of the provider"
     )
-    oidc_jwks_url: Annotated[str | None, BeforeValidator(_none_if_empty), AfterValidator(_check_issuer)] = Field(
+    oidc_jwks_url: Annotated[str | None, AfterValidator(_check_issuer)] = Field(
         None, description="where the provider's keys are, if not where its discovery document says"
     )
-    oidc_client_id: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+    oidc_client_id: str | None = Field(
         None, description="this API's client at the provider; unset, no one signs in there with a browser"
     )
-    oidc_client_secret: Annotated[SecretStr | None, BeforeValidator(_none_if_empty)] = Field(
-        None, description="secret of the client, if it has one"
-    )
+    oidc_client_secret: SecretStr | None = Field(None, description="secret of the client, if it has one")
     oidc_scopes: Annotated[_Scopes, NoDecode, BeforeValidator(_scopes_of_values)] = Field(
         {},
         description="what the values of the claim DOCRAIL_OIDC_SCOPE_CLAIM permit: "
         "`docrail-clerks=read+review, docrail-admins=submit+read+review+operate+admin`. Others permit nothing",
     )
-    oidc_scope_claim: Annotated[str, BeforeValidator(_default_if_empty("roles"))] = Field(
+    oidc_scope_claim: str = Field(
         "roles", description="claim with a person's roles or groups; one in another is written `realm_access.roles`"
     )
-    oidc_tenant_claim: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+    oidc_tenant_claim: str | None = Field(
         None, description="claim that names a person's tenant; unset, everyone belongs to the tenant `default`"
     )
-    oidc_session_minutes: Annotated[float, BeforeValidator(_default_if_empty("60"))] = Field(
+    oidc_session_minutes: float = Field(
         60.0,
         gt=0,
         le=720,
         description="minutes after which a browser signs in at the identity provider again: until then, a session "
         "keeps the roles of its sign-in",
     )
-    oidc_name_claim: Annotated[str, BeforeValidator(_default_if_empty("preferred_username"))] = Field(
+    oidc_name_claim: str = Field(
         "preferred_username",
         description="claim with a person's name. The first name seen with a person's `sub` is kept",
     )
     max_upload_bytes: int = Field(25 * 2**20, gt=0, description="largest document that may be uploaded, in bytes")
+    max_zip_bytes: int = Field(2**29, gt=0, description="largest zip file of documents that a batch takes, in bytes")
     quotas: Annotated[Mapping[Quota, float], NoDecode, BeforeValidator(parse_quotas)] = Field(
         {},
         description="what each tenant may use unless `docrail quota set` has set another value for it: "
-        "`requests_per_second=50, body_bytes=4000000, documents_per_day=10000, open_runs=5000`; unset: no limits",
+        "`requests_per_second=50, body_bytes=4000000, documents_per_day=10000, open_runs=5000, highest_priority=3`; "
+        "unset: no limits, but tenants other than `default` have the highest priority 3",
     )
     sandboxed: bool = Field(
         default=False,
@@ -345,7 +431,7 @@ class Settings(BaseSettings):
         5.0,
         ge=1,
         le=60,
-        description="seconds between a worker's heartbeats; after 3 missed heartbeats, /readyz omits the worker",
+        description="seconds between a worker's heartbeats; one that misses two of them counts as lost",
     )
     handlers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
         (),
@@ -373,20 +459,37 @@ class Settings(BaseSettings):
         None, description="address of another server with the Gemini API; default: Google's"
     )
     gemini_model: str = Field("gemini-3.8-flash", description="default model")
-    gemini_budget_per_day: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
+    gemini_budget_per_day: Decimal | None = Field(
         None,
         ge=0,
         description="largest cost of all tenants' model calls per UTC day, in the price table's currency. Beyond it, "
         "the local readers are used and `llm_service` waits. Unset: no limit",
     )
-    gemini_budget_per_tenant: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
+    gemini_budget_per_tenant: Decimal | None = Field(
         None,
         ge=0,
         description="largest share of that budget for one tenant, so that others keep theirs. Unset: no limit",
     )
-    gemini_prices: Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_prices)] = Field(
+    gemini_prices: Annotated[Path | None, AfterValidator(_check_prices)] = Field(
         None, description="JSON file of model prices that replaces invoices/llm/prices.json"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_unset(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if value != "" or name in EMPTY_HAS_A_MEANING}
+
+    @field_validator("database_url")
+    @classmethod
+    def _with_its_password(cls, url: str, others: ValidationInfo) -> str:
+        password = others.data.get("database_password")
+        if password is None:
+            return url
+        scheme, _, rest = url.partition("://")
+        user, at, place = rest.partition("@")
+        if not at or ":" in user:
+            raise ValueError("expected a user without a password: DOCRAIL_DATABASE_PASSWORD has it")
+        return f"{scheme}://{user}:{quote(password.get_secret_value(), safe='')}@{place}"
 
     @field_validator("api_host")
     @classmethod
@@ -406,6 +509,25 @@ class Settings(BaseSettings):
             )
         return tags
 
+    @field_validator("worker_tag_slots")
+    @classmethod
+    def _must_have_slots(cls, slots: dict[str, int], others: ValidationInfo) -> dict[str, int]:
+        known = others.data.get("resource_limits", slots)
+        for tag, count in slots.items():
+            if tag not in known:
+                raise ValueError(f"{tag}: expected tags of DOCRAIL_RESOURCE_LIMITS, which has {', '.join(known)}")
+            if count < 1:
+                raise ValueError(f"{tag}: expected at least 1; DOCRAIL_WORKER_RESOURCE_TAGS says which tags are served")
+        return slots
+
+    @field_validator("retry_max_delay")
+    @classmethod
+    def _must_not_be_below_the_first(cls, most: float | None, others: ValidationInfo) -> float | None:
+        first = others.data.get("retry_initial_delay") or RetryConfig().initial_delay
+        if most is not None and most < first:
+            raise ValueError(f"expected at least the first delay, DOCRAIL_RETRY_INITIAL_DELAY: {first:g}")
+        return most
+
     @field_validator("oidc_scopes")
     @classmethod
     def _must_be_of_use(
@@ -423,10 +545,28 @@ class Settings(BaseSettings):
             raise ValueError("expected what the provider's people may do: docrail-clerks=read+review")
         return scopes
 
+    @model_validator(mode="after")
+    def _must_be_fit_for_production(self) -> Self:
+        if self.profile == "prod" and (reasons := list(production_problems(self))):
+            raise ValueError("\n  ".join([f"not fit for the profile `prod` ({len(reasons)}):", *reasons]))
+        return self
+
     @property
     def served_tags(self) -> tuple[str, ...]:
         """Return the resource tags whose steps a worker runs."""
         return tuple(self.resource_limits) if self.worker_resource_tags is None else self.worker_resource_tags
+
+    def slots_of(self, tag: str) -> int:
+        """Return how many steps of a resource tag a worker runs at once."""
+        return self.worker_tag_slots.get(tag, self.worker_activity_slots)
+
+    @property
+    def step_defaults(self) -> dict[str, Any]:
+        """Return the defaults of steps, in the shape of a definition's `defaults`."""
+        delays = {name: getattr(self, f"retry_{name}") for name in RETRY_DELAYS}
+        delays = {name: value for name, value in delays.items() if value is not None}
+        retries = {} if self.retry_max_retries is None else {"max_retries": self.retry_max_retries}
+        return retries | ({"retry_config": delays} if delays else {})
 
     @property
     def deployment(self) -> str:
@@ -499,6 +639,88 @@ class Settings(BaseSettings):
         return self.data_dir / "secrets" if self.secrets_dir is None else self.secrets_dir
 
 
+def production_problems(settings: Settings) -> Iterator[str]:
+    """Yield what is unsafe on a network."""
+    if settings.access == "local":
+        yield "DOCRAIL_ACCESS: found `local`, which asks no caller for a key; expected `keys`"
+    if unquote(urlsplit(settings.database_url.partition(",")[0]).password or "") in DEFAULT_PASSWORDS:
+        yield "DOCRAIL_DATABASE_URL: the password is a default one; choose another for the database's role"
+    for name in ("callback_key", "payload_keys"):
+        if getattr(settings, name) is None or not getattr(settings, name).get_secret_value():
+            yield f"DOCRAIL_{name.upper()}: not set; the setting's description says how to make one"
+    if not (is_loopback(settings.api_host) or settings.tls_cert or settings.trusted_proxies):
+        yield (
+            f"DOCRAIL_API_HOST: {settings.api_host} would be served over plain HTTP; set DOCRAIL_TLS_CERT and "
+            "DOCRAIL_TLS_KEY, or DOCRAIL_TRUSTED_PROXIES for a proxy that serves HTTPS"
+        )
+    for name in ("public_url", "store_endpoint", "oidc_issuer", "notify_url", "gemini_base_url"):
+        value = getattr(settings, name)
+        url = urlsplit(value.get_secret_value() if isinstance(value, SecretStr) else value or "")
+        if url.scheme == "http" and not is_loopback(url.hostname or ""):
+            yield f"DOCRAIL_{name.upper()}: found plain HTTP to {url.hostname}; expected https://"
+
+
+def file_values() -> dict[str, Any]:
+    """Return the values of the settings file by name; none without a file. Raises: SettingsFileError."""
+    path = settings_path()
+    if path is None:
+        return {}
+    values = dict(flatten(read_settings_file(path), Settings.model_fields))
+    if unknown := sorted(values.keys() - Settings.model_fields.keys()):
+        meant = closest(unknown[0], Settings.model_fields)
+        hint = f"did you mean {meant}?" if meant else "`docrail settings` lists all"
+        raise SettingsFileError(f"{FILE_VARIABLE}: {path}: there is no setting {unknown[0]}: {hint}")
+    return values
+
+
+MASK = "********"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting as `docrail settings` shows it."""
+
+    name: str
+    value: str
+    """As text; secrets are masked."""
+    source: str
+    """The variable or the file that it comes from, `profile prod`, or `default`."""
+
+
+def explain_settings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Setting]:
+    """Yield each setting with its source."""
+    variables = {name.upper(): name for name in environment}
+    in_file, of_profile = file_values(), PROFILE_DEFAULTS[settings.profile]
+    for name, field in Settings.model_fields.items():
+        named = [f"{PREFIX}{name}", *getattr(field.validation_alias, "choices", ())]
+        variable = next((variables[key.upper()] for key in named if key.upper() in variables), None)
+        source = variable or (
+            str(settings_path())
+            if name in in_file
+            else f"profile {settings.profile}"
+            if name in of_profile
+            else "default"
+        )
+        yield Setting(name, setting_words(name, getattr(settings, name)), source)
+
+
+def setting_words(name: str, value: Any) -> str:
+    """Return a setting's value as text, without what is secret in it."""
+    match value:
+        case None | "" | ():
+            return ""
+        case SecretStr():
+            return MASK if value.get_secret_value() else ""
+        case str() if name == "database_url":
+            return re.sub(r"(://[^:@/]*):[^@]*@", rf"\1:{MASK}@", value)
+        case dict():
+            return ", ".join(f"{key}={setting_words(name, each)}" for key, each in value.items())
+        case tuple() | frozenset():
+            return ("+" if isinstance(value, frozenset) else ", ").join(sorted(map(str, value)))
+        case _:
+            return str(value)
+
+
 def missing_settings(settings: Settings) -> Iterator[str]:
     """Yield a warning for each missing setting that some steps need."""
     lacking = {
@@ -515,13 +737,13 @@ def missing_settings(settings: Settings) -> Iterator[str]:
 PREFIX = "DOCRAIL_"
 """The prefix of every variable's name."""
 
-OF_COMMANDS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_API_KEY"})
-"""Variables that only commands read, as defaults of their options."""
+NO_SETTINGS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_API_KEY", FILE_VARIABLE})
+"""Variables that are no settings: defaults of commands' options, and where the settings file is."""
 
 
 def unread_variables(names: Iterable[str]) -> Iterator[str]:
     """Yield a message for each variable with the prefix that is not a setting: it is probably misspelt."""
-    known = {*OF_COMMANDS, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)}
+    known = {*NO_SETTINGS, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)}
     for name in sorted(name for name in names if name.upper().startswith("DOCRAIL_") and name.upper() not in known):
         meant = closest(name.upper().removeprefix(PREFIX), (each.removeprefix(PREFIX) for each in known))
         hint = f"did you mean {PREFIX}{meant}?" if meant else "docs/reference/settings.md has all"

@@ -13,12 +13,15 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.plugin import SimplePlugin
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from docrail import __version__
 from docrail.activities.handler_tools import HandlerTools
 from docrail.activities.internal.background import background_activities
+from docrail.activities.internal.batches import batch_activities
 from docrail.activities.internal.dead_letters import dead_letter_activity
 from docrail.activities.internal.deadlines import overdue_activity
 from docrail.activities.internal.exports import export_activities
@@ -57,7 +60,8 @@ from docrail.services.quotas.service import Quotas
 from docrail.services.tools import Outside, Tools
 from docrail.settings import Settings, missing_settings, unread_variables
 from docrail.workflows.background import BackgroundTasks
-from docrail.workflows.contract.names import tag_queue
+from docrail.workflows.batch import Batch
+from docrail.workflows.contract.names import VERSION_PREFIX, tag_queue
 from docrail.workflows.elsewhere import QueueOnly
 from docrail.workflows.exports import Export
 from docrail.workflows.maintenance import Maintenance, SlaWatch
@@ -94,8 +98,8 @@ CORE_LOGS = LoggingConfig(
 )
 """Temporal's own log, through our formatter: it repeats failures of runs."""
 
-ACTIVITY_SLOTS = 100
-"""Maximum number of concurrent activities of one worker, for each task queue it polls."""
+DEFAULT_SLOTS = 100
+"""Slots of each kind for workers that tests and benchmarks assemble."""
 
 
 def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Worker]:
@@ -108,14 +112,17 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks, Export],
+        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks, Export, Batch],
         activities=[
             *activities,
             *internal_activities(tools),
             *background_activities(app),
             *export_activities(app, tools.outside),
+            *batch_activities(app, tools.outside),
         ],
         sandboxed=settings.sandboxed,
+        activity_slots=settings.worker_activity_slots,
+        workflow_slots=settings.worker_workflow_slots,
         graceful_shutdown_seconds=grace,
         deployment=deployment,
     )
@@ -125,6 +132,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
             tag_queue(settings.task_queue, tag),
             activities,
             per_second=settings.resource_limits[tag],
+            activity_slots=settings.slots_of(tag),
             graceful_shutdown_seconds=grace,
             deployment=deployment,
         )
@@ -175,8 +183,10 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
         catalogue=catalogue,
         task_queue=settings.task_queue,
         resource_limits=settings.resource_limits,
+        step_defaults=settings.step_defaults,
         temporal_ui_url=settings.temporal_ui_url,
         max_upload_bytes=settings.max_upload_bytes,
+        max_zip_bytes=settings.max_zip_bytes,
         callback_keys=settings.callback_keys,
         four_eyes_above=tools.four_eyes_above,
         reader=tools.reader,
@@ -206,6 +216,8 @@ def assemble_worker(
     activities: Sequence[Callable[..., Any]],
     *,
     sandboxed: bool,
+    activity_slots: int = DEFAULT_SLOTS,
+    workflow_slots: int = DEFAULT_SLOTS,
     graceful_shutdown_seconds: float = 0,
     deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
@@ -217,8 +229,9 @@ def assemble_worker(
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
         interceptors=[QueueOnly(), TenantScope()],
-        max_concurrent_workflow_tasks=100,
-        max_concurrent_activities=ACTIVITY_SLOTS,
+        plugins=[version_plugin()],
+        max_concurrent_workflow_tasks=workflow_slots,
+        max_concurrent_activities=activity_slots,
         # Safe on this queue because it has no rate limit: eager activities bypass a queue's limit.
         max_eager_activity_reservations_per_workflow_task=50,
         # After a crash, the dead worker's runs wait this long before another worker gets them.
@@ -234,6 +247,7 @@ def assemble_tag_worker(
     activities: Sequence[Callable[..., Any]],
     *,
     per_second: float,
+    activity_slots: int = DEFAULT_SLOTS,
     graceful_shutdown_seconds: float = 0,
     deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
@@ -243,12 +257,18 @@ def assemble_tag_worker(
         task_queue=task_queue,
         activities=activities,
         interceptors=[TenantScope()],
-        max_concurrent_activities=ACTIVITY_SLOTS,
+        plugins=[version_plugin()],
+        max_concurrent_activities=activity_slots,
         # Applies only while the queue has no limit of its own, which `docrail server migrate` and `up` set (ADR 8).
         max_task_queue_activities_per_second=per_second,
         graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),
         deployment_config=deployment,
     )
+
+
+def version_plugin() -> SimplePlugin:
+    """Return a plugin that does nothing: its name, with Docrail's version, is part of the worker's heartbeats."""
+    return SimplePlugin(VERSION_PREFIX + __version__)
 
 
 def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
@@ -333,6 +353,7 @@ async def serve(settings: Settings) -> None:
         settings.temporal_namespace,
         envconfig=settings.temporal_envconfig,
         keys=settings.encryption,
+        proxy=settings.temporal_proxy,
     )
     runtime = Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS), worker_heartbeat_interval=heartbeat)
     try:
@@ -343,7 +364,7 @@ async def serve(settings: Settings) -> None:
     async with open_tools(settings) as tools:
         if settings.worker_metrics_port:
             host, port = settings.worker_metrics_host, settings.worker_metrics_port
-            serve_metrics(tools.metrics.registry, host, port, settings.worker_hosts)
+            await serve_metrics(tools.metrics.registry, host, port, settings.worker_hosts)
         async with working(build_workers(client, settings, tools)):
             settle_memory()
             await stop.wait()

@@ -26,6 +26,7 @@ from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import Connection, find_connection
 from docrail.api import (
     audit,
+    batches,
     callbacks,
     codec,
     corrections,
@@ -46,12 +47,14 @@ from docrail.api import (
     routing,
     run_views,
     runs,
+    schedules,
     sessions,
     single_sign_on,
     usage,
 )
 from docrail.api.auth import Access, CookieRotation
 from docrail.api.body_limit import BodyLimit, CloseUnread
+from docrail.api.body_sizes import UPLOADS
 from docrail.api.boundary import Boundary
 from docrail.api.codec import TemporalUi
 from docrail.api.console import add_console
@@ -67,7 +70,7 @@ from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import no_repeated_keys, only_known
 from docrail.api.tenant_scope import TenantScope
 from docrail.services.access.identity_provider import IdentityProvider
-from docrail.services.app import App
+from docrail.services.app import App, Budgets
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
 from docrail.services.events.service import MOST_STREAMS, Events
@@ -87,6 +90,7 @@ CHECK_PROGRAM = "docrail.api.check_program"
 ROUTERS = (
     documents.router,
     usage.router,
+    usage.totals_router,
     runs.router,
     runs.actions_router,
     run_views.router,
@@ -95,12 +99,14 @@ ROUTERS = (
     executions.router,
     events.router,
     fleet.v1_router,
+    schedules.router,
     reviews.router,
     corrections.router,
     history.router,
     review_views.router,
     audit.router,
     exports.router,
+    batches.router,
     definitions.router,
     definitions.aliases_router,
     routing.router,
@@ -125,6 +131,7 @@ def create_app(settings: Settings) -> FastAPI:
         settings.temporal_namespace,
         envconfig=settings.temporal_envconfig,
         keys=settings.encryption,
+        proxy=settings.temporal_proxy,
     )
 
     api = FastAPI(
@@ -168,7 +175,7 @@ def _add_middleware(api: FastAPI, settings: Settings) -> None:
     api.add_middleware(LargeRequests)
     api.add_middleware(AuthenticateFirst)
     api.add_middleware(CookieRotation)
-    api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
+    api.add_middleware(BodyLimit, uploads={name: getattr(settings, name) for name in sorted({*UPLOADS.values()})})
     api.add_middleware(HeadAsGet)
     api.add_middleware(Boundary, hosts=settings.own_hosts, proxies=settings.trusted_proxies)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
@@ -221,19 +228,27 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             catalogue=load_catalogue(settings.handlers),
             task_queue=settings.task_queue,
             resource_limits=settings.resource_limits,
+            step_defaults=settings.step_defaults,
             temporal_ui_url=settings.temporal_ui_url,
             max_upload_bytes=settings.max_upload_bytes,
+            max_zip_bytes=settings.max_zip_bytes,
             callback_keys=settings.callback_keys,
             four_eyes_above=settings.four_eyes_above,
             reader=reader,
             processes=LimitedProcesses(checking),
             quotas=Quotas(settings.quotas),
+            budgets=budgets_of(settings),
         )
     finally:
         await checking.close()
         await reader.close()
         await _close(credentials)
         await _close(pool)
+
+
+def budgets_of(settings: Settings) -> Budgets:
+    """Return what models' answers may cost."""
+    return Budgets(settings.gemini_budget_per_day, settings.gemini_budget_per_tenant, settings.price_table.currency)
 
 
 async def _close(pool: asyncpg.Pool) -> None:

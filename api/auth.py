@@ -227,5 +227,12 @@ MayOperateRuns = Annotated[Principal, Depends(Requirement(Scope.OPERATE))]
 MayAdminister = Annotated[Principal, Depends(Requirement(Scope.ADMIN))]
 MayReadTotals = Annotated[Principal, Depends(Requirement(Scope.READ, of_operator=True))]
 """For totals of all tenants."""
+MayOperateAll = Annotated[Principal, Depends(Requirement(Scope.OPERATE, of_operator=True))]
+"""For workers and schedules, which serve all tenants."""
 MayAdministerAll = Annotated[Principal, Depends(Requirement(Scope.ADMIN, of_operator=True))]
 """For what all tenants share."""
+
+
+def may_administer_all(who: Principal) -> bool:
+    """Return whether the caller may change what all tenants share, for lists that say what is possible."""
+    return Scope.ADMIN in who.scopes and who.tenant_id == DEFAULT_TENANT

@@ -1,12 +1,13 @@
 """Reject request bodies that are too large, with or without Content-Length, without reading beyond the limit."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docrail.api.body_sizes import BODY_BYTES, UPLOAD_PATH, most_bytes
+from docrail.api.body_sizes import BODY_BYTES, most_bytes, upload_setting
 from docrail.api.errors import BodyTooLargeError, refusal
 from docrail.services.errors import TooLarge
 
@@ -24,9 +25,10 @@ Nothing of a longer body is.
 class BodyLimit:
     """ASGI middleware. It replaces the framework's own limit, which answers in plain text."""
 
-    def __init__(self, app: ASGIApp, max_upload_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, uploads: Mapping[str, int]) -> None:
+        """`uploads`: the value of each setting that limits files."""
         self._app = app
-        self._max_upload_bytes = max_upload_bytes
+        self._uploads = uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request, or refuse its body before or while it is read."""
@@ -50,9 +52,8 @@ class BodyLimit:
         await self._app(scope, limited, send)
 
     def _limit(self, path: str) -> tuple[int, int]:
-        if path == UPLOAD_PATH:
-            return self._max_upload_bytes, FORM_BYTES
-        return most_bytes(path), 0
+        setting = upload_setting(path)
+        return (most_bytes(path), 0) if setting is None else (self._uploads[setting], FORM_BYTES)
 
 
 def has_body(scope: Scope) -> bool:

@@ -24,11 +24,19 @@ PAGES = (
     "/review/{review_id}",
     "/decide",
     "/decide/{review_id}",
+    "/batches",
+    "/batches/{batch_id}",
     "/exports",
     "/documents/{document_id}",
     "/runs",
     "/runs/{run_id}",
     "/failures",
+    "/definitions",
+    "/definitions/new",
+    "/definitions/{definition_id}",
+    "/definitions/{definition_id}/edit",
+    "/operations",
+    "/operations/{part}",
 )
 """The addresses of the console's pages, as in its router; others that a browser opens get its page of status 404."""
 NEVER_PAGES = ("/v1/", "/assets/", "/docs/")

@@ -106,7 +106,7 @@ class FieldsOut(BaseModel):
     line_items: list[dict[str, Json]]
     lines_version: str = Field(description="of the line items; an edit names it", examples=["0f9c6c4b3a2d4e5f"])
     lines_total: Decimal | None = Field(description="sum of their amounts; null if one has none")
-    needs_second: list[str] = Field(description="why two people must approve; empty if one is enough")
+    needs_second: list[InvoiceProblem] = Field(description="why two people must approve; empty if one is enough")
     understood: Understood | None = Field(description="how the typed text was read; null if none was typed")
     locks: Mapping[str, Lock] = Field(
         description="the person who set each locked field; `document_type` and `line_items` are locked as a whole"

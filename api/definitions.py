@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
-from docrail.api.parameters import MOST, After, AppDep, Limit, OpenGroups
+from docrail.api.parameters import MOST, After, AppDep, Limit, OpenGroups, groups_of
 from docrail.dag.explain.graph import Graph
 from docrail.dag.language.version_refs import ALIAS_PATTERN, MAX_VERSION, STABLE, Target
 from docrail.dag.values.json_values import Json
-from docrail.services.definitions import aliases, handlers
+from docrail.services.definitions import aliases, handlers, lists
 from docrail.services.definitions import service as definitions
 from docrail.services.definitions.handlers import HandlerInfo, HandlerList
 from docrail.services.definitions.models import (
@@ -26,15 +26,25 @@ from docrail.services.definitions.models import (
     DefinitionAliases,
     DefinitionPage,
     DefinitionPlan,
+    DefinitionValidation,
+    Dependants,
     MovePage,
     Published,
     StoredDefinition,
+    TestedDefinition,
     Undone,
-    Validation,
     VersionNumber,
     VersionPage,
 )
-from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, NotFound, NothingToUndo, WrongState
+from docrail.services.errors import (
+    Damaged,
+    FailedTests,
+    InvalidDefinition,
+    NotFound,
+    NothingToUndo,
+    Outdated,
+    WrongState,
+)
 from docrail.services.model_config import WHOLE
 
 router = APIRouter(prefix="/v1/definitions", tags=["definitions"])
@@ -53,11 +63,18 @@ class DefinitionIn(BaseModel):
 Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the move")]
 
 
+BasedOn = Annotated[
+    Annotated[int, Field(strict=True, ge=0, le=MAX_VERSION), WHOLE] | None,
+    Field(description="newest version that its author has seen, 0 for none: refused if there is a newer one"),
+]
+
+
 class PublishIn(DefinitionIn):
     """A definition to publish. `promote` makes new runs use it; a definition's first version always is promoted."""
 
     promote: bool = Field(default=True, strict=True)
     reason: Reason = ""
+    based_on: BasedOn = None
 
 
 Percent = Annotated[
@@ -66,7 +83,7 @@ Percent = Annotated[
 ]
 
 
-@router.post("", status_code=201, responses=problems(InvalidDefinition, FailedTests))
+@router.post("", status_code=201, responses=problems(InvalidDefinition, FailedTests, Outdated))
 async def submit_definition(
     wanted: PublishIn,
     who: MayOperateRuns,  # publishing moves an alias
@@ -76,7 +93,13 @@ async def submit_definition(
 ) -> Published:
     """Publish a definition as its next version; by default new runs then use it."""
     published = await definitions.publish(
-        app, who, wanted.definition, promoted=wanted.promote, reason=wanted.reason, run_tests=run_tests
+        app,
+        who,
+        wanted.definition,
+        promoted=wanted.promote,
+        reason=wanted.reason,
+        run_tests=run_tests,
+        based_on=wanted.based_on,
     )
     response.headers["Location"] = f"/v1/definitions/{published.definition_id}?version={published.version}"
     return published
@@ -85,7 +108,7 @@ async def submit_definition(
 @router.get("", responses=problems())
 async def list_definitions(who: MayRead, app: AppDep, limit: Limit = 100, after: After = None) -> DefinitionPage:
     """List the newest version of each definition."""
-    return await definitions.list_definitions(app, who, limit=limit, after=after)
+    return await lists.list_definitions(app, who, limit=limit, after=after)
 
 
 @router.get("/schema", responses=problems())
@@ -94,10 +117,25 @@ async def show_schema(_who: MayRead, app: AppDep) -> dict[str, Json]:
     return await definitions.schema(app)
 
 
-@router.post("/validate", responses=problems())
-async def validate_definition(wanted: DefinitionIn, who: MayRead, app: AppDep) -> Validation:
+@router.post("/validate", response_model=DefinitionValidation, responses=problems())
+async def validate_definition(
+    wanted: DefinitionIn,
+    who: MayRead,
+    app: AppDep,
+    *,
+    draw: Annotated[bool, Query(description="whether to draw it too, if it is valid")] = False,
+    open: OpenGroups = None,  # noqa: A002
+) -> Response:
     """Validate a definition and return all problems. Nothing is stored; an invalid one also returns 200."""
-    return await definitions.validate_definition(app, who, wanted.definition)
+    groups = groups_of(open) if draw else None
+    found = await definitions.validate_definition(app, who, wanted.definition, drawn_open=groups)
+    return await json_response(DefinitionValidation, found)
+
+
+@router.post("/test", responses=problems(InvalidDefinition))
+async def test_definition(wanted: DefinitionIn, who: MayOperateRuns, app: AppDep) -> TestedDefinition:
+    """Run the tests that a definition contains. Nothing is stored; 200 also if some fail."""
+    return await definitions.run_tests(app, who, wanted.definition)
 
 
 @router.post("/plan", response_model=DefinitionPlan, responses=problems(InvalidDefinition))
@@ -126,7 +164,7 @@ async def list_versions(
     after: Annotated[int | None, Query(ge=1, le=MAX_VERSION, description="the `after` of the page before")] = None,
 ) -> VersionPage:
     """List the versions of a definition, newest first."""
-    return await definitions.list_versions(app, who, definition_id, limit=limit, after=after)
+    return await lists.list_versions(app, who, definition_id, limit=limit, after=after)
 
 
 @router.get("/{definition_id}/diff", responses=problems(NotFound, Damaged))
@@ -153,8 +191,13 @@ async def show_definition_graph(
     open: OpenGroups = None,  # noqa: A002
 ) -> Response:
     """Draw a version of a definition: at most 300 nodes, each a step or a group of steps."""
-    wanted = [group for group in (open or "").split(",") if group]
-    return await json_response(Graph, await definitions.draw(app, who, definition_id, version, wanted))
+    return await json_response(Graph, await definitions.draw(app, who, definition_id, version, groups_of(open)))
+
+
+@router.get("/{definition_id}/dependants", responses=problems(NotFound))
+async def list_dependants(definition_id: str, who: MayRead, app: AppDep) -> Dependants:
+    """List the steps of other definitions that run this one, in the versions that an alias names."""
+    return await lists.list_dependants(app, who, definition_id)
 
 
 aliases_router = APIRouter(prefix="/v1/definitions/{definition_id}", tags=["definitions"])

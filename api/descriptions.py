@@ -235,6 +235,9 @@ BY_NAME = {
 }
 
 BY_MODEL = {
+    "FailedTest.test": "The test's name.",
+    "FailedTest.expected": "What the test expects.",
+    "FailedTest.found": "What was found instead.",
     "WaitPart.not_the_submitter": "Whether the person who started the run may not decide.",
     "Move.after": "What the alias names after the move; null if it was removed.",
     "AnswerPart.value": "The answer as JSON, shortened if it is long.",

@@ -20,6 +20,7 @@ from docrail.api.parameters import (
     each_part_once,
     one_key,
 )
+from docrail.invoices.extent import MAX_PAGES
 from docrail.invoices.facts import DocumentType
 from docrail.services.documents import originals
 from docrail.services.documents import service as documents
@@ -35,6 +36,7 @@ from docrail.services.inbox.models import (
     DocumentSort,
     DocumentStatus,
     ListedDocument,
+    Neighbours,
 )
 from docrail.services.intake import service as intake
 from docrail.services.intake.service import DEFAULT_SLA_HOURS, SOURCE_PATTERN, UNKNOWN_MEDIA_TYPE, Upload
@@ -82,7 +84,7 @@ async def upload_document(
 ) -> Document:
     """Store a document and start its run. The stored bytes are durable when this returns."""
     upload = Upload(
-        chunks=_chunks(file),
+        chunks=chunks_of(file),
         file_name=file.filename or "",
         media_type=file.content_type or UNKNOWN_MEDIA_TYPE,
         sla_hours=sla_hours,
@@ -124,7 +126,7 @@ async def list_documents(
     limit: Limit = 100,
     after: After = None,
 ) -> DocumentPage:
-    """List documents with their status, latest upload first."""
+    """List documents with their status, in the order of `sort`: latest upload first unless it says otherwise."""
     wanted = DocumentFilter(status, document_type, vendor, text, since, until)
     return await inbox.list_documents(app, who, wanted, sort=sort, limit=limit, after=after)
 
@@ -148,6 +150,25 @@ async def count_documents(
 async def show_document(document_id: str, who: MayRead, app: AppDep) -> Document:
     """Show a document."""
     return await documents.show_document(app, who, document_id)
+
+
+@router.get("/{document_id}/neighbours", responses=problems(NotFound))
+async def show_neighbours(
+    document_id: str,
+    who: MayRead,
+    app: AppDep,
+    *,
+    status: Annotated[DocumentStatus | None, Query(description=STATUS_WORDS)] = None,
+    document_type: Type = None,
+    vendor: Vendor = None,
+    text: Words = None,
+    since: Since = None,
+    until: Until = None,
+    sort: Annotated[DocumentSort, Query(description="as in the list")] = DocumentSort.NEWEST,
+) -> Neighbours:
+    """Show the documents before and after one in a list, without those that others work on, and its place there."""
+    wanted = DocumentFilter(status, document_type, vendor, text, since, until)
+    return await inbox.show_neighbours(app, who, document_id, wanted, sort)
 
 
 @router.post("/{document_id}/extract", status_code=202, responses=problems(NotFound, KeyConflict, WrongState))
@@ -183,13 +204,11 @@ async def dismiss_document(
     return await inbox.dismiss(app, who, document_id, wanted.reason if wanted else "")
 
 
-async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
+async def chunks_of(file: UploadFile) -> AsyncIterator[bytes]:
+    """Yield the content of a file."""
     while chunk := await file.read(CHUNK_BYTES):
         yield chunk
 
-
-MOST_PAGES = 50
-"""The number of pages that are read."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
@@ -209,7 +228,7 @@ async def _drawings_of(request: Request) -> originals.Drawings:
     return cast("originals.Drawings", request.app.state.drawings)
 
 
-Page = Annotated[int, Path(ge=1, le=MOST_PAGES, description="counted from 1")]
+Page = Annotated[int, Path(ge=1, le=MAX_PAGES, description="counted from 1")]
 
 
 def binary(media_type: str, description: str) -> dict[int | str, dict[str, object]]:

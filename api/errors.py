@@ -25,7 +25,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
 from docrail.adapters.temporal.codec import PayloadKeyError
-from docrail.api.body_sizes import MOST_BYTES, UPLOAD_PATH, most_bytes
+from docrail.api.body_sizes import MOST_BYTES, most_bytes, upload_setting
 from docrail.api.methods import allowed_methods
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, canonical, shortened, size_of
@@ -53,10 +53,12 @@ from docrail.services.errors import (
     MayNotDecide,
     NotAdmitted,
     NotFound,
+    NothingReadable,
     NothingToTakeBack,
     NothingToUndo,
     OperationError,
     Outdated,
+    PlaceTaken,
     QuotaExceeded,
     TooCostly,
     TooLarge,
@@ -64,6 +66,7 @@ from docrail.services.errors import (
     Unauthenticated,
     Unavailable,
     UnknownHost,
+    UnsafeArchive,
     UnsupportedType,
     WrongState,
 )
@@ -262,8 +265,8 @@ def _document(responses: dict[str, Any], *errors: type[OperationError]) -> None:
 
 
 def _size_of(path: str) -> str:
-    if path == UPLOAD_PATH:
-        return "Larger than the setting `max_upload_bytes`"
+    if (setting := upload_setting(path)) is not None:
+        return f"Larger than the setting `{setting}`"
     values = ", or more than 50,000 JSON values" if path in MOST_BYTES else ""
     return f"Larger than {most_bytes(path)} bytes{values}"
 
@@ -485,9 +488,9 @@ KINDS: Mapping[type[OperationError], Kind] = {
         HTTPStatus.CONFLICT,
         "outdated",
         "Changed by someone else meanwhile",
-        "the routing rules were changed meanwhile: you read revision 3, expected the current one, 4",
+        "the routing rules changed meanwhile: you read revision 3, expected the current one, 4",
         ("current",),
-        advice="Read the object again, apply your change to it, and send its `current` revision.",
+        advice="Read the object again, apply your change to it, and send its `current` revision or version.",
     ),
     Damaged: Kind(
         HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -503,6 +506,28 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "inputs.document_id: is required",
         ("problems",),
         advice="Correct the values in `problems`; each has its path and what was expected.",
+    ),
+    PlaceTaken: Kind(
+        HTTPStatus.CONFLICT,
+        "place-taken",
+        "Another content is at this place",
+        "the batch has another content at 'november/4711.pdf', so the file has changed: send it under another place",
+        advice="The file has changed since it was sent: send it under another place, or in another batch.",
+    ),
+    UnsafeArchive: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "unsafe-archive",
+        "The zip file is not unpacked",
+        "../invoice.pdf: is outside of the folder: names must be relative, without `..`",
+        ("problems",),
+        advice="Pack the folder again without the files in `problems`, or send several zip files.",
+    ),
+    NothingReadable: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "nothing-readable",
+        "There is no document in it",
+        "there is no document in it: the zip file has no files",
+        advice="Check that the folder or the zip file is the one that you meant.",
     ),
     TooLarge: Kind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,

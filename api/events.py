@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import Field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
@@ -15,6 +15,7 @@ from docrail.api.errors import problems
 from docrail.api.methods import IS_HEAD
 from docrail.api.parameters import AppDep
 from docrail.dag.language.inputs import InputProblem
+from docrail.services.batches.service import find_batch
 from docrail.services.errors import InvalidInput, NotFound, QuotaExceeded
 from docrail.services.events.models import Change, Wanted
 from docrail.services.events.service import Events
@@ -81,6 +82,18 @@ async def _run_stream(
         yield stream
 
 
+async def _batch_stream(
+    batch_id: Annotated[str, Path(max_length=64, description="Id of the batch.")],
+    request: Request,
+    who: MayRead,
+    app: AppDep,
+    last_event_id: LastEventId = None,
+) -> AsyncIterator[Stream]:
+    await find_batch(app.db, who, batch_id)
+    async with _events_of(request).open(who, Wanted(batch_id=batch_id), last_event_id) as stream:
+        yield stream
+
+
 @router.get(
     "/events",
     response_class=EventSourceResponse,
@@ -103,6 +116,19 @@ async def stream_run_events(
     request: Request, _: MayRead, app: AppDep, stream: Annotated[Stream, Depends(_run_stream)]
 ) -> AsyncIterator[ServerSentEvent]:
     """Report each change of a run: its steps, its questions to people, its failures, and those of its nested runs."""
+    async for event in _sent(request, app, stream):
+        yield event
+
+
+@router.get(
+    "/batches/{batch_id}/events",
+    response_class=EventSourceResponse,
+    responses={**problems(NotFound, QuotaExceeded), **STREAMED},
+)
+async def stream_batch_events(
+    request: Request, _: MayRead, app: AppDep, stream: Annotated[Stream, Depends(_batch_stream)]
+) -> AsyncIterator[ServerSentEvent]:
+    """Report each progress of a batch: read the batch again then."""
     async for event in _sent(request, app, stream):
         yield event
 

@@ -1,4 +1,4 @@
-"""Health routes: liveness and readiness for load balancers and supervisors, and the same for signed-in people."""
+"""Health routes: liveness and readiness for load balancers and supervisors, the same for signed-in people, workers."""
 
 from dataclasses import asdict
 from http import HTTPStatus
@@ -8,10 +8,12 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from docrail.api.auth import SignedIn
+from docrail.api.auth import MayOperateAll, SignedIn
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.fleet.health import Readiness, check_readiness
+from docrail.services.fleet.models import Fleet
+from docrail.services.fleet.workers import show_fleet
 
 router = APIRouter(tags=["health"])
 v1_router = APIRouter(prefix="/v1", tags=["health"])
@@ -42,3 +44,9 @@ async def readyz(app: AppDep) -> JSONResponse:
 async def show_health(_: SignedIn, app: AppDep) -> Readiness:
     """Show which services are available. Unlike `/readyz` it returns 200 whatever it finds: it answers a person."""
     return await check_readiness(app)
+
+
+@v1_router.get("/workers", responses=problems())
+async def list_workers(_: MayOperateAll, app: AppDep) -> Fleet:
+    """List the workers, also those that fell silent within the last hour, and what waits in their task queues."""
+    return await show_fleet(app)

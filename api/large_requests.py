@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docrail.api.body_sizes import UPLOAD_PATH
+from docrail.api.body_sizes import upload_setting
 from docrail.api.errors import BodyTooLargeError, refusal
 from docrail.services.errors import Busy, OperationError, TooLarge, TooManyValues
 from docrail.services.turns import Turns
@@ -41,7 +41,7 @@ class LargeRequests:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request, or refuse its body."""
-        if scope["type"] != "http" or scope["path"] == UPLOAD_PATH or scope["method"] in ("GET", "HEAD"):
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or upload_setting(scope["path"]) is not None:
             await self._app(scope, receive, send)
             return
         body = bytearray()

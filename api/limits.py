@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from docrail.api.auth import MayAdministerAll, MayRead
+from docrail.api.auth import MayAdministerAll, MayRead, may_administer_all
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.errors import NotFound
@@ -26,12 +26,13 @@ class LimitListOut(BaseModel):
     """Every resource tag that a step may have."""
 
     limits: list[TagLimit]
+    allowed: bool = Field(description="whether the caller may change them")
 
 
 @router.get("", responses=problems())
 async def list_limits(who: MayRead, app: AppDep) -> LimitListOut:
     """List the limited resources."""
-    return LimitListOut(limits=await rate_limits.list_limits(app, who))
+    return LimitListOut(limits=await rate_limits.list_limits(app, who), allowed=may_administer_all(who))
 
 
 @router.put("/{tag}", responses=problems(NotFound))

@@ -11,7 +11,7 @@ Straight-through rate: `docrail_straight_through_total{result="passes"}` over th
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import get_args
@@ -28,6 +28,7 @@ from docrail.api.auth import MayReadTotals
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.app import in_time
+from docrail.services.batches.service import count_all_open
 from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from docrail.services.documents.models import DocumentCount
 from docrail.services.documents.service import load_counts
@@ -96,10 +97,13 @@ async def metrics(request: Request, _: MayReadTotals, app: AppDep) -> Response:
     """Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews."""
     # In parallel: each may wait for a database that hangs.
     with all_tenants():  # the totals name none of them
-        documents, models, reviews = await asyncio.gather(
-            in_time(load_counts(app.db)), in_time(load_model_totals(app.db)), in_time(load_review_counts(app.db))
+        documents, models, reviews, batches = await asyncio.gather(
+            in_time(load_counts(app.db)),
+            in_time(load_model_totals(app.db)),
+            in_time(load_review_counts(app.db)),
+            in_time(count_all_open(app)),
         )
-    collectors = (DocumentMetrics(documents), ModelTotals(models or ()), ReviewTotals(reviews))
+    collectors = (DocumentMetrics(documents), ModelTotals(models or ()), ReviewTotals(reviews), BatchTotals(batches))
     page = b"".join(map(generate_latest, (request.app.state.registry, *collectors)))
     return Response(page, media_type=CONTENT_TYPE_LATEST)
 
@@ -192,6 +196,24 @@ class ModelTotals(Collector):
                 tokens.add_metric([model, kind], sum(getattr(total, f"{kind}_tokens") for total in of_model))
             cost.add_metric([model], float(sum(total.cost for total in of_model)))
         yield from (answers, tokens, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTotals(Collector):
+    """The metrics of batches of one scrape."""
+
+    documents: Mapping[str, int] | None
+    """None: PostgreSQL did not answer. The metric is then omitted."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics for prometheus_client."""
+        if self.documents is not None:
+            family = GaugeMetricFamily(
+                "docrail_batch_documents", "Documents of batches that wait for their turn, or run", labels=["state"]
+            )
+            for state, documents in self.documents.items():
+                family.add_metric([state], documents)
+            yield family
 
 
 COUNTERS = {

@@ -56,6 +56,13 @@ OpenGroups = Annotated[
     ),
 ]
 """Groups that the plan does not have are ignored: the version may have changed."""
+
+
+def groups_of(opened: str | None) -> list[str]:
+    """Return the ids of the groups in the parameter `OpenGroups`."""
+    return [group for group in (opened or "").split(",") if group]
+
+
 MOST = 2**53
 """Largest whole number in JSON that every reader takes exactly; PostgreSQL's and Temporal's have 64 bits."""
 

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from docrail.adapters.postgres.tenants import of_tenant
-from docrail.api.auth import MayAdministerAll, MayRead
+from docrail.api.auth import MayAdministerAll, MayRead, may_administer_all
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.services.access.models import TENANT_PATTERN
+from docrail.services.access.models import DEFAULT_TENANT, TENANT_PATTERN, Scope
+from docrail.services.errors import Forbidden
 from docrail.services.model_config import body
 from docrail.services.quotas import service
 from docrail.services.quotas.models import Quota, SetQuota, Value
@@ -30,7 +31,7 @@ class QuotaIn(BaseModel):
     key_id: str | None = Field(default=None, pattern=KEY_PATTERN)
     """Id of one of its API keys; null for the whole tenant."""
     value: Value = Field(strict=True)
-    """How much may be used; 0 for nothing."""
+    """How much may be used; 0 for nothing. For `highest_priority` 1, the first, to 5."""
 
 
 class QuotaListOut(BaseModel):
@@ -39,12 +40,23 @@ class QuotaListOut(BaseModel):
     quotas: list[SetQuota] = Field(
         description="those that were set, and the defaults that apply; what is not listed is unlimited"
     )
+    allowed: bool = Field(description="whether the caller may change them")
 
 
 @router.get("", responses=problems())
-async def list_quotas(who: MayRead, app: AppDep) -> QuotaListOut:
-    """List the quotas of the caller's tenant and its keys."""
-    return QuotaListOut(quotas=await service.list_quotas(app.db, app.quotas, who.tenant_id))
+async def list_quotas(
+    who: MayRead,
+    app: AppDep,
+    tenant: Annotated[
+        str | None, Query(pattern=TENANT_PATTERN, description="another tenant, for its operator; default: the caller's")
+    ] = None,
+) -> QuotaListOut:
+    """List the quotas of a tenant and its keys."""
+    allowed, wanted = may_administer_all(who), tenant or who.tenant_id
+    if wanted != who.tenant_id and not allowed:
+        raise Forbidden(Scope.ADMIN, tenant=DEFAULT_TENANT)
+    with of_tenant(wanted):
+        return QuotaListOut(quotas=await service.list_quotas(app.db, app.quotas, wanted), allowed=allowed)
 
 
 @router.put("/{quota}", responses=problems())

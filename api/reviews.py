@@ -79,6 +79,7 @@ async def list_reviews(
     vendor: Annotated[Text | None, Query(max_length=200, description="a part of the vendor's name")] = None,
     band: Annotated[int | None, Query(ge=0, le=2, description="items of this band")] = None,
     due: Annotated[Time | None, Query(description="items due until then")] = None,
+    run_id: Annotated[Text | None, Query(max_length=200, description="items of this run and of runs in it")] = None,
     sort: Annotated[
         Sort, Query(description="the most urgent first, or those with the largest value of one part of the priority")
     ] = Sort.PRIORITY,
@@ -86,7 +87,7 @@ async def list_reviews(
     after: After = None,
 ) -> ReviewPage:
     """List review items, most urgent first. All pages show the priorities as of the time of the first."""
-    wanted = ReviewFilter(status, queue, kind, group, claimed_by, vendor, band, as_utc(due), assigned_to)
+    wanted = ReviewFilter(status, queue, kind, group, claimed_by, vendor, band, as_utc(due), assigned_to, run_id)
     return await reviews.list_reviews(app, who, wanted, sort=sort, limit=limit, after=after)
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
-from docrail.api.parameters import After, AppDep, Limit, OpenGroups, Reason
+from docrail.api.parameters import After, AppDep, Limit, OpenGroups, Reason, groups_of
 from docrail.api.runs import RunStatusOut, WhyIn
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import MAX_ITEMS
@@ -31,18 +31,13 @@ _UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "unchanged: 
 _STATES: TypeAdapter[RunStates] = TypeAdapter(RunStates)
 
 
-def opened(groups: str) -> list[str]:
-    """Return the ids of groups in a query parameter."""
-    return [group for group in groups.split(",") if group]
-
-
 @router.get("/{run_id}/graph", response_model=RunGraph, responses=problems(NotFound))
 async def show_run_graph(run_id: str, who: MayRead, app: AppDep, *, open: OpenGroups = None) -> Response:  # noqa: A002
     """Draw a run: at most 300 nodes, each a step or a group of steps, with their states.
 
     Without `open`, the groups around the step to look at first are open.
     """
-    wanted = None if open is None else opened(open)
+    wanted = None if open is None else groups_of(open)
     return await json_response(RunGraph, await graph.show_graph(app, who, run_id, wanted))
 
 
@@ -56,7 +51,7 @@ async def show_run_states(
     if_none_match: Annotated[str | None, Header(description="the `ETag` of an earlier answer")] = None,
 ) -> Response:
     """Show only the states of a drawing's nodes, to follow a run without drawing it again."""
-    found = await graph.show_states(app, who, run_id, opened(open or ""))
+    found = await graph.show_states(app, who, run_id, groups_of(open))
     body = await asyncio.to_thread(_STATES.dump_json, found)
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}

@@ -25,7 +25,7 @@ from docrail.services.reviews import service as reviews
 from docrail.services.runs import control, explanation, lists, outputs, reports, waits
 from docrail.services.runs import service as runs
 from docrail.services.runs.control import ActionPage
-from docrail.services.runs.lists import Period, RunFilter, RunPage
+from docrail.services.runs.lists import Period, RunCounts, RunFilter, RunPage
 from docrail.services.runs.service import RunOrder, StartedRun
 from docrail.services.runs.waits import WaitPage
 
@@ -39,7 +39,7 @@ MOST_EXPLAINED = 5_000
 class RunOut(RunReport):
     """A run: its steps in plan order with status, explanation, attempts and duration, the totals, and its outputs."""
 
-    history_url: str = Field(description="the run's history in Temporal's web UI")
+    history_url: str = Field(description="the run's history in Temporal's web UI; empty if there is none")
     explain_url: str = Field(description="explains every step, a page at a time, as data too")
 
 
@@ -109,6 +109,8 @@ async def start_run(
     return started
 
 
+IDS_PATTERN = rf"^{ID_PATTERN.strip('^$')}(,{ID_PATTERN.strip('^$')}){{0,59}}$"
+
 Since = Annotated[Moment | None, Query(description="only runs from this moment on")]
 Before = Annotated[Moment | None, Query(description="only runs before this moment")]
 
@@ -143,6 +145,20 @@ async def list_runs(
     started, ended = Period(started_since, started_before), Period(ended_since, ended_before)
     wanted = RunFilter(definition, document, status, overdue, started, ended)
     return await lists.list_runs(app, who, wanted, limit=limit, after=after)
+
+
+@router.get("/counts", responses=problems())
+async def count_runs(
+    who: MayRead,
+    app: AppDep,
+    definitions: Annotated[
+        str,
+        Query(max_length=4096, pattern=IDS_PATTERN, description="ids of definitions, at most 60, separated by commas"),
+    ],
+    failed_since: Annotated[Moment, Query(description="counts failures from this moment on")],
+) -> RunCounts:
+    """Count the open runs of definitions, and those that have failed lately."""
+    return await lists.count_runs(app, who, definitions.split(","), failed_since)
 
 
 @router.get("/{run_id}", responses=problems(NotFound))

@@ -1,11 +1,8 @@
 """The handlers that commands without a server know: the shipped ones, and those of DOCRAIL_HANDLERS."""
 
-import os
-
 from docrail.activities.registry import NamedHandlers, Sources, load_catalogue, parse_sources
+from docrail.adapters.settings_file import setting_text
 from docrail.handlers import Catalogue
-
-VARIABLE = "DOCRAIL_HANDLERS"
 
 
 def all_handlers() -> Catalogue:
@@ -19,4 +16,4 @@ def handlers_by_name() -> NamedHandlers:
 
 
 def _sources() -> Sources:
-    return parse_sources(os.environ.get(VARIABLE, ""))
+    return parse_sources(setting_text("handlers"))

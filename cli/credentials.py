@@ -1,6 +1,5 @@
 """Which key a command sends: the one that is given, or that of `docrail up --require-keys` on this machine."""
 
-import os
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ if TYPE_CHECKING:  # every command loads this module, and few of them call the A
     import httpx
 
 KEY_VARIABLE = "DOCRAIL_API_KEY"
-DATA_VARIABLE, DATA_FOLDER = "DOCRAIL_DATA_DIR", "var"
+DATA_FOLDER = "var"
 
 ApiKey = Annotated[
     str | None,
@@ -32,9 +31,10 @@ def _local_key(api: "httpx.URL") -> str:
     """Return the data folder's key if it was made for exactly this address: it is sent to no other."""
     import httpx
 
+    from docrail.adapters.settings_file import setting_text
     from docrail.embedded.claims import read_local_key
 
-    kept = read_local_key(Path(os.environ.get(DATA_VARIABLE) or DATA_FOLDER).expanduser())
+    kept = read_local_key(Path(setting_text("data_dir") or DATA_FOLDER).expanduser())
     return kept.key if kept.key and _origin(httpx.URL(kept.api_url)) == _origin(api) else ""
 
 

@@ -1,6 +1,7 @@
 """`docrail demo`: show the whole system on this machine with the sample invoices."""
 
 import asyncio
+import datetime as dt
 import json
 import math
 import shutil
@@ -28,8 +29,17 @@ from docrail.embedded.stack import Stack, StackOptions, run_stack
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 DEADLINE_SECONDS = 120.0
-"""Most that the samples may take: a slow machine needs a tenth of it."""
+"""Maximum time for the samples, and for the desk: a slow machine needs a quarter of it."""
 SUFFIXES, PICTURES = frozenset({".pdf", ".xml"}), frozenset({".png"})
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A file to upload."""
+
+    name: str
+    content: bytes
+    sla_hours: int = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +58,20 @@ class Shown:
 
 
 def demo(
-    keep: Annotated[bool, typer.Option("--keep", help="Leave it all running until Ctrl-C, and keep the data.")] = False,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep", help="Add sixty invoices to clear in the console, leave it all running, and keep the data."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the samples; progress goes to stderr.")] = False,
 ) -> None:
     """Read the sample invoices through the whole system.
 
     Starts Temporal, PostgreSQL, the API and a worker on free ports and in a temporary folder, uploads the samples and
     shows the values that were read, the runs and the review priorities. One sample is broken on purpose: its run fails,
-    with the reason. The folder is removed at the end, unless --keep is given.
+    with the reason. With --keep, sixty invented invoices wait in the console, everything runs until Ctrl-C, and the
+    folder is kept; otherwise it is removed at the end.
 
     Exit codes: 0 every sample ended as expected, with --keep also after Ctrl-C; 1 one did not, or something did not
     start; 2 wrong usage; 130 stopped by Ctrl-C.
@@ -82,32 +98,45 @@ async def _demo(folder: Path, shown: list[Shown], *, keep: bool, as_json: bool) 
     """Run the demo and put the samples into `shown` at once: a signal may end us at any time."""
     options = StackOptions(data_dir=folder, api_port=0, temporal_port=0, ui_port=0)
     async with run_stack(options, complain if as_json else say) as stack:
-        shown += await process(stack.http, sample_files(), Console(stderr=True) if as_json else console())
+        output = Console(stderr=True) if as_json else console()
+        shown += await process(stack.http, sample_files(), output)
         if as_json:
             print_json([asdict(sample) for sample in shown])
         else:
             print_samples(shown)
+        if keep:
+            await process(stack.http, desk_files(), output)
+        if not as_json:
             say("\n".join(_places(stack, folder) if keep else _hint()))
         if keep:
             await asyncio.get_running_loop().create_future()  # until the task is cancelled
     return True
 
 
-def sample_files() -> list[Path]:
+def sample_files() -> list[Given]:
     """Return the sample documents, by name; pictures only where the extra `ocr` can read them."""
     suffixes = SUFFIXES | PICTURES if find_spec("rapidocr") else SUFFIXES
-    return sorted(path for path in SAMPLES.iterdir() if path.suffix in suffixes)
+    paths = sorted(path for path in SAMPLES.iterdir() if path.suffix in suffixes)
+    return [Given(path.name, path.read_bytes()) for path in paths]
 
 
-async def process(client: httpx.AsyncClient, files: Sequence[Path], output: Console) -> list[Shown]:
+def desk_files() -> list[Given]:
+    """Return the sixty invoices of a clerk's desk, with dates around today."""
+    from docrail.samples.desk import draw_desk
+
+    today = dt.datetime.now().astimezone().date()
+    return [Given(each.name, each.content, each.sla_hours) for each in draw_desk(today)]
+
+
+async def process(client: httpx.AsyncClient, files: Sequence[Given], output: Console) -> list[Shown]:
     """Upload `files`, show progress until their runs have ended, and return each with its result. Raises: ApiError."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=output) as progress:
         uploading = progress.add_task("uploaded", total=len(files))
         ending = progress.add_task("ended", total=len(files))
         documents, runs = [], []
-        for path in files:
-            documents.append(await _upload(client, path))
+        for given in files:
+            documents.append(await _upload(client, given))
             progress.advance(uploading)
         try:
             async with asyncio.timeout(DEADLINE_SECONDS):
@@ -119,14 +148,14 @@ async def process(client: httpx.AsyncClient, files: Sequence[Path], output: Cons
             raise ApiError(f"the run of {late} did not end within {DEADLINE_SECONDS:g} s") from None
     reviews = {review["document_id"]: review for review in (await ask(client, "GET", "/v1/reviews"))["reviews"]}
     return [
-        Shown(path.name, document, run, reviews.get(document["document_id"]))
-        for path, document, run in zip(files, documents, runs, strict=True)
+        Shown(given.name, document, run, reviews.get(document["document_id"]))
+        for given, document, run in zip(files, documents, runs, strict=True)
     ]
 
 
-async def _upload(client: httpx.AsyncClient, path: Path) -> dict[str, Json]:
-    files = {"file": (path.name, path.read_bytes())}  # noqa: ASYNC240 - a small local file
-    document: dict[str, Json] = await ask(client, "POST", "/v1/documents", files=files)
+async def _upload(client: httpx.AsyncClient, given: Given) -> dict[str, Json]:
+    files, hours = {"file": (given.name, given.content)}, {"sla_hours": str(given.sla_hours)}
+    document: dict[str, Json] = await ask(client, "POST", "/v1/documents", files=files, data=hours)
     return document
 
 
@@ -175,7 +204,7 @@ def _cells(sample: Shown) -> tuple[str, ...]:
 def _places(stack: Stack, folder: Path) -> Iterator[str]:
     yield f"\nParquet and JSON    {folder / 'lake'}"
     yield f"Temporal histories  {stack.temporal.ui_url}"
-    yield "\nStill running."
+    yield "\nStill running. In the console sixty invoices wait for you."
     yield from addresses(stack, folder)
 
 

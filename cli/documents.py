@@ -8,10 +8,12 @@ import typer
 from docrail.cli.client import HERE, Api, ApiError, ask_api, given
 from docrail.cli.listing import ID, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
-from docrail.cli.terminal import AsJson, moment, print_json, say
+from docrail.cli.terminal import AsJson, Reason, moment, print_json, say
 from docrail.dag.values.json_values import Json
 
 DOCUMENTS = "/v1/documents"
+
+Id = Annotated[str, typer.Argument(help="A document's id.", metavar="ID")]
 
 
 def upload(
@@ -83,7 +85,7 @@ def _row(found: dict[str, Json]) -> list[str]:
     return [found["document_id"], found["status"], uploaded, found["file_name"], invoice]
 
 
-def show(document: Annotated[str, typer.Argument(help="A document's id.", metavar="ID")], api: Api = HERE) -> Printout:
+def show(document: Id, api: Api = HERE) -> Printout:
     """Show a document.
 
     Example: docrail document show doc_0f9c6c4b3a2d4e5f8a7b6c5d4e
@@ -101,3 +103,25 @@ def show(document: Annotated[str, typer.Argument(help="A document's id.", metava
     }
     lines = [f"  {name:10}  {text}" for name, text in shown.items() if text]
     return Printout(found, [found["document_id"], *lines])
+
+
+def send_again(document: Id, api: Api = HERE) -> Printout:
+    """Try a failed document again.
+
+    A dismissed one is read again.
+
+    Example: docrail document send-again doc_0f9c6c4b3a2d4e5f8a7b6c5d4e
+    """
+    found = ask_api(api, "POST", f"{DOCUMENTS}/{document}/send-again")
+    return Printout(found, f"sent {document} again: {found['status']}")
+
+
+def dismiss(document: Id, reason: Reason = "", api: Api = HERE) -> Printout:
+    """Set the failures of a document aside.
+
+    A run that waits for a person because of them is aborted.
+
+    Example: docrail document dismiss doc_0f9c6c4b3a2d4e5f8a7b6c5d4e --reason "an advertisement"
+    """
+    found = ask_api(api, "POST", f"{DOCUMENTS}/{document}/dismiss", json={"reason": reason})
+    return Printout(found, f"dismissed {document}")

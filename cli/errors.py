@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
+from docrail.adapters.settings_file import SettingsFileError
 from docrail.adapters.temporal.connection import InvalidConnection
 from docrail.cli.client import ApiError
 from docrail.embedded.processes import ProcessError
@@ -19,11 +20,14 @@ def words_of(error: Exception) -> str | None:
         return f"the database of DOCRAIL_DATABASE_URL: {error}"
     return (
         str(error)
-        if isinstance(error, (ApiError, InvalidConnection, OperationError, ProcessError, StorageError, OSError))
+        if isinstance(
+            error, (ApiError, InvalidConnection, OperationError, ProcessError, SettingsFileError, StorageError, OSError)
+        )
         else None
     )
 
 
 def _problem(place: Sequence[int | str], message: str) -> str:
     """Return a setting's problem, without pydantic's prefix for the errors of our own checks."""
-    return f"DOCRAIL_{str(place[0]).upper()}: {message.removeprefix('Value error, ')}"
+    words = message.removeprefix("Value error, ")
+    return f"DOCRAIL_{str(place[0]).upper()}: {words}" if place else f"the settings are {words}"

@@ -56,7 +56,7 @@ def create(
     new, is_first = _in_database(database, tenant, made)
     if is_first and tenant != DEFAULT_TENANT:  # `docrail server migrate` publishes those of the default tenant
         settings = context.obj()
-        run_or_exit(lambda: publish_release(database, all_handlers(), settings.resource_limits))
+        run_or_exit(lambda: publish_release(database, all_handlers(), settings.resource_limits, settings.step_defaults))
     return _shown(new)
 
 

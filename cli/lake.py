@@ -101,6 +101,7 @@ def compact(context: typer.Context) -> Printout:
         settings.temporal_namespace,
         envconfig=settings.temporal_envconfig,
         keys=settings.encryption,
+        proxy=settings.temporal_proxy,
     )
     try:
         report = asyncio.run(run_maintenance(connection, settings.task_queue))

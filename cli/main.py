@@ -24,6 +24,11 @@ SHORTCUTS: Mapping[str, Place] = {
     "test": ("docrail.cli.definition_tests:run_tests", "Run the tests in a definition's file; needs no server."),
 }
 
+ALONE: Mapping[str, Place] = {
+    "settings": ("docrail.cli.settings:show", "List the settings with their values and sources."),
+}
+"""Nouns with one command."""
+
 NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
     "document": (
         "Upload documents, list them, read them.",
@@ -31,7 +36,23 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "list": ("docrail.cli.documents:list_documents", "List documents, latest upload first."),
             "upload": ("docrail.cli.documents:upload", "Upload documents; each starts a run."),
             "show": ("docrail.cli.documents:show", "Show a document."),
+            "send-again": ("docrail.cli.documents:send_again", "Try a failed document again."),
+            "dismiss": ("docrail.cli.documents:dismiss", "Set the failures of a document aside."),
             "extract": SHORTCUTS["extract"],
+        },
+    ),
+    "batch": (
+        "Run thousands of documents, follow them, fetch their result.",
+        {
+            "run": ("docrail.cli.batch_run:run", "Send many documents as a batch, and follow it."),
+            "list": ("docrail.cli.batches:list_batches", "List batches, newest first."),
+            "show": ("docrail.cli.batches:show", "Show a batch: its documents by state, the time left, the errors."),
+            "documents": ("docrail.cli.batches:documents", "List the documents of a batch, in their order."),
+            "result": ("docrail.cli.batches:result", "Write the result of a batch to a file."),
+            "pause": ("docrail.cli.batches:pause", "Start no more runs of a batch; open ones go on."),
+            "resume": ("docrail.cli.batches:resume", "Start runs of a paused batch again."),
+            "cancel": ("docrail.cli.batches:cancel", "Start no more runs of a batch, and cancel the open ones."),
+            "retry": ("docrail.cli.batches:retry", "Try the failed documents of a batch again."),
         },
     ),
     "run": (
@@ -95,6 +116,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "postpone": ("docrail.cli.review_work:postpone", "Hide an item until a time. Its SLA clock keeps running."),
             "decide": ("docrail.cli.reviews:decide", "Decide what a human step asks."),
             "approve": ("docrail.cli.review_work:approve", "Approve a document as it is now."),
+            "approve-all": ("docrail.cli.review_work:approve_all", "Approve the waiting documents without problems."),
             "reject": ("docrail.cli.review_work:reject", "Reject a document."),
             "reopen": ("docrail.cli.review_work:reopen", "Open a decided document again."),
             "fields": ("docrail.cli.review_fields:fields", "Show a document's fields and their problems."),
@@ -151,6 +173,15 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "reset": ("docrail.cli.limits:reset", "Give a resource the limit of the settings again."),
         },
     ),
+    "schedule": (
+        "See and change when Docrail works on its own.",
+        {
+            "list": ("docrail.cli.schedules:list_schedules", "List the schedules by which Docrail works on its own."),
+            "pause": ("docrail.cli.schedules:pause", "Pause a schedule."),
+            "resume": ("docrail.cli.schedules:resume", "Resume a paused schedule."),
+            "run": ("docrail.cli.schedules:run", "Start a pass now, also of a paused schedule."),
+        },
+    ),
     "key": (
         "Create, rotate and revoke API keys, in the database itself.",
         {
@@ -189,8 +220,11 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         },
     ),
     "worker": (
-        "Run workers against your servers.",
-        {"start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings.")},
+        "Run workers against your servers, and see what they do.",
+        {
+            "start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings."),
+            "list": ("docrail.cli.workers:list_workers", "List the workers, and what waits in their task queues."),
+        },
     ),
     "server": (
         "Run the API against your servers, and prepare them.",
@@ -210,10 +244,13 @@ below. Write it out for a file or a definition with the name of a command: `docr
 Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
 """
 
-OF_OPTIONS = ("DOCRAIL_API_URL", "DOCRAIL_API_KEY")
-"""Variables that only options read."""
+NO_SETTINGS = ("DOCRAIL_API_URL", "DOCRAIL_API_KEY", "DOCRAIL_SETTINGS_FILE")
+"""Variables that are no settings."""
 
-EPILOG = "Every command reads the DOCRAIL_* environment variables; the options name the variables that they replace."
+EPILOG = (
+    "Every command reads the DOCRAIL_* environment variables, which `docrail settings` lists; the options name the "
+    "variables that they replace."
+)
 
 
 class Lazy(TyperCommand):
@@ -257,7 +294,7 @@ class Root(Group):
 
     def format_commands(self, _: Any, formatter: Any) -> None:
         """List the shortcuts, then the nouns."""
-        for title, names in (("Commands", SHORTCUTS), ("Commands by noun", NOUNS)):
+        for title, names in (("Commands", SHORTCUTS), ("Commands by noun", {**NOUNS, **ALONE})):
             with formatter.section(title):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(100)) for name in names])
 
@@ -282,7 +319,7 @@ def assemble() -> Root:
     )
     app.callback()(_options)
     root = cast("Root", typer.main.get_command(app))
-    root.commands = {name: Lazy(name, place) for name, place in SHORTCUTS.items()}
+    root.commands = {name: Lazy(name, place) for name, place in {**SHORTCUTS, **ALONE}.items()}
     root.commands |= {name: _noun(name, *noun) for name, noun in NOUNS.items()}
     root.commands["run"].help = RUN_HELP
     cast("Group", root.commands["run"]).default = "start"
@@ -323,7 +360,7 @@ def _options(
 
 def _warn() -> None:
     """Print which variables are no settings. Loading the settings takes a while, so only if there may be any."""
-    if names := [name for name in os.environ if name.upper().startswith("DOCRAIL_") and name not in OF_OPTIONS]:
+    if names := [name for name in os.environ if name.upper().startswith("DOCRAIL_") and name not in NO_SETTINGS]:
         from docrail.cli.terminal import complain
         from docrail.settings import unread_variables
 

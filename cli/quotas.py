@@ -15,7 +15,8 @@ QUOTAS = "/v1/quotas"
 Name = Annotated[
     str,
     typer.Argument(
-        help="requests_per_second, body_bytes, documents_per_day, open_runs or model_budget_per_day.", metavar="QUOTA"
+        help="requests_per_second, body_bytes, documents_per_day, open_runs, model_budget_per_day or highest_priority.",
+        metavar="QUOTA",
     ),
 ]
 Tenant = Annotated[str, typer.Option(help="The tenant.", metavar="TENANT")]
@@ -35,7 +36,10 @@ def list_quotas(api: Api = HERE) -> Printout:
 
 def change(
     quota: Name,
-    value: Annotated[float, typer.Argument(help="How much may be used; 0 for nothing.", metavar="VALUE")],
+    value: Annotated[
+        float,
+        typer.Argument(help="How much may be used; 0 for nothing. A priority: 1, the first, to 5.", metavar="VALUE"),
+    ],
     tenant: Tenant,
     key: Key = None,
     api: Api = HERE,

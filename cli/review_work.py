@@ -124,6 +124,47 @@ def approve(
     return Printout(done, lines, code=not all(each["approved"] for each in done))
 
 
+def approve_all(
+    vendor: Annotated[str | None, typer.Option(help="Only of this VAT id or name's beginning.", metavar="TEXT")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="Only with this in file, vendor, number or total.", metavar="TEXT")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Approve them; without it, nothing is changed.")] = False,
+    api: Api = HERE,
+) -> Printout:
+    """Approve the waiting documents without problems.
+
+    Shows what would be approved and what stays open and why; with --yes, approves exactly that.
+
+    Exit codes: 0 done; 1 a document changed meanwhile and stays open, the API refused or is unavailable; 2 wrong usage.
+
+    Example: docrail review approve-all --vendor coolblue --yes
+    """
+    wanted = {"matching": given(vendor=vendor, text=text)}
+    preview = ask_api(api, "POST", f"{REVIEWS}/approve/preview", json=wanted)
+    if not yes:
+        return Printout(preview, [*_preview_lines(preview), "nothing is approved yet: repeat it with --yes"])
+    done: list[dict[str, Json]] = []
+    token = preview["token"]
+    while token is not None:
+        result = ask_api(api, "POST", f"{REVIEWS}/approve", json={"token": token})
+        done, token = done + result["items"], result["token"]
+    changed = [f"{each['review_id']}  stays open: {each['why']}" for each in done if not each["approved"]]
+    lines = [f"approved {len(done) - len(changed)} of {preview['matching']} documents", *changed]
+    return Printout(done, lines, code=bool(changed))
+
+
+def _preview_lines(preview: dict[str, Json]) -> Iterator[str]:
+    yield f"{preview['approved']} of {preview['matching']} documents have no problems"
+    for each in preview["sums"]:
+        yield f"  {each['total']} {each['currency'] or ''}".rstrip() + f"  ({each['documents']})"
+    for item in preview["items"]:
+        if not item["approved"]:
+            yield f"{item['review_id']}  {item['file_name'] or ''}  stays open: {item['why']}"
+    if preview["matching"] > len(preview["items"]):
+        yield f"only the first {len(preview['items'])} are shown"
+
+
 def _digest_of(api: str, review: str) -> str | None:
     """Return the digest of the document's state; None if there is no such item, which approving it reports."""
     try:
@@ -163,7 +204,8 @@ def _decide(api: str, review: str, act: str, reason: str) -> Printout:
         with claimed_for_one_act(api, review) as claim:
             outcome = _send_verdict(api, claim["review"], act, claim["token"], reason)
     if outcome["needs_second"]:
-        return Printout(outcome, f"approved {review} as the first of two: {'; '.join(outcome['needs_second'])}")
+        why = "; ".join(need["message"] for need in outcome["needs_second"])
+        return Printout(outcome, f"approved {review} as the first of two: {why}")
     later = "" if outcome["runs_answered"] else "; its run continues in a moment"
     return Printout(outcome, f"{outcome['review']['status']} {review}{later}")
 

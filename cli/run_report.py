@@ -103,4 +103,5 @@ def _not_undone(report: dict[str, Json]) -> Iterator[str]:
 def _outcome(report: dict[str, Json]) -> Iterator[str]:
     for name, value in report["outputs"].items():
         yield f"output {name} = {json.dumps(value, ensure_ascii=False)}"
-    yield f"history {report['history_url']}"
+    if report["history_url"]:
+        yield f"history {report['history_url']}"

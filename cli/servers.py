@@ -77,6 +77,8 @@ def up(
     settings = context.obj()
     if not (require_keys or is_loopback(settings.api_host)):
         raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
+    if settings.profile == "prod" and not require_keys:
+        raise SystemExit("the profile `prod` serves no one without a key: give `docrail up` the option --require-keys")
     configure_logs(settings.log_level, settings.secret_values)
     options = replace(
         _options(settings),
@@ -178,7 +180,9 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     report = _no_report if as_json else say
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))
-        asyncio.run(publish_release(settings.database_url, all_handlers(), settings.resource_limits))
+        asyncio.run(
+            publish_release(settings.database_url, all_handlers(), settings.resource_limits, settings.step_defaults)
+        )
     except (OSError, *DATABASE_ERRORS) as error:
         raise SystemExit(unreachable(error)) from None
     report("\n".join([*(f"applied {name}" for name in applied), "the database is up to date"]))
@@ -187,6 +191,7 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
         settings.temporal_namespace,
         envconfig=settings.temporal_envconfig,
         keys=settings.encryption,
+        proxy=settings.temporal_proxy,
     )
     try:
         prepared = asyncio.run(_prepare(connection, settings))
@@ -202,8 +207,8 @@ def addresses(stack: Stack, data_dir: Path) -> list[str]:
     return [
         f"  Console      {stack.api_url}",
         f"  API          {stack.api_url}/v1  (what it offers: {stack.api_url}/docs)",
-        f"  Temporal UI  {stack.temporal.ui_url}",
-        f"  Temporal     {stack.temporal.address}",
+        *([f"  Temporal UI  {stack.temporal.ui_url}"] if stack.temporal.ui_url else []),
+        f"  Temporal     {stack.temporal.proxy or stack.temporal.address}",
         f"  PostgreSQL   {stack.environment['DOCRAIL_DATABASE_URL']}",
         *(f"  Metrics      {url}" for url in stack.metrics_urls),
         f"  Data, logs   {data_dir.absolute()}",
@@ -215,7 +220,10 @@ async def _up(options: StackOptions, settings: Any, *, as_json: bool) -> None:
     report = complain if as_json else say
     async with run_stack(options, report) as stack:
         at, namespace = (stack.environment[f"DOCRAIL_TEMPORAL_{name}"] for name in ("ADDRESS", "NAMESPACE"))
-        prepared = await _prepare(find_connection(at, namespace, envconfig=False, keys=settings.encryption), settings)
+        connection = find_connection(
+            at, namespace, envconfig=False, keys=settings.encryption, proxy=stack.temporal.proxy
+        )
+        prepared = await _prepare(connection, settings)
         for line in prepared.lines:
             report(line)
         if as_json:
@@ -231,6 +239,7 @@ def addresses_as_json(stack: Stack, data_dir: Path) -> dict[str, str]:
         "api_url": stack.api_url,
         "temporal_ui_url": stack.temporal.ui_url,
         "temporal_address": stack.temporal.address,
+        "temporal_proxy": stack.temporal.proxy,
         "database_url": stack.environment["DOCRAIL_DATABASE_URL"],
         "data_dir": str(data_dir.absolute()),
     }

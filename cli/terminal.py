@@ -27,9 +27,9 @@ PIPE_COLUMNS = 200
 """Width where there is no terminal to ask: wide enough for every table."""
 
 COLOURS = {
-    **dict.fromkeys(("completed", "success", "approved", "drained", "ok"), typer.colors.GREEN),
-    **dict.fromkeys(("failed", "aborted", "rejected", "completed, not undone"), typer.colors.RED),
-    **dict.fromkeys(("waiting", "paused", "parked", "postponed", "cancelled"), typer.colors.YELLOW),
+    **dict.fromkeys(("completed", "success", "approved", "drained", "ok", "working"), typer.colors.GREEN),
+    **dict.fromkeys(("failed", "aborted", "rejected", "completed, not undone", "silent"), typer.colors.RED),
+    **dict.fromkeys(("waiting", "paused", "parked", "postponed", "cancelled", "draining"), typer.colors.YELLOW),
     **dict.fromkeys(("completed, being undone", "completed, undone"), typer.colors.YELLOW),
     **dict.fromkeys(("running", "started", "queued", "open"), typer.colors.CYAN),
 }

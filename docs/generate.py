@@ -44,10 +44,29 @@ def main() -> None:
     client_types.main()
 
 
+SETTINGS_FILE = """\
+log_level = "info"
+database_url = "postgresql://docrail_service@db.internal/docrail"
+handlers = ["./handlers"]
+
+[resource_limits]
+gemini_api = "5/s"
+
+[oidc]
+issuer = "https://sso.example/realms/office"
+client_id = "docrail"
+scopes = {docrail-clerks = ["read", "review"]}
+"""
+"""An example that uses a list, a table that is one setting, and a table of settings."""
+
+
 def _settings() -> Iterator[str]:
     yield from ("# Settings", "", NOTE, "")
-    yield "Environment variables, read once when a command starts. Invalid values are refused with the variable's name;"
-    yield "an unknown variable `DOCRAIL_*` gives a warning."
+    yield "Settings are read once when a command starts: from environment variables, else from the TOML file that"
+    yield "`DOCRAIL_SETTINGS_FILE` names, else the defaults apply. `docrail settings` shows each with its source."
+    yield "Invalid values are refused with the setting's name; an unknown variable `DOCRAIL_*` gives a warning. In the"
+    yield "file, a table and a name in it are joined by `_`:"
+    yield from ("", "```toml", *SETTINGS_FILE.splitlines(), "```", "")
     yield "`docrail up` starts the servers itself and sets their addresses for its parts."
     yield ""
     yield from _table("variable", "type", "meaning", "default")

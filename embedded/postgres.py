@@ -140,17 +140,20 @@ def _prepare(data_dir: Path) -> _Place:
     programs = find_programs()
     home = data_dir.absolute() / "postgres"
     user = _user(home)
-    sockets = _socket_folder(home)
+    sockets = socket_folder(home)
     for folder in (home, sockets):
-        _own(folder, user)
+        own_folder(folder, user)
     reach = user is not None and not (_open_to_others(programs) and _open_to_others(home.parent))
     return _Place(programs, home, home.parent / "passwords", sockets, user, reach)
 
 
-def _socket_folder(home: Path) -> Path:
-    """Return `home`, or a folder of its own among the temporary ones if a socket's path would be too long there."""
+def socket_folder(home: Path) -> Path:
+    """Return `home`, or a folder of its own among the temporary ones if a socket's path would be too long there.
+
+    Whoever uses it must own it first (`own_folder`).
+    """
     name = f"docrail-{hashlib.sha256(os.fsencode(home)).hexdigest()[:16]}"
-    shared = Path("/tmp", name)  # noqa: S108 - closed to other users, see _own
+    shared = Path("/tmp", name)  # noqa: S108 - closed to other users, see own_folder
     candidates = (home, Path(tempfile.gettempdir(), name))
     return next((each for each in candidates if len(os.fsencode(each)) <= SOCKET_FOLDER_LIMIT), shared)
 
@@ -177,8 +180,11 @@ def _has_account(uid: int) -> bool:
     return True
 
 
-def _own(folder: Path, user: tuple[int, int] | None) -> None:
-    """Create a folder that only PostgreSQL's user may enter. Raises: DataFolderError if it is another's."""
+def own_folder(folder: Path, user: tuple[int, int] | None = None) -> None:
+    """Create a folder that only `user`, by default that of this process, may enter.
+
+    Raises: DataFolderError if it is another's.
+    """
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)
         if user:

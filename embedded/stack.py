@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,9 +22,15 @@ from docrail.embedded.claims import (
     read_local_key,
     write_local_key,
 )
-from docrail.embedded.postgres import PostgresServer, admit_services, start_postgres
+from docrail.embedded.postgres import PostgresServer, admit_services, own_folder, socket_folder, start_postgres
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised, wait_until
-from docrail.embedded.temporal import NAMESPACE, TemporalServer, start_temporal
+from docrail.embedded.temporal import (
+    NAMESPACE,
+    PrivateNetwork,
+    TemporalServer,
+    allows_private_network,
+    start_temporal,
+)
 from docrail.embedded.ui_guard import guard_ui, hidden_host
 
 READY_SECONDS = 60.0
@@ -31,6 +38,10 @@ READY_SECONDS = 60.0
 GRACE_MARGIN_SECONDS = 10.0
 """A worker drains for its grace period; after this additional time it is considered hung, and killed."""
 API_STOP_SECONDS = 15.0
+OPEN_TEMPORAL = (
+    "warning: this system gives programs no network of their own, so other users of this machine reach Temporal, which "
+    "asks for no key: use a Temporal of your own (docs/howto/network.md)"
+)
 LOCAL = {"0.0.0.0": HOST, "::": "[::1]"}  # noqa: S104 - compared, not bound
 """Addresses for connecting to a server that listens on all addresses."""
 
@@ -53,7 +64,8 @@ class StackOptions:
     makes_webhook_secret: bool = False
     """Whether to create the secret that signs webhooks if the data folder has none."""
     require_keys: bool = False
-    """Whether requests need a key, also from this machine; the data folder then has one for the CLI."""
+    """Whether requests need a key, also from this machine; the data folder then has one for the CLI. Other users of the
+    machine do not reach Temporal either."""
     worker_metrics_port: int = 0
     """Port of the first worker's /metrics page; the others use the following ports."""
     worker_metrics_host: str = HOST
@@ -161,6 +173,7 @@ async def _start_servers(
     if options.require_keys:
         await _keep_local_key(options.data_dir, database_url, options.api_url)
     report("starting Temporal")
+    private = await _private_network(options, report, cleanup) if options.require_keys else None
     host = hidden_host()
     ui_port = 0 if host == HOST else options.ui_port
     temporal = await start_temporal(
@@ -170,11 +183,27 @@ async def _start_servers(
         report=report,
         ui_host=host,
         codec_endpoint=f"{options.api_url}/v1/codec" if options.encrypts else None,
+        private=private,
     )
     cleanup.push_async_callback(temporal.process.stop)
+    if private is not None:
+        return postgres, database_url, temporal
     guard = await guard_ui(temporal.ui_url, options.ui_port)
     cleanup.callback(guard.close)
     return postgres, database_url, replace(temporal, ui_url=f"http://{HOST}:{options.ui_port}")
+
+
+async def _private_network(options: StackOptions, report: Report, cleanup: AsyncExitStack) -> PrivateNetwork | None:
+    """Return a network for Temporal that other users of this machine do not reach; None if the system has none."""
+    if not await allows_private_network():
+        report(OPEN_TEMPORAL)
+        return None
+    home = options.data_dir / "sockets"
+    private = PrivateNetwork(socket_folder(home))
+    own_folder(private.folder)
+    if private.folder != home:
+        cleanup.callback(shutil.rmtree, private.folder, ignore_errors=True)
+    return private
 
 
 async def _publish(dsn: str) -> None:
@@ -184,7 +213,7 @@ async def _publish(dsn: str) -> None:
     from docrail.settings import Settings  # noqa: PLC0415
 
     settings = Settings()
-    await publish_release(dsn, load_catalogue(settings.handlers), settings.resource_limits)
+    await publish_release(dsn, load_catalogue(settings.handlers), settings.resource_limits, settings.step_defaults)
 
 
 async def _keep_local_key(data_dir: Path, dsn: str, api_url: str) -> None:
@@ -206,10 +235,12 @@ async def _keep_local_key(data_dir: Path, dsn: str, api_url: str) -> None:
 def _environment(options: StackOptions, database_url: str, temporal: TemporalServer, api_url: str) -> dict[str, str]:
     return {
         "DOCRAIL_TEMPORAL_ADDRESS": temporal.address,
+        "DOCRAIL_TEMPORAL_PROXY": temporal.proxy,
         "DOCRAIL_TEMPORAL_NAMESPACE": NAMESPACE,
         "DOCRAIL_TEMPORAL_ENVCONFIG": "false",  # it may be configured for another Temporal, with TLS and a key
         "DOCRAIL_TEMPORAL_UI_URL": temporal.ui_url,
         "DOCRAIL_DATABASE_URL": database_url,
+        "DOCRAIL_DATABASE_PASSWORD": "",  # the URL has it
         "DOCRAIL_DATA_DIR": str(options.data_dir),
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),

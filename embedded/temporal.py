@@ -1,14 +1,17 @@
 """Configure, start and probe Temporal's dev server with its web UI, on a SQLite file."""
 
 import asyncio
+import os
 import secrets
 import shutil
+import sys
 import sysconfig
 from asyncio.subprocess import DEVNULL
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from docrail.embedded import private_network
 from docrail.embedded.claims import HOST, claim_port
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised
 
@@ -43,7 +46,35 @@ class TemporalServer:
 
     address: str
     ui_url: str
+    """Empty if it has no UI: in a private network."""
     process: Supervised
+    proxy: str = ""
+    """In a private network: what clients reach it through."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateNetwork:
+    """A network that only this user's processes reach, through a socket in a folder that is closed to others."""
+
+    folder: Path
+
+    @property
+    def socket(self) -> Path:
+        """Return the path of the socket."""
+        return self.folder / "temporal"
+
+    def around(self, arguments: tuple[str, ...], port: int) -> tuple[str, ...]:
+        """Return the command that runs another one in the network."""
+        return (*_IN_PRIVATE, str(os.getpid()), str(self.socket), str(port), *arguments)
+
+
+_IN_PRIVATE = (sys.executable, "-I", "-S", private_network.__file__)
+
+
+async def allows_private_network() -> bool:
+    """Return whether this system lets a program have a network of its own: Linux, unless it forbids namespaces."""
+    probe = await asyncio.create_subprocess_exec(*_IN_PRIVATE, "check", stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+    return await probe.wait() == 0
 
 
 async def start_temporal(
@@ -55,33 +86,38 @@ async def start_temporal(
     ui_host: str = HOST,
     dynamic_config: Sequence[str] = (),
     codec_endpoint: str | None = None,
+    private: PrivateNetwork | None = None,
 ) -> TemporalServer:
     """Start Temporal on a database in `data_dir` and return when it answers. Port 0 takes a free one.
 
-    `dynamic_config` adds KEY=VALUE settings, values in JSON; the web UI decrypts payloads at `codec_endpoint`.
+    `dynamic_config` adds KEY=VALUE settings, values in JSON; the web UI decrypts payloads at `codec_endpoint`. In a
+    `private` network there is no UI, which knows no users either.
     Raises: PortError, NotStartedError, ProcessError if it is not installed.
     """
     port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port", ui_host)
-    binary, address, database = find_binary(), f"{HOST}:{port}", data_dir / "temporal"
+    binary, database = find_binary(), data_dir / "temporal"
+    server = f"{HOST}:{port}" if private is None else f"unix://{private.socket}"
 
     def on(folder: Path) -> Supervised:
         arguments = (
             *(binary, "server", "start-dev", "--ip", HOST, "--port", str(port)),
-            *("--ui-ip", ui_host, "--ui-port", str(ui_port)),
+            *(("--headless",) if private else ("--ui-ip", ui_host, "--ui-port", str(ui_port))),
             *("--db-filename", str(folder / "temporal.db"), "--log-level", "error", "--ui-disable-news-fetch"),
             *_each("--sqlite-pragma", SQLITE_PRAGMAS),
             *_each("--search-attribute", (f"{name}=Keyword" for name in SEARCH_ATTRIBUTES)),
             *_each("--dynamic-config-value", (*DYNAMIC_CONFIG, _closed_http_api(), *dynamic_config)),
             *_each("--ui-codec-endpoint", filter(None, [codec_endpoint])),
         )
-        program = Program("Temporal", arguments, data_dir / "logs" / "temporal.log", stop_seconds=5)
-        return Supervised(program, lambda: _set_retention(binary, address), report)
+        command = private.around(arguments, port) if private else arguments
+        program = Program("Temporal", command, data_dir / "logs" / "temporal.log", stop_seconds=5)
+        return Supervised(program, lambda: _set_retention(binary, server), report)
 
     if not database.exists():
         await _make_database(on, database)
     process = on(database)
     await process.start()
-    return TemporalServer(address, f"http://{ui_host}:{ui_port}", process)
+    proxy = f"unix:{private.socket}" if private else ""
+    return TemporalServer(f"{HOST}:{port}", "" if private else f"http://{ui_host}:{ui_port}", process, proxy)
 
 
 def _closed_http_api() -> str:

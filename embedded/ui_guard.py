@@ -8,7 +8,6 @@ and the UI at an address that no page can guess.
 import asyncio
 import secrets
 import socket
-from collections import defaultdict
 from contextlib import suppress
 from functools import partial
 from urllib.parse import SplitResult, urlsplit
@@ -16,9 +15,12 @@ from urllib.parse import SplitResult, urlsplit
 import h11
 
 from docrail.adapters.http.browsers import Hosts, refusal
+from docrail.adapters.http.heads import UNREADABLE, Heads, headers_of
 from docrail.embedded.claims import HOST
 
-HEAD_SECONDS = 10.0
+WHOLE_SECONDS = 60.0
+"""How long a request and its answer may take: the UI has no streams."""
+MOST_AT_ONCE = 100
 CHUNK_BYTES = 2**16
 REFUSED = (
     b"HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
@@ -39,39 +41,36 @@ def hidden_host() -> str:
     return host
 
 
-async def guard_ui(ui_url: str, port: int) -> asyncio.Server:
+async def guard_ui(ui_url: str, port: int, heads: Heads | None = None) -> asyncio.Server:
     """Listen on `port` of this machine and pass on to the UI what its own pages send."""
-    return await asyncio.start_server(partial(_serve, urlsplit(ui_url)), HOST, port)
+    ui, slots = urlsplit(ui_url), asyncio.Semaphore(MOST_AT_ONCE)
+    return await asyncio.start_server(partial(_serve, ui, heads or Heads(), slots), HOST, port)
 
 
-async def _serve(ui: SplitResult, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _serve(
+    ui: SplitResult,
+    heads: Heads,
+    slots: asyncio.Semaphore,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+) -> None:
     """Pass on one request. Each has a connection of its own, so that none is passed on unseen."""
-    with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_SECONDS)
-        request = _read(head)
+    with suppress(*UNREADABLE):
+        request = await heads.read(reader, writer)
         if request is None or _is_refused(request):
             writer.write(REFUSED)
+        elif slots.locked():
+            writer.write(UNAVAILABLE)
         else:
-            await _pass_on(_written(request), ui, reader, writer)
-        await writer.drain()
+            async with slots, asyncio.timeout(WHOLE_SECONDS):
+                await _pass_on(_written(request), ui, reader, writer)
+        async with asyncio.timeout(WHOLE_SECONDS):
+            await writer.drain()
     writer.close()
 
 
-def _read(head: bytes) -> h11.Request | None:
-    parser = h11.Connection(h11.SERVER)
-    parser.receive_data(head)
-    try:
-        event = parser.next_event()
-    except h11.RemoteProtocolError:
-        return None
-    return event if isinstance(event, h11.Request) else None
-
-
 def _is_refused(request: h11.Request) -> bool:
-    headers = defaultdict[str, list[str]](list)
-    for name, value in request.headers:
-        headers[name.decode()].append(value.decode("latin-1"))
-    return refusal(request.method.decode(), headers, Hosts()) is not None
+    return refusal(request.method.decode(), headers_of(request), Hosts()) is not None
 
 
 def _written(request: h11.Request) -> bytes:

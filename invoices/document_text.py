@@ -1,10 +1,10 @@
 """Extract a document's text or words page by page: for handlers, to look up values, and for people who click them."""
 
 from collections.abc import Sequence
-from itertools import islice
 
 from lxml import etree
 
+from docrail.invoices.extent import pages_to_read
 from docrail.invoices.page_text import PageText, PlacedWord
 from docrail.invoices.readers.einvoice.xml_tree import parse_xml
 from docrail.invoices.readers.layout.page import Page, lay_out
@@ -14,11 +14,15 @@ from docrail.invoices.readers.pdf.images import open_pictures
 from docrail.invoices.readers.pdf.words import read_page, read_pages
 from docrail.invoices.readers.sniff import FileKind, sniff
 
+FIRST_PICTURES = range(1, 51)
+"""The pages of a picture file whose text is returned: each must be decoded, and OCR reads fewer."""
+
 
 def text_pages(data: bytes, *, max_pages: int) -> list[PageText]:
     """Return the pages of a document with their text.
 
-    Run it only in a limited child process. Scans and pictures are read by OCR; an XML file is one page of size zero.
+    Run it only in a limited child process. Scans and the first pages of a picture file are read by OCR; an XML file is
+    one page of size zero.
 
     Raises: UnreadableDocument.
     """
@@ -30,7 +34,7 @@ def text_pages(data: bytes, *, max_pages: int) -> list[PageText]:
             pages = read_pages(data)
             return _written(ocr.read_scans(data, pages, ocr.scanned_pages(data, pages)))
         case FileKind.IMAGE:
-            return _written(ocr.read_pictures(open_pictures(data, max_pages)))
+            return _written(ocr.read_pictures(open_pictures(data, max_pages, FIRST_PICTURES)))
 
 
 def _written(pages: Sequence[Page]) -> list[PageText]:
@@ -40,15 +44,16 @@ def _written(pages: Sequence[Page]) -> list[PageText]:
 def printed_pages(data: bytes, *, max_pages: int) -> list[Page]:
     """Return the pages of a PDF with their words; empty for other kinds of files.
 
-    Pages that are pictures have no words here: OCR takes seconds, and its results are already stored with their places.
+    Of a long document, pages that are not read (`pages_to_read`) have no words. Pages that are pictures have none here:
+    OCR takes seconds, and its results are already stored with their places.
     Run it only in a limited child process.
 
     Raises: UnreadableDocument.
     """
     if sniff(data) is not FileKind.PDF:
         return []
-    open_pdf(data, max_pages)  # raises for a file that is unsafe to open
-    return read_pages(data)
+    count = open_pdf(data, max_pages).page_count  # raises for a file that is unsafe to open
+    return read_pages(data, pages_to_read(count))
 
 
 def placed_words(page: Page) -> list[PlacedWord]:
@@ -79,5 +84,5 @@ def _page(data: bytes, number: int, max_pages: int) -> Page | None:
             page = read_page(data, number)
             return ocr.read_scans(data, [page], ocr.scanned_pages(data, [page]))[0]
         case FileKind.IMAGE:
-            picture = next(islice(open_pictures(data, max_pages), number - 1, None), None)
+            picture = next(open_pictures(data, max_pages, [number]), None)
             return ocr.read_pictures([picture])[0] if picture else None

@@ -13,6 +13,7 @@ from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
+from docrail.dag.values.json_values import Json
 from docrail.handlers import Catalogue, Handler
 from docrail.services.access.failed_sign_ins import FailedSignIns
 from docrail.services.callback_urls import CallbackKeys
@@ -41,8 +42,24 @@ class Registry(Protocol):
         """Return the rate limit of each resource tag, in uses per second."""
 
     @property
+    def step_defaults(self) -> Mapping[str, Json]:
+        """Return the installation's defaults of steps."""
+
+    @property
     def processes(self) -> LimitedProcesses | None:
         """Return the limited processes for costly checks; None: they run in threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """What models' answers may cost in a day (UTC); None: anything. The workers enforce it."""
+
+    per_day: Decimal | None = None
+    """Of all tenants together."""
+    per_tenant: Decimal | None = None
+    """Of a tenant without a quota of its own."""
+    currency: str = "USD"
+    """That of the price table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,8 @@ class App:
     """Configured rate limit of each resource tag, in uses per second."""
     temporal_ui_url: str
     max_upload_bytes: int
+    max_zip_bytes: int = 2**29
+    """Largest zip file of documents."""
     callback_keys: CallbackKeys = field(default_factory=CallbackKeys)
     four_eyes_above: Decimal | None = None
     """Largest total of a document that one person may approve alone; None: no maximum."""
@@ -70,7 +89,10 @@ class App:
     """Opens documents to render their pages. Its processes start when the first page is rendered."""
     processes: LimitedProcesses | None = None
     """Limited processes for costly checks; None: they run in threads."""
+    step_defaults: Mapping[str, Json] = field(default_factory=dict)
+    """`max_retries` and `retry_config` of steps whose definition gives none."""
     quotas: Quotas = field(default_factory=Quotas)
+    budgets: Budgets = field(default_factory=Budgets)
     failed_sign_ins: FailedSignIns = field(default_factory=FailedSignIns)
     prepared_tenants: set[str] = field(default_factory=set)
     """Tenants that are known to have the shipped definitions."""

@@ -164,7 +164,8 @@ def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable 
         return None
     tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)
     times = f"{failures} times in a row" if failures > 1 else "once"
-    text = f"its workflow task has failed {times}, its history shows why: {history_url(app, tenant_id, run_id)}"
+    where = history_url(app, tenant_id, run_id) or "the worker's log does too"
+    text = f"its workflow task has failed {times}, its history shows why: {where}"
     ends = f"`docrail run abort {run_id} --reason TEXT --force`, or an abort with `force: true` in the API, ends it"
     return Unavailable("the run", f"{text}; it continues once the cause is fixed; {ends}")
 
@@ -194,7 +195,9 @@ def status_of(execution: WorkflowExecution) -> RunStatus:
 
 
 def history_url(app: App, tenant_id: str, run_id: str) -> str:
-    """Return the address of the run's history in Temporal's web UI."""
+    """Return the address of the run's history in Temporal's web UI; empty if there is none."""
+    if not app.temporal_ui_url:
+        return ""
     escaped = quote(workflow_id(tenant_id, run_id), safe="")
     return f"{app.temporal_ui_url.rstrip('/')}/namespaces/{app.temporal.namespace}/workflows/{escaped}"
 

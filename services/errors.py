@@ -202,10 +202,8 @@ class NothingToUndo(OperationError):
 class Outdated(OperationError):
     """The object was changed by another person since the caller read it."""
 
-    def __init__(self, what: str, read: int, current: int) -> None:
-        super().__init__(
-            f"{what} were changed meanwhile: you read revision {read}, expected the current one, {current}"
-        )
+    def __init__(self, what: str, read: int, current: int, *, counted: str = "revision") -> None:
+        super().__init__(f"{what} changed meanwhile: you read {counted} {read}, expected the current one, {current}")
         self.current = current
 
 
@@ -224,6 +222,32 @@ class InvalidInput(OperationError):
         self.more = more + len(problems) - len(self.problems)
         text = shortened("; ".join(f"{problem.path}: {problem.message}" for problem in self.problems))
         super().__init__(text + (f"; and {self.more} more problems" if self.more else ""))
+
+
+class UnsafeArchive(OperationError):
+    """A zip file is not unpacked: it is damaged, or would write outside its folder or fill the disk."""
+
+    def __init__(self, problems: Sequence[InputProblem]) -> None:
+        self.problems = tuple(problems[:MOST_PROBLEMS])
+        self.more = len(problems) - len(self.problems)
+        super().__init__(shortened("; ".join(f"{each.path}: {each.message}" for each in self.problems)))
+
+
+class PlaceTaken(OperationError):
+    """A place of a batch has another content than the one that is sent."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"the batch has another content at {shortened(place, LONGEST_ID)!r}, so the file has changed: "
+            "send it under another place, or in another batch"
+        )
+
+
+class NothingReadable(OperationError):
+    """There are files, but none that has a document."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(f"there is no document in it: {found}")
 
 
 class TooLarge(OperationError):
@@ -346,6 +370,7 @@ class NothingToTakeBack(OperationError):
 
 _SHAPES = {
     "execution": r"exe_[0-9a-f]{26}",
+    "batch": r"bat_[0-9a-f]{26}",
     "document": r"doc_[0-9a-z]{26}",
     "review item": r"rev_[0-9a-f]{26}",
     "run": r"[A-Za-z][A-Za-z0-9_]{0,63}\.[A-Za-z0-9_.:~-]{1,200}",
@@ -354,6 +379,7 @@ _SHAPES = {
 
 _WHERE = {
     "execution": "GET /v1/workflow/{} shows its run",
+    "batch": "GET /v1/batches/{} shows it",
     "document": "`docrail run list --document {}` lists its runs",
     "review item": "`docrail review show {}` shows it",
     "run": "`docrail run explain {}` explains it",

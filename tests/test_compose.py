@@ -8,7 +8,7 @@ import sysconfig
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import asyncpg
 import jsonschema
@@ -97,10 +97,34 @@ def test_api_and_workers_have_the_same_callback_key() -> None:
         assert {OURS[service]["environment"].get(name, "missing") for service in ("api", "worker")} == {None}
 
 
-def test_the_operator_sets_the_hosts_that_steps_may_reach() -> None:
-    names = {"DOCRAIL_ALLOWED_HOSTS", "DOCRAIL_NOTIFY_URL", "DOCRAIL_GEMINI_API_KEY", "DOCRAIL_SECRETS_DIR"}
-    assert names <= OURS["worker"]["environment"].keys()
-    assert not names & OURS["api"]["environment"].keys()  # the API calls no services
+OF_API = {"access", "api_host", "api_port", "tls_cert", "tls_key"}
+"""Settings of the API alone, with `oidc_...`."""
+
+
+def test_every_setting_reaches_the_services_that_read_it() -> None:
+    for name in Settings.model_fields:
+        readers = {
+            service for service in ("api", "worker") if f"DOCRAIL_{name.upper()}" in OURS[service]["environment"]
+        }
+        if name in OF_API or name.startswith("oidc_"):
+            assert (name, readers) == (name, {"api"})
+        elif name.startswith(OF_WORKERS):
+            assert (name, readers) == (name, {"worker"})
+        else:
+            assert (name, readers) == (name, {"api", "worker"})
+
+
+OF_WORKERS = (
+    *("worker_", "gemini_", "notify_url", "secrets_dir"),  # the API calls no services
+    *("graceful_shutdown_seconds", "build_id", "deployment_name", "sandboxed"),
+)
+"""Settings of workers alone, by the beginnings of their names."""
+
+
+def test_no_container_takes_all_memory_or_fills_the_disk_with_its_log() -> None:
+    for name, service in SERVICES.items():
+        assert (name, service["logging"]["options"]) == (name, {"max-size": "10m", "max-file": "5"})
+        assert re.fullmatch(r"\d+[mg]|\$\{MEMORY_[A-Z]+:-\d+g\}", service["mem_limit"])
 
 
 def test_secrets_are_mounted_for_reading_where_the_worker_looks_and_are_in_no_image_or_commit() -> None:
@@ -142,9 +166,8 @@ def test_addresses_lead_to_services_and_ports_agree() -> None:
 
 def login_of(service: str) -> tuple[str, ...]:
     """Return user, password, host and database of a service's URL."""
-    found = re.fullmatch(r"postgresql://(\w+):(.+)@([\w-]+):5432/(\w+)", settings_of(service).database_url)
-    assert found is not None
-    return found.groups()
+    found = urlsplit(settings_of(service).database_url)
+    return found.username or "", unquote(found.password or ""), found.hostname or "", found.path.removeprefix("/")
 
 
 def test_only_migrations_log_in_as_the_databases_owner() -> None:

@@ -13,7 +13,7 @@ from docrail.dag.validation.routing import validate_routing
 from docrail.dag.validation.validate import check_definition
 from docrail.embedded.stack import Stack, StackOptions, run_stack
 from docrail.handlers import Catalogue
-from docrail.settings import Settings
+from docrail.settings import NO_SETTINGS, Settings, file_values
 from tests.docs_runner import ROOT, Block, Reader, blocks_of, exchanges_of, fits, settings_of
 
 pytestmark = pytest.mark.server
@@ -22,7 +22,7 @@ README = ROOT / "README.md"
 PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
 NEW_HANDLER = ROOT / "docs" / "howto" / "add-a-handler.md"
 ROOMS = sorted(link.name for link in (ROOT / "docrail").iterdir() if link.is_symlink() and link.is_dir())
-CHECKED = {"console", "ini", "mermaid", "python", "sh", "sql", "yaml"}
+CHECKED = {"console", "ini", "mermaid", "python", "sh", "sql", "toml", "yaml"}
 """Languages whose snippets a test below runs or checks."""
 
 Running = tuple[Stack, list[str]]
@@ -179,9 +179,19 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 
 def test_settings_that_pages_name_exist() -> None:
-    known = {f"DOCRAIL_{name.upper()}" for name in Settings.model_fields} | {"DOCRAIL_API_URL", "DOCRAIL_API_KEY"}
+    known = {f"DOCRAIL_{name.upper()}" for name in Settings.model_fields} | NO_SETTINGS
     for page in PAGES:
         assert set(re.findall(r"DOCRAIL_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= known, page
+
+
+@pytest.mark.parametrize("block", blocks("toml"), ids=str)
+def test_a_settings_file_that_a_page_shows_is_accepted(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "docrail.toml"
+    file.write_text(block.text)
+    monkeypatch.setenv("DOCRAIL_SETTINGS_FILE", str(file))
+    assert Settings().model_fields_set >= file_values().keys() != set()
 
 
 @pytest.mark.parametrize("block", blocks("ini"), ids=str)

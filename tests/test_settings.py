@@ -1,21 +1,27 @@
 """The settings: what they are called, and that a wrong one is refused by its name."""
 
+import base64
 import datetime as dt
+import os
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from pydantic import ValidationError
 
+from docrail.activities.registry import load_catalogue
+from docrail.adapters.settings_file import SettingsFileError, setting_text
 from docrail.adapters.store.folders import LocalFolder
 from docrail.cli.credentials import KEY_VARIABLE
 from docrail.cli.main import leaves
+from docrail.dag.validation.validate import check_definition
 from docrail.invoices.llm.prices import shipped_prices
 from docrail.services.access.models import Scope
 from docrail.services.access.oidc import ClaimMapping
 from docrail.services.app import Keeping
-from docrail.services.fleet.health import LOST_HEARTBEATS
-from docrail.settings import Settings, missing_settings, unread_variables
+from docrail.services.fleet.health import LOST_AFTER
+from docrail.settings import Settings, explain_settings, missing_settings, unread_variables
 from docrail.worker import outside_of
 
 
@@ -26,7 +32,8 @@ def test_every_setting_says_what_it_is() -> None:
 def test_the_heartbeat_setting_says_when_a_worker_counts_as_gone() -> None:
     printed = Settings.model_fields["worker_heartbeat_seconds"].description
     assert printed is not None
-    assert f"after {LOST_HEARTBEATS} missed heartbeats" in printed
+    assert "misses two of them" in printed
+    assert int(LOST_AFTER) == 2
 
 
 def test_a_setting_is_an_environment_variable_with_our_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,3 +259,194 @@ def test_a_secret_is_not_shown_by_the_error_of_another_setting(monkeypatch: pyte
     with pytest.raises(ValidationError) as error:
         with_issuer(monkeypatch, SCOPES="", CLIENT_SECRET="word-4711")
     assert "word-4711" not in str(error.value)
+
+
+@pytest.fixture
+def settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "docrail.toml"
+    monkeypatch.setenv("DOCRAIL_SETTINGS_FILE", str(path))
+    return path
+
+
+OF_FILE = """
+api_port = 8443
+handlers = ["./handlers", "acme.handlers"]
+database_url = "postgresql://docrail:hunter2@db:5432/docrail"
+
+[resource_limits]
+gemini_api = "5/s"
+printer = "30/min"
+
+[oidc]
+issuer = "https://sso.example"
+audience = "docrail"
+
+[oidc.scopes]
+docrail-clerks = ["read", "review"]
+"""
+
+
+def test_settings_are_read_from_the_tables_of_a_file(settings_file: Path) -> None:
+    settings_file.write_text(OF_FILE)
+    settings = Settings()
+    assert settings.api_port == 8443
+    assert settings.handlers == ("./handlers", "acme.handlers")
+    assert settings.resource_limits == {"gemini_api": 5, "printer": 0.5}
+    assert settings.oidc_issuer == "https://sso.example"
+    assert settings.oidc_scopes == {"docrail-clerks": frozenset({Scope.READ, Scope.REVIEW})}
+
+
+def test_a_variable_takes_precedence_over_the_file(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings_file.write_text(OF_FILE)
+    monkeypatch.setenv("DOCRAIL_API_PORT", "9000")
+    assert Settings().api_port == 9000
+
+
+def test_settings_that_are_read_alone_come_from_the_file_too(
+    settings_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings_file.write_text(OF_FILE)
+    assert setting_text("handlers") == "./handlers, acme.handlers"
+    monkeypatch.setenv("DOCRAIL_HANDLERS", "")
+    assert (setting_text("handlers"), setting_text("data_dir")) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("api_prt = 1", "there is no setting api_prt: did you mean api_port?"),
+        ("[oidc]\nisuer = 'x'", "there is no setting oidc_isuer: did you mean oidc_issuer?"),
+        ("api_port", "is not a TOML file: "),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused(settings_file: Path, text: str | None, message: str) -> None:
+    if text is not None:
+        settings_file.write_text(text)
+    with pytest.raises(SettingsFileError) as refused:
+        Settings()
+    assert str(refused.value).startswith(f"DOCRAIL_SETTINGS_FILE: {settings_file}")
+    assert message in str(refused.value)
+
+
+def test_a_profile_changes_defaults_and_no_given_value(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings_file.write_text('profile = "test"')
+    assert Settings().sandboxed
+    assert not Settings(sandboxed=False).sandboxed
+    monkeypatch.setenv("DOCRAIL_PROFILE", "dev")
+    assert not Settings().sandboxed
+
+
+SAFE = {
+    "profile": "prod",
+    "database_url": "postgresql://docrail:Xk29-vq@db:5432/docrail",
+    "callback_key": "k" * 32,
+    "payload_keys": f"2026-11:{base64.b64encode(b'k' * 32).decode()}",
+    "api_host": "0.0.0.0",
+    "trusted_proxies": "10.0.0.0/8",
+    "public_url": "https://docrail.example",
+}
+
+
+def test_production_accepts_what_is_safe() -> None:
+    assert Settings.model_validate(SAFE).log_level == "info"
+
+
+@pytest.mark.parametrize(
+    ("unsafe", "message"),
+    [
+        ({"access": "local", "api_host": "127.0.0.1"}, "DOCRAIL_ACCESS: found `local`"),
+        ({"database_url": "postgresql://docrail_service:docrail@db/docrail"}, "DOCRAIL_DATABASE_URL: the password is"),
+        ({"callback_key": ""}, "DOCRAIL_CALLBACK_KEY: not set"),
+        ({"payload_keys": None}, "DOCRAIL_PAYLOAD_KEYS: not set"),
+        ({"trusted_proxies": ""}, "DOCRAIL_API_HOST: 0.0.0.0 would be served over plain HTTP"),
+        ({"public_url": "http://docrail.example"}, "DOCRAIL_PUBLIC_URL: found plain HTTP to docrail.example"),
+        ({"notify_url": "http://chat.internal/hook"}, "DOCRAIL_NOTIFY_URL: found plain HTTP to chat.internal"),
+        ({"store_endpoint": "http://minio.internal:9000"}, "DOCRAIL_STORE_ENDPOINT: found plain HTTP"),
+    ],
+)
+def test_production_refuses_what_is_unsafe(unsafe: dict[str, str], message: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Settings.model_validate(SAFE | unsafe)
+    assert "(1):" in str(refused.value)
+    assert message in str(refused.value)
+    assert Settings.model_validate(SAFE | unsafe | {"profile": "dev"}).profile == "dev"
+
+
+def test_each_setting_is_listed_with_its_source_and_no_secret(settings_file: Path) -> None:
+    settings_file.write_text(f'{OF_FILE}[gemini]\nbudget_per_day = "12.50"\n')
+    environment = {"DOCRAIL_PROFILE": "test", "docrail_api_host": "::1", "GEMINI_API_KEY": "theirs"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        found = {each.name: each for each in explain_settings(Settings(), os.environ)}
+    assert found.keys() == Settings.model_fields.keys()
+    shown = {name: (found[name].value, found[name].source) for name in found}
+    assert shown["api_host"] == ("::1", "docrail_api_host")
+    assert shown["gemini_api_key"] == ("********", "GEMINI_API_KEY")
+    assert shown["sandboxed"] == ("True", "profile test")
+    assert shown["log_level"] == ("warning", "default")
+    assert shown["database_url"] == ("postgresql://docrail:********@db:5432/docrail", str(settings_file))
+    assert shown["oidc_scopes"] == ("docrail-clerks=read+review", str(settings_file))
+    assert shown["gemini_budget_per_day"] == ("12.50", str(settings_file))
+    assert "hunter2" not in str(shown)
+    assert "theirs" not in str(shown)
+
+
+@pytest.mark.parametrize("name", sorted(Settings.model_fields))
+def test_an_empty_variable_counts_as_unset_unless_it_says_none(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    default = getattr(Settings(), name)
+    monkeypatch.setenv(f"DOCRAIL_{name.upper()}", "")
+    assert getattr(Settings(), name) == {"worker_resource_tags": (), "maintenance_schedule": ""}.get(name, default)
+
+
+def test_the_databases_password_may_have_any_character(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_DATABASE_URL", "postgresql://docrail@db:5432/docrail")
+    monkeypatch.setenv("DOCRAIL_DATABASE_PASSWORD", "p@ss:w/rd?#%")
+    url = urlsplit(Settings().database_url)
+    assert (url.username, url.hostname, unquote(url.password or "")) == ("docrail", "db", "p@ss:w/rd?#%")
+    monkeypatch.setenv("DOCRAIL_DATABASE_URL", "postgresql://docrail:other@db:5432/docrail")
+    with pytest.raises(ValidationError, match="expected a user without a password: DOCRAIL_DATABASE_PASSWORD has it"):
+        Settings()
+
+
+def test_steps_get_the_installations_retries_where_their_definition_gives_none() -> None:
+    settings = Settings(retry_max_retries=7, retry_initial_delay=2, retry_max_delay=20)
+    own = "max_retries: 0, retry_config: {jitter: 0}"
+    text = f"id: a\nsteps:\n  - {{id: a, handler: noop}}\n  - {{id: b, handler: noop, {own}}}"
+    definition, problems = check_definition(text, load_catalogue(), fallbacks=settings.step_defaults)
+    assert (definition is not None, problems) == (True, [])
+    assert definition is not None
+    first, second = definition.steps
+    assert (first.max_retries, first.retry_config.initial_delay, first.retry_config.max_delay) == (7, 2, 20)
+    assert (second.max_retries, second.retry_config.initial_delay, second.retry_config.jitter) == (0, 2, 0)
+
+
+def test_a_definitions_longer_first_delay_lifts_the_installations_longest() -> None:
+    settings = Settings(retry_max_delay=20)
+    text = "id: a\ndefaults: {retry_config: {initial_delay: 60}}\nsteps:\n  - {id: a, handler: noop}"
+    definition, problems = check_definition(text, load_catalogue(), fallbacks=settings.step_defaults)
+    assert problems == []
+    assert definition is not None
+    assert definition.steps[0].retry_config.max_delay == 60
+
+
+def test_a_longest_delay_below_the_first_is_refused() -> None:
+    with pytest.raises(ValidationError, match="expected at least the first delay, DOCRAIL_RETRY_INITIAL_DELAY: 10"):
+        Settings(retry_max_delay=5)
+
+
+def test_slots_are_given_by_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_WORKER_ACTIVITY_SLOTS", "8")
+    monkeypatch.setenv("DOCRAIL_WORKER_TAG_SLOTS", "gemini_api=2")
+    settings = Settings()
+    assert (settings.slots_of("gemini_api"), settings.slots_of("database")) == (2, 8)
+    for wrong, message in {
+        "printer=1": "expected tags of",
+        "gemini_api": "expected entries like",
+        "gemini_api=0": "1;",
+    }.items():
+        monkeypatch.setenv("DOCRAIL_WORKER_TAG_SLOTS", wrong)
+        with pytest.raises(ValidationError, match=message):
+            Settings()

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 OWNERS = {
     "access": {"api_keys", "people", "sessions"},
     "audit": {"audit_events", "audit_heads"},
+    "batches": {"batch_documents", "batch_duplicates", "batches"},
     "definitions": {"alias_moves", "definition_aliases", "definitions", "routing_rules"},
     "documents": {
         *("calibrations", "corrections", "document_counts", "documents", "field_outcomes", "processed_documents"),

@@ -11,6 +11,8 @@ from docrail.workflows.contract.names import (
     BACKGROUND_TYPE,
     FILE_REVIEWED,
     FORGET_EVENTS,
+    NOTE_ENDS,
+    START_BATCHES,
     START_DOCUMENTS,
     START_EXPORTS,
 )
@@ -28,7 +30,7 @@ class BackgroundTasks:
     @workflow.run
     async def run(self) -> None:
         """Run the tasks concurrently. Raises the first failure once all have ended."""
-        names = (START_DOCUMENTS, ANSWER_RUNS, START_EXPORTS, FORGET_EVENTS)
+        names = (START_DOCUMENTS, NOTE_ENDS, ANSWER_RUNS, START_EXPORTS, START_BATCHES, FORGET_EVENTS)
         tasks = [*map(_run, names), _run(FILE_REVIEWED, HEARTBEAT)]
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, BaseException):

@@ -59,11 +59,10 @@ class Piece:
 def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
     """Start the activity of a step's handler."""
     assert step.definition.handler is not None, "only handler steps run handlers"
-    activity_id = step.id if piece.item_key is None else child_run_id(step.id, piece.item_key)
     call = _call(request, step, step.id, piece, losses)
     if cache := _cache_use(step, call, piece.cache_key):
         call = call.model_copy(update={"cache": cache})
-    return _start(step, step.definition.handler, call, activity_id, losses)
+    return _start(request, step, step.definition.handler, call, losses)
 
 
 def _cache_use(step: Step, call: AttemptRequest, key: str | None) -> CacheUse | None:
@@ -83,7 +82,7 @@ def undo(request: RunRequest, step: Step, config: Json, losses: Losses) -> Handl
     assert step.definition.compensate is not None, "only such steps are undone"
     name = f"{step.id}.compensate"
     call = _call(request, step, name, Piece(config), losses)
-    return _start(step, step.definition.compensate.handler, call, name, losses)
+    return _start(request, step, step.definition.compensate.handler, call, losses)
 
 
 def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: Losses) -> AttemptRequest:
@@ -112,26 +111,28 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
     return tuple(callback for callback in request.callbacks if callback.placeholder in text)
 
 
-def _start(step: Step, handler: str, call: AttemptRequest, activity_id: str, losses: Losses) -> Handle:
+def _start(request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses) -> Handle:
     """Start an activity with the step's limits, after the pause that an unfit worker calls for."""
     if losses.pause_seconds:
-        return asyncio.create_task(_start_later(step, handler, call, activity_id, losses))
-    return _activity(step, handler, call, activity_id, losses)
+        return asyncio.create_task(_start_later(request, step, handler, call, losses))
+    return _activity(request, step, handler, call, losses)
 
 
-async def _start_later(step: Step, handler: str, call: AttemptRequest, activity_id: str, losses: Losses) -> StepOutcome:
+async def _start_later(
+    request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses
+) -> StepOutcome:
     await workflow.sleep(losses.pause_seconds)
-    return await _activity(step, handler, call, activity_id, losses)
+    return await _activity(request, step, handler, call, losses)
 
 
-def _activity(step: Step, handler: str, call: AttemptRequest, activity_id: str, losses: Losses) -> Handle:
+def _activity(request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses) -> Handle:
     definition = step.definition
     tag = definition.resource_tag
     return workflow.start_activity(
         handler,
         call,
         result_type=StepOutcome,
-        activity_id=activity_id,
+        activity_id=call.step_id if call.item_key is None else child_run_id(call.step_id, call.item_key),
         summary=_summary(step, call),
         start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
         schedule_to_close_timeout=losses.left_of(definition.total_timeout_seconds),
@@ -139,8 +140,13 @@ def _activity(step: Step, handler: str, call: AttemptRequest, activity_id: str, 
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         retry_policy=_retry_policy(definition.retry_config, definition.max_retries - losses.failed),
         task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
-        priority=Priority(priority_key=definition.priority),  # unset values are the run's
+        priority=_priority(request, definition.priority),
     )
+
+
+def _priority(request: RunRequest, key: int | None) -> Priority:
+    """Return a step's priority, which is no more urgent than the tenant's may be; unset values are the run's."""
+    return Priority(priority_key=None if key is None else max(key, request.highest_priority))
 
 
 def _summary(step: Step, call: AttemptRequest) -> str:

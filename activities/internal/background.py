@@ -8,11 +8,19 @@ from collections.abc import Awaitable, Callable
 from temporalio import activity
 
 from docrail.services.app import App
+from docrail.services.batches.service import start_waiting_batches
 from docrail.services.events.service import forget_events
 from docrail.services.exports.service import start_waiting_exports
-from docrail.services.intake.service import start_waiting_documents
+from docrail.services.intake.service import note_ended_documents, start_waiting_documents
 from docrail.services.reviews.run_answers import answer_waiting_runs
-from docrail.workflows.contract.names import ANSWER_RUNS, FORGET_EVENTS, START_DOCUMENTS, START_EXPORTS
+from docrail.workflows.contract.names import (
+    ANSWER_RUNS,
+    FORGET_EVENTS,
+    NOTE_ENDS,
+    START_BATCHES,
+    START_DOCUMENTS,
+    START_EXPORTS,
+)
 
 
 def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
@@ -25,6 +33,10 @@ def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
     async def start_documents() -> int:
         return await start_waiting_documents(app)
 
+    @activity.defn(name=NOTE_ENDS)
+    async def note_ends() -> int:
+        return await note_ended_documents(app)
+
     @activity.defn(name=ANSWER_RUNS)
     async def answer_runs() -> int:
         return await answer_waiting_runs(app)
@@ -33,8 +45,12 @@ def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
     async def start_exports() -> int:
         return await start_waiting_exports(app)
 
+    @activity.defn(name=START_BATCHES)
+    async def start_batches() -> int:
+        return await start_waiting_batches(app)
+
     @activity.defn(name=FORGET_EVENTS)
     async def forget() -> int:
         return await forget_events(app.db)
 
-    return [start_documents, answer_runs, start_exports, forget]
+    return [start_documents, note_ends, answer_runs, start_exports, start_batches, forget]

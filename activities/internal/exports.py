@@ -1,15 +1,11 @@
 """Activities that make and send exports. Definitions cannot name them."""
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from datetime import timedelta
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
 
-from docrail.adapters.http.errors import WorkerNotConfiguredError
-from docrail.handlers import RetryLaterError
+from docrail.activities.internal.final_errors import final_errors
 from docrail.services.app import App
 from docrail.services.exports import making
 from docrail.services.tools import Outside
@@ -22,12 +18,12 @@ def export_activities(app: App, outside: Outside) -> list[Callable[[Any], Awaita
 
     @activity.defn(name=MAKE_EXPORT)
     async def make_export(request: ExportRequest) -> bool:
-        with _final_errors():
+        with final_errors():
             return await making.make_export(app, request.tenant_id, request.export_id, activity.heartbeat)
 
     @activity.defn(name=SEND_EXPORT)
     async def send_export(request: ExportRequest) -> bool:
-        with _final_errors():
+        with final_errors():
             await making.send_export(app, outside, request.tenant_id, request.export_id, activity.heartbeat)
         return True
 
@@ -36,16 +32,3 @@ def export_activities(app: App, outside: Outside) -> list[Callable[[Any], Awaita
         await making.fail_export(app, failure.tenant_id, failure.export_id, failure.error)
 
     return [make_export, send_export, fail_export]
-
-
-@contextmanager
-def _final_errors() -> Iterator[None]:
-    """Retry no error that another attempt would meet again, and others when their service asks for it."""
-    try:
-        yield
-    except (ValueError, WorkerNotConfiguredError) as error:
-        raise ApplicationError(str(error), type=type(error).__name__, non_retryable=True) from error
-    except RetryLaterError as error:
-        seconds = error.retry_after_seconds
-        delay = None if seconds is None else timedelta(seconds=seconds)
-        raise ApplicationError(str(error), type=type(error).__name__, next_retry_delay=delay) from error

@@ -176,6 +176,8 @@ CREATE TABLE public.definitions (
     body json NOT NULL,
     source text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_by text NOT NULL,
+    reason text NOT NULL,
     CONSTRAINT definitions_version_check CHECK ((version > 0))
 );
 
@@ -206,6 +208,7 @@ CREATE TABLE public.documents (
     definition text,
     run_id text,
     run_started_at timestamp with time zone,
+    ended_as text,
     outcome text,
     processing_seconds double precision,
     confidence double precision,
@@ -307,7 +310,10 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
                 ELSE 'attention'::text
             END
             WHEN (f.status <> 'resolved'::text) THEN 'failed'::text
-            WHEN ((f.status = 'resolved'::text) OR (r.status = 'closed'::text)) THEN 'dismissed'::text
+            WHEN ((f.status = 'resolved'::text) AND ((f.resolved_at < d.run_started_at) IS NOT TRUE)) THEN 'dismissed'::text
+            WHEN (r.status = 'closed'::text) THEN 'dismissed'::text
+            WHEN (d.ended_as = 'completed'::text) THEN 'completed'::text
+            WHEN (d.ended_as IS NOT NULL) THEN 'dismissed'::text
             ELSE 'reading'::text
         END AS status,
     d.duplicate_of,
@@ -356,6 +362,7 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
      LEFT JOIN ( SELECT DISTINCT ON (l.tenant_id, l.document_id) l.tenant_id,
             l.document_id,
             l.status,
+            l.resolved_at,
             l.run_id,
             l.error_type,
             l.error_message
@@ -785,6 +792,8 @@ CREATE INDEX documents_newest ON public.documents USING btree (tenant_id, receiv
 CREATE INDEX documents_of_export ON public.documents USING btree (tenant_id, export_id) WHERE (export_id IS NOT NULL);
 
 CREATE INDEX documents_undecided ON public.documents USING btree (tenant_id, received_at DESC, document_id DESC) WHERE (decision IS NULL);
+
+CREATE INDEX documents_unended ON public.documents USING btree (run_started_at DESC, document_id DESC) WHERE ((ended_as IS NULL) AND (decision IS NULL) AND (run_started_at IS NOT NULL));
 
 CREATE INDEX documents_unexported ON public.documents USING btree (tenant_id, decided_at, document_id) WHERE ((decision = 'approved'::text) AND (export_id IS NULL));
 

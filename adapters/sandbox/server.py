@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docrail.adapters.sandbox.forking import MAX_ANSWER_BYTES, Program, settle
+from docrail.invoices.extent import MAX_PAGES
 
 if TYPE_CHECKING:  # loaded by _preload
     from docrail.invoices.page_text import PlacedWord
@@ -39,7 +40,7 @@ class ReadingLimits:
     cpu_seconds: int = 60
     wall_seconds: float = 90.0
     max_bytes: int = 25 * 1024 * 1024
-    max_pages: int = 50
+    max_pages: int = MAX_PAGES
 
 
 @dataclass(frozen=True, slots=True)

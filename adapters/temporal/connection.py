@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime
-from temporalio.service import RetryConfig, TLSConfig
+from temporalio.service import HttpConnectProxyConfig, RetryConfig, TLSConfig
 
 from docrail.adapters.temporal.codec import data_converter
 from docrail.adapters.temporal.keys import NO_KEYS, PayloadKeys
@@ -36,6 +36,8 @@ class Connection:
     metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
     keys: PayloadKeys = NO_KEYS
     """Encrypt what goes through Temporal."""
+    proxy: str = ""
+    """An HTTP CONNECT proxy, host:port or unix:/path; empty: none."""
 
 
 def find_connection(
@@ -44,11 +46,13 @@ def find_connection(
     *,
     envconfig: bool = True,
     keys: PayloadKeys = NO_KEYS,
+    proxy: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> Connection:
     """Return the connection given by the arguments and, with `envconfig`, completed by Temporal's own configuration.
 
-    `keys` encrypt what goes through Temporal; `environment` replaces that of this process. Raises: InvalidConnection.
+    `keys` encrypt what goes through Temporal, `proxy` leads to it; `environment` replaces that of this process.
+    Raises: InvalidConnection.
     """
     found = _configured(environment) if envconfig else ClientConnectConfig()
     return Connection(
@@ -58,6 +62,7 @@ def find_connection(
         api_key=found.get("api_key"),
         metadata=found.get("rpc_metadata", {}),
         keys=keys,
+        proxy=proxy,
     )
 
 
@@ -79,6 +84,7 @@ async def connect(
         lazy=lazy,
         retry_config=retry_config,
         runtime=runtime,
+        http_connect_proxy_config=HttpConnectProxyConfig(connection.proxy) if connection.proxy else None,
     )
 
 

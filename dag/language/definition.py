@@ -148,9 +148,9 @@ class RunPriority(Model):
     """Which runs go first when they wait for workers; by default all have the same priority, and tenants take turns."""
 
     key: PriorityKey | None = None
-    """1 runs first, 5 last; 3 is the default."""
+    """1 runs first, 5 last; 3 is the default. None goes before the tenant's quota `highest_priority`."""
     fairness_key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
-    """A text, or a template over `inputs`: runs with the same key share a turn, instead of the whole tenant."""
+    """A text, or a template over `inputs`: runs with different keys share the tenant's turn equally."""
 
 
 class Limits(Model):

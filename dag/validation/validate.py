@@ -1,6 +1,6 @@
 """Read a document as a definition, or report everything that is wrong with it, as a compiler does."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.source.source import place, read_source
@@ -19,7 +19,7 @@ from docrail.dag.validation.rules.resources import check_fairness_key, check_res
 from docrail.dag.validation.rules.test_cases import check_trials
 from docrail.dag.validation.rules.waits import check_delays
 from docrail.dag.validation.spellings.chain import is_list_of_steps, name_list
-from docrail.dag.validation.spellings.normalise import give_ends, normalise, repair
+from docrail.dag.validation.spellings.normalise import NO_FALLBACKS, give_ends, normalise, repair
 from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_rules import check_json
 from docrail.dag.values.json_values import Json
@@ -32,12 +32,16 @@ def check_definition(
     catalogue: Catalogue,
     resource_tags: Collection[str] | None = None,
     unpublished: Unpublished = ALL_PUBLISHED,
+    *,
+    fallbacks: Mapping[str, Json] = NO_FALLBACKS,
 ) -> tuple[Definition | None, list[Problem]]:
     """Return the definition in `text`, None if there is an error, and all problems in text order (see `validate`)."""
     source = read_source(text)
     if not source.complete:
         return None, list(source.problems)
-    definition, found = validate(source.value, source.places, catalogue, resource_tags, unpublished)
+    definition, found = validate(
+        source.value, source.places, catalogue, resource_tags, unpublished, fallbacks=fallbacks
+    )
     # Problems that follow from parts that could not be read are omitted.
     unread = {problem.path for problem in source.problems if problem.code != "duplicate-key"}
     problems = sorted([*source.problems, *(problem for problem in found if problem.path not in unread)], key=place)
@@ -50,22 +54,29 @@ def validate(
     catalogue: Catalogue,
     resource_tags: Collection[str] | None = None,
     unpublished: Unpublished = ALL_PUBLISHED,
+    *,
+    fallbacks: Mapping[str, Json] = NO_FALLBACKS,
 ) -> tuple[Definition | None, list[Problem]]:
     """Return the definition with every default filled in, None if there is an error, and all problems in text order.
 
     `resource_tags`: the tags that have limits; if None, tags are not checked. `unpublished`: definitions that steps
-    name and that are known not to be published, with the ids that may have been meant. A valid definition may come with
+    name and that are known not to be published, with the ids that may have been meant. `fallbacks`: the installation's
+    defaults of `max_retries` and `retry_config`, for steps whose author gives none. A valid definition may come with
     warnings. Equal definitions dump to equal JSON, whichever aliases the author used.
     """
     findings = Findings(places)
-    definition = _read(value, catalogue, resource_tags, findings)
+    definition = _read(value, catalogue, resource_tags, findings, fallbacks)
     if definition is not None:
         check_nested(definition, unpublished, findings)
     return (None if findings.has_errors else definition), findings.problems()
 
 
 def _read(
-    value: Json, catalogue: Catalogue, resource_tags: Collection[str] | None, findings: Findings
+    value: Json,
+    catalogue: Catalogue,
+    resource_tags: Collection[str] | None,
+    findings: Findings,
+    fallbacks: Mapping[str, Json],
 ) -> Definition | None:
     if not check_json(value, findings):
         return None
@@ -78,12 +89,12 @@ def _read(
         return None
     if not check_length(value, findings):
         return None
-    document = normalise(value, findings, is_bare=is_bare)
+    document = normalise(value, findings, fallbacks, is_bare=is_bare)
     definition = check_fields(document, findings)
-    repaired = repair(document, findings)
+    repaired = repair(document, findings, fallbacks)
     if ("steps",) in findings.renames:  # steps under a misspelt field were not checked yet
         check_fields(repaired, findings)
-        repaired = repair(repaired, findings)
+        repaired = repair(repaired, findings, fallbacks)
     outline = read_outline(repaired)
     check_inputs(outline, findings)
     if not check_steps(outline, findings):

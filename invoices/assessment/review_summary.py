@@ -65,24 +65,27 @@ def _line(*values: object) -> str:
     return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
 
 
-def why_two_approvals(invoice: InvoiceData, above: Decimal | None) -> list[str]:
+def why_two_approvals(invoice: InvoiceData, above: Decimal | None) -> list[InvoiceProblem]:
     """Return why two people must approve; empty if one is enough. `above` is the largest total that one may approve."""
     reasons, total = list(_account(invoice)), invoice.total.value
     if above is not None and total is not None and abs(total) > above:
-        reasons.insert(0, f"the total {total} is above {above}, the largest that one person may approve")
+        message = f"the total {total} is above {above}, the largest that one person may approve"
+        reasons.insert(0, InvoiceProblem.warning("total_above_limit", message, "total"))
     return reasons
 
 
-def _account(invoice: InvoiceData) -> Iterator[str]:
+def _account(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     """Yield reasons to have the account checked by a second person: a person entering one could enter their own."""
     if any(problem.code == IBAN_CHANGED for problem in invoice.problems):
-        yield "the IBAN differs from the one that this vendor was paid to so far"
+        message = "the IBAN differs from the one that this vendor was paid to so far"
+        yield InvoiceProblem.warning(IBAN_CHANGED, message, "iban")
     elif vendor_is_known(invoice) and account_is_new(invoice):
-        yield "this account of the vendor has not been approved yet"
+        yield InvoiceProblem.warning("account_new", "this account of the vendor has not been approved yet", "iban")
     iban = invoice.iban
     read = {each.value for each in iban.candidates if each.source not in (Source.HUMAN, Source.VENDOR)}
     if iban.lock is not None and iban.value is not None and iban.value not in read:
-        yield f"no reader found the IBAN {iban.value}: {iban.lock.by} entered it"
+        message = f"no reader found the IBAN {iban.value}: {iban.lock.by} entered it"
+        yield InvoiceProblem.warning("iban_entered", message, "iban")
 
 
 def _unsure(invoice: InvoiceData) -> Iterator[InvoiceProblem]:

@@ -1,7 +1,6 @@
 """Render one page of a document for reviewers, in the coordinates the readers use for the places of fields."""
 
 import io
-from itertools import islice
 
 from PIL import Image
 
@@ -46,4 +45,4 @@ def _picture(data: bytes, number: int, max_pages: int) -> Image.Image | None:
             there = number <= open_pdf(data, max_pages).page_count
             return next((picture for _, picture in render_pages(data, [number])), None) if there else None
         case FileKind.IMAGE:
-            return next(islice(open_pictures(data, max_pages), number - 1, None), None)
+            return next(open_pictures(data, max_pages, [number]), None)

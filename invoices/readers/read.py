@@ -10,6 +10,7 @@ from PIL import Image
 from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.reconcile import reconcile
+from docrail.invoices.extent import FIRST_PAGES, LAST_PAGES, MAX_PAGES, pages_to_read
 from docrail.invoices.model import FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.amounts.currency import find_currency
@@ -31,12 +32,11 @@ from docrail.invoices.readers.parties.accounts import Parties, find_iban, find_v
 from docrail.invoices.readers.parties.blocks import buyer_cells, find_buyer_name, seller_cells
 from docrail.invoices.readers.parties.vendor import find_vendor_name
 from docrail.invoices.readers.pdf.file import PdfFile, open_pdf
-from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.images import count_pictures, open_pictures
 from docrail.invoices.readers.pdf.words import read_pages
 from docrail.invoices.readers.sniff import FileKind, sniff
 from docrail.invoices.values.dates import month_comes_first
 
-MAX_PAGES = 50
 NO_TEXT = InvoiceProblem.warning(
     "no_text_layer",
     "The document has no text: its pages are blank, or pictures that were not read. Enter the values yourself.",
@@ -70,35 +70,48 @@ def read_with_pages(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) 
 
 def _read_picture(data: bytes, max_pages: int) -> tuple[InvoiceData, Sequence[Page]]:
     codes: list[qr.Code] = []
-    pages = ocr.read_pictures(_searched(open_pictures(data, max_pages), codes))
+    count = count_pictures(data, max_pages)
+    numbers = pages_to_read(count)
+    pages = ocr.read_pictures(_searched(zip(numbers, open_pictures(data, max_pages, numbers), strict=False), codes))
     code, broken = qr.read_codes(codes)
     invoice = _reconciled(None, code, pages, reader="ocr")
-    problems = (*invoice.problems, *broken, *ocr.left_out(len(pages)))
-    return invoice.model_copy(update={"page_count": len(pages), "problems": problems}), pages
+    problems = (*invoice.problems, *broken, *ocr.left_out(count))
+    return invoice.model_copy(update={"page_count": count, "problems": problems}), pages
 
 
-def _searched(pictures: Iterable[Image.Image], codes: list[qr.Code]) -> Iterator[Image.Image]:
+def _searched(pictures: Iterable[tuple[int, Image.Image]], codes: list[qr.Code]) -> Iterator[Image.Image]:
     """Append the payment codes of each picture to `codes` as it passes: opening a large one takes half a second."""
-    for number, picture in enumerate(pictures, start=1):
+    for number, picture in pictures:
         codes += qr.codes_of_picture(picture, number)
         yield picture
 
 
 def _read_pdf(data: bytes, pdf: PdfFile) -> tuple[InvoiceData, Sequence[Page]]:
-    pages = read_pages(data)
+    numbers = pages_to_read(pdf.page_count)
+    pages = read_pages(data, numbers)
     embedded, unreadable = _embedded_einvoice(pdf)
     codes, unsearched = qr.codes_of_pdf(data, pdf.page_count)
     code, broken = qr.read_codes(codes)
-    scans = [] if embedded else ocr.scanned_pages(data, pages)
+    scans = [] if embedded else ocr.scanned_pages(data, [pages[number - 1] for number in numbers])
     pages = ocr.read_scans(data, pages, scans)
     invoice = _reconciled(embedded, code, pages, reader="text")
     printed = any(page.words for page in pages)
     update = {
         "page_count": pdf.page_count,
         "flags": pdf.flags if printed else (*pdf.flags, NO_TEXT.code),
-        "problems": (*invoice.problems, *unreadable, *unsearched, *broken, *ocr.left_out(len(scans))),
+        "problems": (
+            *(*invoice.problems, *unreadable, *unsearched, *broken),
+            *(*_left_out(pdf.page_count, len(numbers)), *ocr.left_out(len(scans))),
+        ),
     }
     return invoice.model_copy(update=update), pages
+
+
+def _left_out(count: int, read: int) -> tuple[InvoiceProblem, ...]:
+    if count == read:
+        return ()
+    message = f"Of {count} pages, the first {FIRST_PAGES} and the last {LAST_PAGES} were read. Look at the others."
+    return (InvoiceProblem.warning("pages_not_read", message),)
 
 
 def _reconciled(

@@ -58,6 +58,15 @@ class Principal:
         return frozenset({self.name, self.known_to or self.name})
 
 
+@dataclass(frozen=True, slots=True)
+class TenantKeys:
+    """A tenant, and how many valid keys it has."""
+
+    tenant: str
+    keys: int
+    last_used_at: dt.datetime | None
+
+
 TENANT_PATTERN = "^[a-z0-9][a-z0-9_-]{0,62}$"
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$"
 """Names of people and systems."""
@@ -112,11 +121,14 @@ class Me:
     """`key`, `token`, `session`, or `local` for a request without credentials in local mode."""
     key_id: str | None
     """Id of the API key that authenticated the request or opened its session; null if there is none."""
+    operator: bool
+    """Whether the tenant is that of the operators, who see and change what all tenants share."""
 
 
 def describe_principal(who: Principal) -> Me:
     """Return the principal as `GET /v1/me` shows it."""
-    return Me(who.name, who.tenant_id, [scope for scope in Scope if scope in who.scopes], who.method, who.key_id)
+    scopes = [scope for scope in Scope if scope in who.scopes]
+    return Me(who.name, who.tenant_id, scopes, who.method, who.key_id, who.tenant_id == DEFAULT_TENANT)
 
 
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)

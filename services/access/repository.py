@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import asyncpg
 
 from docrail.adapters.postgres.pool import Database, delete_all
-from docrail.services.access.models import Key, Method, Principal, Scope, Session
+from docrail.services.access.models import Key, Method, Principal, Scope, Session, TenantKeys
 
 INSERT_KEY = """
 INSERT INTO api_keys (key_id, tenant_id, name, scopes, secret_sha256, created_by, known_to, expires_at)
@@ -16,6 +16,16 @@ RETURNING *"""
 LOCK_FIRST = "SELECT pg_advisory_xact_lock(7234302, 1)"
 
 TENANTS = "SELECT tenant_id FROM api_keys UNION SELECT tenant_id FROM people ORDER BY tenant_id"
+
+TENANTS_KEYS = """
+SELECT tenant_id AS tenant, sum(valid)::int AS keys, max(used) AS last_used_at
+  FROM (SELECT tenant_id, max(last_used_at) AS used,
+               count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())) AS valid
+          FROM api_keys GROUP BY tenant_id
+        UNION ALL SELECT tenant_id, NULL, 0 FROM people GROUP BY tenant_id
+        UNION ALL SELECT $1, NULL, 0) AS found
+ GROUP BY tenant_id
+ ORDER BY tenant_id"""
 
 HAS_KEYS = "SELECT EXISTS (SELECT FROM api_keys)"
 
@@ -150,6 +160,11 @@ async def lock_first(db: Database) -> None:
 async def list_tenants(db: Database) -> list[str]:
     """Return the tenants that ever had a key, or a person of an identity provider, by name."""
     return [row["tenant_id"] for row in await db.fetch(TENANTS)]
+
+
+async def load_tenants(db: Database, known: str) -> list[TenantKeys]:
+    """Return the tenants with their keys, by name; `known` is always one of them."""
+    return [TenantKeys(**row) for row in await db.fetch(TENANTS_KEYS, known)]
 
 
 async def has_keys(db: Database) -> bool:

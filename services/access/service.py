@@ -31,6 +31,7 @@ from docrail.services.access.models import (
     Principal,
     Scope,
     Session,
+    TenantKeys,
     person,
     system_principal,
 )
@@ -90,6 +91,11 @@ async def list_tenants(db: asyncpg.Pool) -> list[str]:
     """Return the tenants that ever had a key, or a person of an identity provider, by name."""
     with all_tenants():
         return await repository.list_tenants(db)
+
+
+async def load_tenants(db: Database) -> list[TenantKeys]:
+    """Return the tenants that ever had a key or a person, and the operator's own, by name. Sees what the caller may."""
+    return await repository.load_tenants(db, DEFAULT_TENANT)
 
 
 async def list_keys(

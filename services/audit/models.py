@@ -44,6 +44,16 @@ class AuditEvent:
     hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which events are listed; None: any."""
+
+    actor: str | None = None
+    act: str | None = None
+    subject: str | None = None
+    """Id of a review item or a document."""
+
+
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
 class ChainCheck:
     """The result of verifying the chain."""

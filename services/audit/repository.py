@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import digest
-from docrail.services.audit.models import Act, AuditEvent, ChainCheck
+from docrail.services.audit.models import Act, AuditEvent, AuditFilter, ChainCheck
 
 GENESIS = "0" * 64
 """The hash before the first event."""
@@ -44,6 +44,20 @@ SELECT sequence, happened_at, actor, act, review_id, document_id, detail, state,
    AND sequence > $4
  ORDER BY sequence
  LIMIT $5"""
+
+
+LIST_NEWEST = """
+SELECT sequence, happened_at, actor, act, review_id, document_id, detail, state, hash FROM audit_events
+ WHERE tenant_id = $1
+   AND ($2::text IS NULL OR actor = $2)
+   AND ($3::text IS NULL OR act = $3)
+   AND ($4::text IS NULL OR review_id = $4 OR document_id = $4)
+   AND ($5::bigint IS NULL OR sequence < $5)
+ ORDER BY sequence DESC
+ LIMIT $6"""
+
+
+LIST_ACTS = "SELECT DISTINCT act FROM audit_events WHERE tenant_id = $1 ORDER BY act"
 
 
 LOAD_STATES = """
@@ -86,6 +100,19 @@ async def list_events(
 ) -> list[AuditEvent]:
     """Return the tenant's events after number `after`, oldest first."""
     return [AuditEvent(**row) for row in await db.fetch(LIST, tenant_id, review_id, document_id, after, limit)]
+
+
+async def list_newest(
+    db: Database, tenant_id: str, wanted: AuditFilter, *, before: int | None = None, limit: int = 100
+) -> list[AuditEvent]:
+    """Return the tenant's events of the filter before number `before`, newest first."""
+    values = (wanted.actor, wanted.act, wanted.subject, before, limit)
+    return [AuditEvent(**row) for row in await db.fetch(LIST_NEWEST, tenant_id, *values)]
+
+
+async def list_acts(db: Database, tenant_id: str) -> list[str]:
+    """Return the names of the acts that occur in the tenant's log."""
+    return [row["act"] for row in await db.fetch(LIST_ACTS, tenant_id)]
 
 
 async def load_states(db: Database, tenant_id: str, review_ids: Sequence[str]) -> dict[str, str]:

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from docrail.adapters.sandbox.forking import Program
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.explain.graph import graph_of
 from docrail.dag.language import picture
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.inputs import InputProblem, InvalidValueError, complete_inputs
@@ -23,9 +25,9 @@ from docrail.dag.validation.rules.handlers import Catalogue
 from docrail.dag.validation.validate import check_definition, validate
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Places, Problem
-from docrail.services.definitions.models import DefinitionBody
-from docrail.services.definitions.run_tests import failures_of
-from docrail.services.errors import FailedTest, FailedTests, InvalidInput
+from docrail.services.definitions.models import DefinitionBody, TrialResult
+from docrail.services.definitions.run_tests import results_of
+from docrail.services.errors import FailedTest, InvalidInput
 from docrail.services.limited_processes import LimitedProcesses
 
 THREAD_BYTES = 16 * 2**10
@@ -49,6 +51,10 @@ class Checker(Protocol):
         """Return the rate limit of each resource tag, in uses per second."""
 
     @property
+    def step_defaults(self) -> Mapping[str, Json]:
+        """Return the installation's defaults of steps."""
+
+    @property
     def processes(self) -> LimitedProcesses | None:
         """Return the processes; None: everything runs in threads, as in commands, which have one caller."""
 
@@ -62,6 +68,8 @@ class CheckedDefinition:
     nested: frozenset[NestedRef]
     plan: dict[str, Json]
     """Layers, critical path and flowchart, if they were wanted."""
+    graph: dict[str, Json] | None
+    """Its drawing, if it was wanted and there are no errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +82,35 @@ class CheckedRules:
 
 
 async def check_body(
-    app: Checker, body: DefinitionBody, unpublished: Unpublished, *, is_planned: bool = False
+    app: Checker,
+    body: DefinitionBody,
+    unpublished: Unpublished,
+    *,
+    is_planned: bool = False,
+    drawn_open: Sequence[str] | None = None,
 ) -> CheckedDefinition:
-    """Check a definition, and draw its plan if that is wanted. Raises: TooCostly, Busy, Unavailable."""
+    """Check a definition, and show its plan or draw it with the groups `drawn_open` if that is wanted.
+
+    Raises: TooCostly, Busy, Unavailable.
+    """
     missing = {"refs": list(unpublished.refs), "known": list(unpublished.known)}
-    order = {"body": body, "tags": list(app.resource_limits), "unpublished": missing, "is_planned": is_planned}
+    opened = None if drawn_open is None else list(drawn_open)
+    wanted = {"is_planned": is_planned, "drawn_open": opened}
+    fallbacks = dict(app.step_defaults)
+    order = {"body": body, "tags": list(app.resource_limits), "fallbacks": fallbacks, "unpublished": missing, **wanted}
     found = await _perform(app, "definition", order)
     nested = frozenset((id_, version) for id_, version in found["nested"])
-    return CheckedDefinition(found["body"], _problems(found), nested, found["plan"])
+    return CheckedDefinition(found["body"], _problems(found), nested, found["plan"], found["graph"])
 
 
-async def run_tests(app: Checker, body: DefinitionBody) -> None:
-    """Run the tests of a valid definition. Raises: FailedTests, TooCostly, Busy, Unavailable."""
-    found = await _perform(app, "tests", {"body": body})
-    if found["problems"]:
-        raise FailedTests(found["failed"], found["count"], [FailedTest(**each) for each in found["problems"]])
+async def run_tests(app: Checker, body: DefinitionBody) -> list[TrialResult]:
+    """Run the tests of a valid definition. Raises: TooCostly, Busy, Unavailable."""
+    found = await _perform(app, "tests", {"body": body, "fallbacks": dict(app.step_defaults)})
+    return [TrialResult(**each | {"problems": _mismatches(each)}) for each in found["tests"]]
+
+
+def _mismatches(result: Json) -> tuple[FailedTest, ...]:
+    return tuple(FailedTest(**each) for each in result["problems"])
 
 
 async def check_routing(app: Checker, body: DefinitionBody, faults: Mapping[str, Fault]) -> CheckedRules:
@@ -127,28 +149,32 @@ def _problems(found: Json) -> list[Problem]:
 def _definition(order: Order, catalogue: Catalogue) -> Json:
     missing = order["unpublished"]
     unpublished = Unpublished({(id_, version) for id_, version in missing["refs"]}, missing["known"])
-    definition, problems = _checked(order["body"], catalogue, order["tags"], unpublished)
+    definition, problems = _checked(order["body"], catalogue, order["tags"], unpublished, order["fallbacks"])
     return {
         "body": None if definition is None else to_json(definition),
         "problems": [asdict(problem) for problem in problems],
         "nested": [] if definition is None else [*nested_refs(definition)],
         "plan": _plan(definition) if definition and order["is_planned"] else {},
+        "graph": _graph(definition, order["drawn_open"]) if definition and order["drawn_open"] is not None else None,
     }
 
 
 def _checked(
-    body: DefinitionBody, catalogue: Catalogue, tags: Sequence[str] | None, unpublished: Unpublished
+    body: DefinitionBody,
+    catalogue: Catalogue,
+    tags: Sequence[str] | None,
+    unpublished: Unpublished,
+    fallbacks: Mapping[str, Json],
 ) -> tuple[Definition | None, list[Problem]]:
     if isinstance(body, str):
-        return check_definition(body, catalogue, tags, unpublished)
-    return validate(body, None, catalogue, tags, unpublished)
+        return check_definition(body, catalogue, tags, unpublished, fallbacks=fallbacks)
+    return validate(body, None, catalogue, tags, unpublished, fallbacks=fallbacks)
 
 
 def _tests(order: Order, catalogue: Catalogue) -> Json:
-    definition, _ = _checked(order["body"], catalogue, None, Unpublished())
+    definition, _ = _checked(order["body"], catalogue, None, Unpublished(), order["fallbacks"])
     assert definition is not None, "the definition is valid"
-    failed, problems = failures_of(definition, catalogue)
-    return {"failed": failed, "count": len(definition.tests), "problems": [asdict(each) for each in problems]}
+    return {"tests": [asdict(each) for each in results_of(definition, catalogue)]}
 
 
 def _plan(definition: Definition) -> Json:
@@ -157,6 +183,10 @@ def _plan(definition: Definition) -> Json:
         "critical_path": list(picture.critical_path(definition)),
         "mermaid": picture.mermaid(definition),
     }
+
+
+def _graph(definition: Definition, opened: Sequence[str]) -> Json:
+    return graph_of(compile_plan(definition), opened).model_dump(mode="json")
 
 
 def _routing(order: Order, _: Catalogue) -> Json:

@@ -3,16 +3,20 @@
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
 
 from docrail.adapters.postgres.pool import StorageError
+from docrail.dag.explain.graph import Graph
 from docrail.dag.language.difference import Change, StepDiff
 from docrail.dag.language.routing import NAMES
 from docrail.dag.language.version_refs import MAX_VERSION, Aliases, Move, MoveKind
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.problems import ALL_REQUIRED, Problem
+from docrail.services.actions import Action
+from docrail.services.errors import FailedTest
 from docrail.services.model_config import WHOLE, Hidden
 
 DefinitionBody = str | dict[str, Json]
@@ -49,6 +53,8 @@ class DefinitionVersion:
     version: int
     digest: Annotated[str, Field(description="sha256 of the definition's canonical JSON, every default resolved")]
     created_at: dt.datetime
+    published_by: Annotated[str, Field(description="whoever published this content first")]
+    reason: Annotated[str, Field(description="why; may be empty")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +82,12 @@ class Published(DefinitionVersion):
 
 @dataclass(frozen=True, slots=True)
 class ListedDefinition(DefinitionVersion):
-    """The newest version of a definition, and the definition's aliases."""
+    """The newest version of a definition, the definition's aliases, and its last change."""
 
     aliases: AliasTargets
+    title: Annotated[str, Field(description="of the version that new runs get; may be empty")]
+    changed_at: Annotated[dt.datetime, Field(description="when a version was published or an alias moved last")]
+    changed_by: Annotated[str, Field(description="who did so")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +98,69 @@ class DefinitionPage:
     after: str | None
 
 
+class DefinitionAction(StrEnum):
+    """What a person may do with a definition, or with a version of it."""
+
+    START = "start"
+    """Start a run."""
+    PUBLISH = "publish"
+    """Publish another version."""
+    ROLL_BACK = "roll_back"
+    """Undo the last change of what new runs get."""
+    PROMOTE = "promote"
+    """Let all new runs get this version."""
+    CANARY = "canary"
+    """Let a share of new runs get this version."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedVersion(DefinitionVersion):
+    """A version, and what the caller may do with it."""
+
+    actions: Annotated[list[Action], Field(description="`promote` and `canary`, each with the reason if not allowed")]
+
+
 @dataclass(frozen=True, slots=True)
 class VersionPage:
-    """A definition's versions, newest first, and its aliases."""
+    """A definition's versions, newest first, its aliases, and what the caller may do with it."""
 
-    versions: list[DefinitionVersion]
+    versions: list[ListedVersion]
     aliases: AliasTargets
     after: int | None
+    actions: Annotated[
+        list[Action], Field(description="`start`, `publish` and `roll_back`, each with the reason if not allowed")
+    ]
+    undo: Annotated[list[Move], Field(description="what `roll_back` would move; empty if there is nothing to undo")]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The title of the version that new runs get, and the last move of an alias."""
+
+    title: str
+    moved_by: str | None
+    moved_at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dependant:
+    """A step of another definition that runs this one."""
+
+    definition_id: str
+    version: int
+    aliases: Annotated[list[str], Field(description="the aliases that name this version of the other definition")]
+    step_id: str
+    nested_version: Annotated[
+        int | None, Field(description="the version that the step runs; null: the one that new runs get")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Dependants:
+    """The steps that run a definition, in versions that an alias names."""
+
+    dependants: Annotated[list[Dependant], Field(description="by definition, its newest version first")]
+    complete: Annotated[bool, Field(description="false if there are more than are listed")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +169,31 @@ class Validation:
 
     valid: bool
     problems: list[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionValidation(Validation):
+    """Whether a definition is valid, all problems found, its id and its drawing."""
+
+    id: Annotated[str | None, Field(description="null if there are errors")]
+    graph: Annotated[Graph | None, Field(description="its drawing; null if it was not wanted or there are errors")]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """The result of one of a definition's tests."""
+
+    name: str
+    passed: Annotated[bool, Field(description="whether everything is as expected")]
+    problems: Annotated[tuple[FailedTest, ...], Field(description="what it expected and found; empty if it passed")]
+
+
+@dataclass(frozen=True, slots=True)
+class TestedDefinition:
+    """The results of a definition's tests, in their order."""
+
+    __test__ = False  # pytest would collect the class by its name
+    tests: Annotated[list[TrialResult], Field(description="one for each test")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,26 @@ import asyncpg
 from docrail.adapters.postgres.pool import Database, NotStored, StorageError
 from docrail.dag.language.version_refs import STABLE, Move, MoveKind, Target
 from docrail.dag.values.json_values import Json
-from docrail.services.definitions.models import DefinitionVersion, RecordedMove, StoredDefinition, StoredRules
+from docrail.services.definitions.models import (
+    DefinitionVersion,
+    Dependant,
+    Heading,
+    RecordedMove,
+    StoredDefinition,
+    StoredRules,
+)
 
-_LINE = "tenant_id, definition_id, version, digest, created_at"
+_LINE = "tenant_id, definition_id, version, digest, created_at, published_by, reason"
 
 _COLUMNS = f"{_LINE}, body, source"
 
 LOAD_BY_DIGEST = f"SELECT {_COLUMNS} FROM definitions WHERE tenant_id = $1 AND definition_id = $2 AND digest = $3"
 
 INSERT_VERSION = f"""
-INSERT INTO definitions (tenant_id, definition_id, version, digest, body, source)
+INSERT INTO definitions (tenant_id, definition_id, version, digest, body, source, published_by, reason)
 VALUES ($1, $2,
-        (SELECT coalesce(max(version), 0) + 1 FROM definitions WHERE tenant_id = $1 AND definition_id = $2),
-        $3, $4, $5)
+        coalesce($8::int, (SELECT max(version) FROM definitions WHERE tenant_id = $1 AND definition_id = $2), 0) + 1,
+        $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
 
@@ -53,6 +60,30 @@ SELECT wanted.definition_id, wanted.version FROM unnest($2::text[], $3::bigint[]
         WHERE published.tenant_id = $1 AND published.definition_id = wanted.definition_id
           AND (wanted.version IS NULL OR published.version = wanted.version))"""
 
+LOAD_HEADINGS = """
+SELECT named.definition_id, used.body ->> 'title' AS title, latest.moved_by, latest.moved_at
+  FROM definition_aliases AS named
+  JOIN definitions AS used USING (tenant_id, definition_id, version)
+  LEFT JOIN LATERAL (
+       SELECT moved_by, moved_at FROM alias_moves AS move
+        WHERE move.tenant_id = named.tenant_id AND move.definition_id = named.definition_id
+        ORDER BY move_id DESC
+        LIMIT 1) AS latest ON true
+ WHERE named.tenant_id = $1 AND named.alias = $2 AND named.definition_id = ANY($3)"""
+
+LIST_DEPENDANTS = """
+SELECT outer_one.definition_id, outer_one.version, named.aliases, step ->> 'id' AS step_id,
+       (step -> 'workflow' ->> 'version')::int AS nested_version
+  FROM (SELECT definition_id, version, array_agg(alias ORDER BY alias) AS aliases
+          FROM definition_aliases
+         WHERE tenant_id = $1
+         GROUP BY definition_id, version) AS named
+  JOIN definitions AS outer_one USING (definition_id, version)
+ CROSS JOIN LATERAL json_array_elements(outer_one.body -> 'steps') WITH ORDINALITY AS steps (step, place)
+ WHERE outer_one.tenant_id = $1 AND step -> 'workflow' ->> 'id' = $2
+ ORDER BY outer_one.definition_id, outer_one.version DESC, place
+ LIMIT $3"""
+
 PUBLISH_ATTEMPTS = 20
 """Each lost attempt means that another version of this definition was published at the same moment."""
 
@@ -65,19 +96,49 @@ class PublishConflict(StorageError):  # noqa: N818  # a statement about the defi
         self.definition_id = definition_id
 
 
-async def publish(db: Database, tenant_id: str, body: dict[str, Json], digest: str, source: str) -> StoredDefinition:
+class NewerVersion(StorageError):  # noqa: N818  # a statement about the definition
+    """Someone has published a newer version than the author has seen."""
+
+    def __init__(self, definition_id: str, based_on: int, newest: int) -> None:
+        super().__init__(f"the newest version of the definition {definition_id!r} is {newest}, not {based_on}")
+        self.definition_id = definition_id
+        self.based_on = based_on
+        self.newest = newest
+
+
+async def publish(
+    db: Database,
+    tenant_id: str,
+    body: dict[str, Json],
+    digest: str,
+    source: str,
+    *,
+    by: str,
+    reason: str,
+    based_on: int | None = None,
+) -> StoredDefinition:
     """Store the definition `body` as its next version; a digest that was published before keeps its version.
 
-    Raises: PublishConflict, DamagedDefinition (also if `digest` does not match `body`).
+    With `based_on`, that must be the newest version (0: there is none), or the newest one has this very content.
+    Raises: NewerVersion, PublishConflict, DamagedDefinition (also if `digest` does not match `body`).
     """
     definition_id = body["id"]
     for _ in range(PUBLISH_ATTEMPTS):
+        if based_on is not None:
+            await _check_newest(db, tenant_id, definition_id, digest, based_on)
         row = await db.fetchrow(LOAD_BY_DIGEST, tenant_id, definition_id, digest) or await db.fetchrow(
-            INSERT_VERSION, tenant_id, definition_id, digest, body, source
+            INSERT_VERSION, tenant_id, definition_id, digest, body, source, by, reason, based_on
         )
         if row:
             return StoredDefinition(**row)
     raise PublishConflict(definition_id)
+
+
+async def _check_newest(db: Database, tenant_id: str, definition_id: str, digest: str, based_on: int) -> None:
+    found = await list_versions(db, tenant_id, definition_id, limit=1)
+    newest = found[0].version if found else 0
+    if newest != based_on and not (found and found[0].digest == digest):
+        raise NewerVersion(definition_id, based_on, newest)
 
 
 async def load_definition(
@@ -112,6 +173,18 @@ async def list_versions(
 ) -> list[DefinitionVersion]:
     """Return the definition's versions, newest first; `before` is the last version of the previous page."""
     return [DefinitionVersion(**row) for row in await db.fetch(LIST_VERSIONS, tenant_id, definition_id, limit, before)]
+
+
+async def load_headings(db: Database, tenant_id: str, definition_ids: Sequence[str]) -> dict[str, Heading]:
+    """Return the title of the version that new runs get and the last move of an alias, by definition."""
+    rows = await db.fetch(LOAD_HEADINGS, tenant_id, STABLE, list(definition_ids))
+    return {row["definition_id"]: Heading(row["title"] or "", row["moved_by"], row["moved_at"]) for row in rows}
+
+
+async def list_dependants(db: Database, tenant_id: str, definition_id: str, *, limit: int) -> list[Dependant]:
+    """Return the steps that run the definition, in the versions of other definitions that an alias names."""
+    rows = await db.fetch(LIST_DEPENDANTS, tenant_id, definition_id, limit)
+    return [Dependant(**row) for row in rows]
 
 
 LOCK_DEFINITION = """

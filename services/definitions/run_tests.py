@@ -1,7 +1,7 @@
 """Run a definition's tests without a server, in bounded time: before publishing, and for `docrail test`."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.test_cases import Trial
@@ -9,6 +9,7 @@ from docrail.dag.simulation.cues import Played
 from docrail.dag.simulation.simulate import Simulation
 from docrail.dag.simulation.verdict import Difference, Verdict, assess
 from docrail.dag.validation.rules.handlers import Catalogue
+from docrail.services.definitions.models import TrialResult
 from docrail.services.errors import FailedTest
 
 MOST_SECONDS = 10.0
@@ -40,14 +41,13 @@ def _play(definition: Definition, trial: Trial, catalogue: Catalogue, deadline: 
     return simulation.played()
 
 
-def failures_of(definition: Definition, catalogue: Catalogue) -> tuple[int, list[FailedTest]]:
-    """Run the definition's tests, and return how many failed and their mismatches."""
-    failed = [verdict for verdict in run_trials(definition, catalogue) if not verdict.passed]
-    return len(failed), [*_problems(failed)]
+def results_of(definition: Definition, catalogue: Catalogue) -> list[TrialResult]:
+    """Run the definition's tests, and return the result of each."""
+    verdicts = run_trials(definition, catalogue)
+    return [TrialResult(each.name, each.passed, tuple(_problems(each))) for each in verdicts]
 
 
-def _problems(failed: Sequence[Verdict]) -> Iterator[FailedTest]:
-    for verdict in failed:
-        for one in verdict.differences:
-            path = f"tests[{verdict.place}]" + (f".{one.path}" if one.path else "")
-            yield FailedTest(verdict.name, path, f"{verdict.name}: {one.message}", one.expected, one.found)
+def _problems(verdict: Verdict) -> Iterator[FailedTest]:
+    for one in verdict.differences:
+        path = f"tests[{verdict.place}]" + (f".{one.path}" if one.path else "")
+        yield FailedTest(verdict.name, path, f"{verdict.name}: {one.message}", one.expected, one.found)

@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
@@ -21,30 +21,28 @@ from docrail.dag.language.version_refs import STABLE, Aliases, Ref, parse_ref, v
 from docrail.dag.validation.definition_schema import definition_schema
 from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished
 from docrail.dag.values.json_values import Json, digest
-from docrail.dag.values.problems import Problem, is_id
+from docrail.dag.values.problems import Problem
 from docrail.dag.values.suggestions import closest
 from docrail.handlers import Handler
 from docrail.services.access.models import DEFAULT_TENANT, Principal, system_principal
 from docrail.services.access.service import list_tenants
 from docrail.services.app import App, Registry
 from docrail.services.definitions import repository
-from docrail.services.definitions.aliases import load_aliases, promote
+from docrail.services.definitions.aliases import promote
 from docrail.services.definitions.checks import CheckedDefinition, check_body
-from docrail.services.definitions.checks import run_tests as require_passed
+from docrail.services.definitions.checks import run_tests as run_checked_tests
 from docrail.services.definitions.models import (
     Comparison,
     DamagedDefinition,
     DefinitionBody,
-    DefinitionPage,
     DefinitionPlan,
     DefinitionRef,
-    ListedDefinition,
+    DefinitionValidation,
     Published,
     StoredDefinition,
-    Validation,
-    VersionPage,
+    TestedDefinition,
 )
-from docrail.services.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
+from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, InvalidInput, NotFound, Outdated
 
 SHIPPED = Path(__file__).resolve().parents[2] / "definitions"
 """Folder of the definitions shipped with Docrail, next to the packages."""
@@ -62,28 +60,41 @@ class _Release:
     db: asyncpg.Pool
     catalogue: Mapping[str, Handler]
     resource_limits: Mapping[str, float]
+    step_defaults: Mapping[str, Json]
     processes: None = None
 
 
 async def find_problems(
-    app: Registry, principal: Principal, body: DefinitionBody, *, is_planned: bool = False
+    app: Registry,
+    principal: Principal,
+    body: DefinitionBody,
+    *,
+    is_planned: bool = False,
+    drawn_open: Sequence[str] | None = None,
 ) -> CheckedDefinition:
     """Return the definition in its normal form, None if there is an error, and all problems found.
 
     Raises: TooCostly, Busy, Unavailable.
     """
-    checked = await check_body(app, body, ALL_PUBLISHED, is_planned=is_planned)
+    checked = await check_body(app, body, ALL_PUBLISHED, is_planned=is_planned, drawn_open=drawn_open)
     unpublished = checked.nested and await repository.load_unpublished(app.db, principal.tenant_id, set(checked.nested))
     if not unpublished:
         return checked
     missing = Unpublished(unpublished, await load_known_ids(app, principal))
-    return await check_body(app, body, missing, is_planned=is_planned)
+    return await check_body(app, body, missing, is_planned=is_planned, drawn_open=drawn_open)
 
 
-async def validate_definition(app: Registry, principal: Principal, body: DefinitionBody) -> Validation:
-    """Return whether the definition is valid, and all problems found. Nothing is stored. Raises: as `find_problems`."""
-    checked = await find_problems(app, principal, body)
-    return Validation(checked.body is not None, checked.problems)
+async def validate_definition(
+    app: Registry, principal: Principal, body: DefinitionBody, *, drawn_open: Sequence[str] | None = None
+) -> DefinitionValidation:
+    """Return whether the definition is valid, and all problems found. Nothing is stored.
+
+    `drawn_open`: the groups of steps that are open in its drawing; None: it is not drawn. Raises: as `find_problems`.
+    """
+    checked = await find_problems(app, principal, body, drawn_open=drawn_open)
+    graph = None if checked.graph is None else Graph(**checked.graph)
+    id_ = None if checked.body is None else checked.body["id"]
+    return DefinitionValidation(checked.body is not None, checked.problems, id_, graph)
 
 
 async def plan_definition(app: Registry, principal: Principal, body: DefinitionBody) -> DefinitionPlan:
@@ -125,23 +136,47 @@ async def publish(
     promoted: bool = True,
     reason: str = "",
     run_tests: bool = False,
+    based_on: int | None = None,
 ) -> Published:
     """Store a valid definition as its next version; content that was published before keeps its version.
 
     `promoted` points `stable` to it, so that new runs use it; a definition's first version always is promoted.
-    `run_tests` publishes only if its own tests pass. Raises: InvalidDefinition, FailedTests, Damaged.
+    `run_tests` publishes only if its own tests pass. `based_on` is the newest version that the author has seen, 0 for
+    none. Raises: InvalidDefinition, FailedTests, Outdated (there is a newer version than `based_on`), Damaged.
     """
     normal, warnings = await check(app, principal, body)
     if run_tests:
-        await require_passed(app, body)
+        await _require_passed(app, body)
     source = body if isinstance(body, str) else await asyncio.to_thread(json.dumps, body, indent=2)
-    with _intact():
-        stored = await repository.publish(app.db, principal.tenant_id, normal, digest(normal), source)
+    with _intact(), _newest():
+        stored = await repository.publish(
+            app.db,
+            principal.tenant_id,
+            normal,
+            digest(normal),
+            source,
+            by=principal.name,
+            reason=reason,
+            based_on=based_on,
+        )
     aliases = await promote(
         app, principal, stored.definition_id, stored.version, only_first=not promoted, reason=reason
     )
     identity = (stored.tenant_id, stored.definition_id, stored.version, stored.digest, stored.created_at)
-    return Published(*identity, aliases, warnings, stored)
+    return Published(*identity, stored.published_by, stored.reason, aliases, warnings, stored)
+
+
+async def run_tests(app: Registry, principal: Principal, body: DefinitionBody) -> TestedDefinition:
+    """Run the definition's own tests. Nothing is stored. Raises: InvalidDefinition, as `find_problems`."""
+    await check(app, principal, body)
+    return TestedDefinition(await run_checked_tests(app, body))
+
+
+async def _require_passed(app: Registry, body: DefinitionBody) -> None:
+    results = await run_checked_tests(app, body)
+    failed = [result for result in results if not result.passed]
+    if failed:
+        raise FailedTests(len(failed), len(results), [problem for result in failed for problem in result.problems])
 
 
 async def load(app: App, principal: Principal, ref: str, version: int | None = None) -> StoredDefinition:
@@ -188,7 +223,7 @@ async def compare(app: App, principal: Principal, definition_id: str, old: str, 
     """
     before = await load(app, principal, f"{definition_id}@{old}")
     if new is None:
-        [newest] = (await list_versions(app, principal, definition_id, limit=1)).versions
+        [newest] = await repository.list_versions(app.db, principal.tenant_id, definition_id, limit=1)
         new = str(newest.version)
     after = await load(app, principal, f"{definition_id}@{new}")
     found = diff(_normal(before), _normal(after))
@@ -202,28 +237,6 @@ async def compare(app: App, principal: Principal, definition_id: str, old: str, 
         reordered=found.reordered,
         fields=found.fields,
     )
-
-
-async def list_definitions(
-    app: App, principal: Principal, *, limit: int = 100, after: str | None = None
-) -> DefinitionPage:
-    """Return a page of the tenant's definitions, by id. Raises: InvalidInput."""
-    if after is not None and not is_id(after):
-        raise InvalidInput([InputProblem("after", "is not a definition's id")])
-    found = await repository.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
-    shown = found[:limit]
-    aliases = await repository.load_aliases(app.db, principal.tenant_id, [line.definition_id for line in shown])
-    listed = [ListedDefinition(**asdict(line), aliases=aliases[line.definition_id]) for line in shown]
-    return DefinitionPage(listed, shown[-1].definition_id if len(found) > limit else None)
-
-
-async def list_versions(
-    app: App, principal: Principal, definition_id: str, *, limit: int = 100, after: int | None = None
-) -> VersionPage:
-    """Return a page of a definition's versions, newest first. Raises: NotFound."""
-    aliases = await load_aliases(app, principal, definition_id)
-    found = await repository.list_versions(app.db, principal.tenant_id, definition_id, limit=limit + 1, before=after)
-    return VersionPage(found[:limit], aliases, found[limit - 1].version if len(found) > limit else None)
 
 
 async def schema(app: App) -> dict[str, Json]:
@@ -265,7 +278,10 @@ async def prepare_tenant(app: App, tenant_id: str) -> None:
 
 
 async def publish_release(
-    database_url: str, catalogue: Mapping[str, Handler], resource_limits: Mapping[str, float]
+    database_url: str,
+    catalogue: Mapping[str, Handler],
+    resource_limits: Mapping[str, float],
+    step_defaults: Mapping[str, Json],
 ) -> list[StoredDefinition]:
     """Publish the shipped definitions for the default tenant and every tenant with keys or people.
 
@@ -274,7 +290,7 @@ async def publish_release(
     pool = await open_pool(database_url, min_size=1, max_size=1)
     try:
         tenants = dict.fromkeys((DEFAULT_TENANT, *await list_tenants(pool)))
-        release = _Release(pool, catalogue, resource_limits)
+        release = _Release(pool, catalogue, resource_limits, step_defaults)
         return [stored for tenant in tenants for stored in await publish_shipped(release, tenant)]
     finally:
         await pool.close()
@@ -356,6 +372,16 @@ def _intact() -> Iterator[None]:
     except DamagedDefinition as error:
         log.error("%s", error)  # noqa: TRY400 - the traceback adds nothing
         raise Damaged(str(error)) from error
+
+
+@contextmanager
+def _newest() -> Iterator[None]:
+    """Translate a newer version than the author has seen into a refusal. Raises: Outdated."""
+    try:
+        yield
+    except repository.NewerVersion as error:
+        what = f"the definition {error.definition_id!r}"
+        raise Outdated(what, error.based_on, error.newest, counted="version") from error
 
 
 def _normal(stored: StoredDefinition) -> dict[str, Json]:

@@ -59,6 +59,9 @@ class Document:
     uploaded_by: Hidden[str]
     age_seconds: Hidden[float]
     original_removed_at: Hidden[dt.datetime | None] = None
+    batch_id: Annotated[
+        str | None, Field(description="the batch that it came with", examples=["bat_0f9c6c4b3a2d4e5f8a7b6c5d4e"])
+    ] = None
 
 
 class PeriodOf(StrEnum):
@@ -181,6 +184,14 @@ class DocumentCount:
     documents: int
     seconds_sum: float
     confidence_sum: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnendedDocument:
+    """A document whose run has not ended as far as is known."""
+
+    document_id: str
+    run_started_at: dt.datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,19 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.documents.models import Document
 from docrail.services.documents.repository.corrections import insert_change, load_changes, load_corrections, undo_last
-from docrail.services.documents.repository.counts import claim_metrics, load_counts
+from docrail.services.documents.repository.counts import claim_metrics, load_counts, load_tenant_counts
 from docrail.services.documents.repository.documents import (
     insert_document,
     load_document,
     load_documents,
     load_file_names,
     load_old_originals,
+    load_unended,
     load_unstarted,
     mark_decided,
+    mark_ended,
     mark_original_removed,
+    mark_read_again,
     mark_run_started,
 )
 from docrail.services.documents.repository.exported import (
@@ -53,9 +56,13 @@ __all__ = [
     "load_extraction",
     "load_file_names",
     "load_old_originals",
+    "load_tenant_counts",
+    "load_unended",
     "load_unstarted",
     "mark_decided",
+    "mark_ended",
     "mark_original_removed",
+    "mark_read_again",
     "mark_run_started",
     "mark_taken_exported",
     "remember",

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     FAILURE = "failure"
     DEFINITION = "definition"
     EXPORT = "export"
+    BATCH = "batch"
 
 
 NEEDED: Mapping[Kind, Scope] = dict.fromkeys(Kind, Scope.READ) | {Kind.REVIEW: Scope.REVIEW}
@@ -93,9 +94,13 @@ class Wanted:
     """Only what belongs to this run or its nested runs; None: everything."""
     watched: frozenset[str] = frozenset()
     """Runs whose steps are watched too."""
+    batch_id: str | None = None
+    """Only what happens to this batch; None: everything."""
 
     def takes(self, happened: Happened) -> bool:
         """Return whether the client asked for this."""
+        if self.batch_id is not None:
+            return (happened.change.kind, happened.change.id) == (Kind.BATCH, self.batch_id)
         if self.run_id is None:
             return True
         return happened.run_id is not None and f"{happened.run_id}~".startswith(f"{self.run_id}~")

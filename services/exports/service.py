@@ -45,7 +45,7 @@ from docrail.services.exports.models import (
 from docrail.services.exports.periods import ends_of
 from docrail.services.exports.writing import cell_text, cells_of, kinds_of
 from docrail.services.paging import after_of, text_of, token_of
-from docrail.services.runs.service import checked_key
+from docrail.services.runs.service import checked_key, turn_of
 from docrail.workflows.contract.messages import ExportRequest
 from docrail.workflows.contract.names import EXPORT_TYPE, export_workflow_id
 
@@ -183,6 +183,7 @@ async def _start(app: App, export: Export) -> None:
             request,
             id=export_workflow_id(export.tenant_id, export.export_id),
             task_queue=app.task_queue,
+            priority=turn_of(export.tenant_id),
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             rpc_timeout=RPC_TIMEOUT,
         )

@@ -108,7 +108,9 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
         prepared = await _prepare(app, principal, run_id, order)
     request, memo = prepared.request, await prepared.description.memo()
     definition = Definition.model_validate(request.definition)
-    priority = priority_of(definition, principal.tenant_id, request.inputs, memo.get("priority"))
+    highest = await app.quotas.highest_priority(app.db, principal.tenant_id)
+    request = request.model_copy(update={"highest_priority": highest})
+    priority = priority_of(definition, principal.tenant_id, request.inputs, memo.get("priority"), highest=highest)
     memo = {"asked_digest": memo["digest"], **memo, "version": request.version, "digest": request.digest}
     async with transaction(app.db) as connection:
         await lock_run(connection, principal.tenant_id, run_id)

@@ -27,8 +27,9 @@ OK = "ok"
 CHECK_SECONDS = 5.0
 """Timeout of a probe for one service; load balancers give up after about ten seconds."""
 
-LOST_HEARTBEATS = 3
-"""Number of missed heartbeats after which a worker counts as gone: 15 s by default. Clocks must agree that closely."""
+LOST_AFTER = 2.5
+"""Intervals without a heartbeat after which a worker counts as lost, as it has missed two: 12.5 s by default. Clocks
+must agree that closely."""
 
 LONGEST_HEARTBEAT_SECONDS = 60.0
 """The longest interval, and the SDK's default. A worker's actual interval is known from its second heartbeat."""
@@ -71,22 +72,35 @@ async def _check_temporal(app: App) -> tuple[str, str]:
     return OK, check_workers(app.task_queue, takers, heartbeats, dt.datetime.now(dt.UTC))
 
 
-async def describe_queue(client: Client, task_queue: str, kind: TaskQueueType.ValueType) -> DescribeTaskQueueResponse:
-    """Return the pollers of a task queue, and the build that its new runs go to. Raises: RPCError."""
+async def describe_queue(
+    client: Client, task_queue: str, kind: TaskQueueType.ValueType, *, stats: bool = False
+) -> DescribeTaskQueueResponse:
+    """Return the pollers of a task queue, and the build that its new runs go to; with `stats`, what waits in it.
+
+    Raises: RPCError.
+    """
     request = DescribeTaskQueueRequest(
-        namespace=client.namespace, task_queue=TaskQueue(name=task_queue), task_queue_type=kind
+        namespace=client.namespace,
+        task_queue=TaskQueue(name=task_queue),
+        task_queue_type=kind,
+        report_stats=stats,
     )
     return await client.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
 
 
 async def load_heartbeats(client: Client, task_queue: str) -> Sequence[WorkerHeartbeat]:
     """Return the workers' heartbeats; empty if this Temporal does not provide them (older server, or not permitted)."""
-    query = f"TaskQueue = {json.dumps(task_queue, ensure_ascii=False)}"
-    request = ListWorkersRequest(namespace=client.namespace, query=query, page_size=MOST_HEARTBEATS)
     try:
-        answer = await client.workflow_service.list_workers(request, timeout=RPC_TIMEOUT)
+        return await list_heartbeats(client, task_queue)
     except RPCError:
         return []
+
+
+async def list_heartbeats(client: Client, task_queue: str) -> Sequence[WorkerHeartbeat]:
+    """Return the last heartbeat of each worker of the queue. Raises: RPCError."""
+    query = f"TaskQueue = {json.dumps(task_queue, ensure_ascii=False)}"
+    request = ListWorkersRequest(namespace=client.namespace, query=query, page_size=MOST_HEARTBEATS)
+    answer = await client.workflow_service.list_workers(request, timeout=RPC_TIMEOUT)
     return [worker.worker_heartbeat for worker in answer.workers_info]
 
 
@@ -146,9 +160,24 @@ def _stopped_before(heartbeat: WorkerHeartbeat, poller: PollerInfo) -> bool:
 def _heartbeat_fault(heartbeat: WorkerHeartbeat, now: dt.datetime) -> str | None:
     if heartbeat.status in _STOPPING:
         return "is stopping"
-    interval = heartbeat.elapsed_since_last_heartbeat.ToTimedelta().total_seconds() or LONGEST_HEARTBEAT_SECONDS
-    lost = (now - heartbeat.heartbeat_time.ToDatetime(dt.UTC)).total_seconds()
-    return f"sent its last heartbeat {lost:.0f} s ago" if lost > LOST_HEARTBEATS * interval else None
+    if not is_lost(heartbeat, now):
+        return None
+    return f"sent its last heartbeat {_age(heartbeat, now):.0f} s ago"
+
+
+def is_lost(heartbeat: WorkerHeartbeat, now: dt.datetime, interval: float | None = None) -> bool:
+    """Check whether the next heartbeats should have arrived; `interval` is that of its process, if known."""
+    interval = interval or interval_of(heartbeat) or LONGEST_HEARTBEAT_SECONDS
+    return _age(heartbeat, now) > LOST_AFTER * interval
+
+
+def interval_of(heartbeat: WorkerHeartbeat) -> float:
+    """Return the seconds since the heartbeat before it; 0 if there was none, or for the one that a stop sends."""
+    return heartbeat.elapsed_since_last_heartbeat.ToTimedelta().total_seconds()
+
+
+def _age(heartbeat: WorkerHeartbeat, now: dt.datetime) -> float:
+    return (now - heartbeat.heartbeat_time.ToDatetime(dt.UTC)).total_seconds()
 
 
 async def _check_postgresql(app: App) -> str:

@@ -1,7 +1,7 @@
 """Define documents as the inbox lists them."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, ClassVar
@@ -24,14 +24,37 @@ class DocumentStatus(StrEnum):
     APPROVED = "approved"
     REJECTED = "rejected"
     EXPORTED = "exported"
+    COMPLETED = "completed"
     DISMISSED = "dismissed"
 
 
 STATUS_WORDS = (
     "attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: "
     "one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and "
-    "in an export; dismissed: a person set its failure aside, or its run ended without a decision"
+    "in an export; completed: its run completed without a question to a person; dismissed: a person set its failure "
+    "aside, or its run ended without a decision"
 )
+
+
+class RowAction(StrEnum):
+    """What a person may do with a document in the list."""
+
+    SEND_AGAIN = "send-again"
+    DISMISS = "dismiss"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAction:
+    """Whether the caller may act on the document now. The server checks it again when they do."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
+
+    name: RowAction
+    """Also the last part of its path."""
+    allowed: bool
+    """Whether it would be accepted now."""
+    reason: str | None
+    """Why it is not allowed, for people; null if it is."""
 
 
 class DocumentSort(StrEnum):
@@ -119,6 +142,8 @@ class ListedDocument:
     """When it must be decided."""
     reason: str | None
     """The first reason why it waits for a person, or the message of its failure."""
+    reason_code: Annotated[str | None, Field(examples=["totals_disagree"])]
+    """Name of that reason, for programs; null for a failure."""
     more_reasons: int
     """The number of further reasons."""
     claimed_by: str | None
@@ -132,6 +157,8 @@ class ListedDocument:
     postponed_until: dt.datetime | None
     exported_at: dt.datetime | None
     """When it was last exported, since its approval."""
+    actions: list[DocumentAction] = field(default_factory=list)
+    """What the caller may do with its row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +167,25 @@ class DocumentPage:
 
     documents: Annotated[list[ListedDocument], Field(description="The documents of this page.")]
     after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The place of a document among those of a list that the caller may take: their review items.
+
+    The place is known even if the document itself has left the list.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
+
+    next: str | None
+    """The review item after it; null at the end."""
+    previous: str | None
+    """The review item before it; null at the beginning."""
+    place: Annotated[int, Field(examples=[7])]
+    """Counted from 1."""
+    total: Annotated[int, Field(examples=[60])]
+    """The number of documents in the list."""
 
 
 @dataclass(frozen=True, slots=True)

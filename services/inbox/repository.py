@@ -2,6 +2,7 @@
 """List and count documents by status. The view `document_states` defines the status; this file pages through it."""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 import asyncpg
@@ -15,6 +16,7 @@ from docrail.services.inbox.models import (
     DocumentSort,
     DocumentStatus,
     ListedDocument,
+    Neighbours,
     certainty_of,
 )
 
@@ -29,6 +31,7 @@ currency, confidence, review_id, due_at,
 CASE status WHEN 'failed' THEN left(error_type || ': ' || error_message, {LONGEST_REASON})
             WHEN 'dismissed' THEN left(error_message, {LONGEST_REASON})
             WHEN 'reading' THEN NULL ELSE reasons -> 0 ->> 'message' END AS reason,
+CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN NULL ELSE reasons -> 0 ->> 'code' END AS reason_code,
 CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN 0
      ELSE greatest(coalesce(jsonb_array_length(reasons), 0) - 1, 0) END AS more_reasons,
 claimed_by, claimed_until, assigned_to, first_approved_by, decided_by, postponed_until, exported_at"""
@@ -64,19 +67,42 @@ _KEYS = {
 
 def _list(sort: DocumentSort, status: DocumentStatus | None) -> str:
     keys, direction = _KEYS[sort]
-    # As a CASE, half of the rows are expected to match, not one of 200: the index is read in order, not sorted.
-    wanted = "" if status is None else f"AND CASE status WHEN '{status}' THEN true ELSE false END AND {SCOPES[status]}"
     place = ", ".join(keys)
     return f"""
 SELECT {_COLUMNS} FROM document_states
- WHERE {_MATCHES} {wanted}
+ WHERE {_MATCHES} {_of_status(status)}
    AND ($8::text IS NULL OR ({place}) {">" if direction == "ASC" else "<"}
         (SELECT {place} FROM document_states WHERE tenant_id = $1 AND document_id = $8))
  ORDER BY {", ".join(f"{key} {direction}" for key in keys)}
  LIMIT $9"""
 
 
+def _of_status(status: DocumentStatus | None) -> str:
+    # As a CASE, half of the rows are expected to match, not one of 200: the index is read in order, not sorted.
+    return "" if status is None else f"AND CASE status WHEN '{status}' THEN true ELSE false END AND {SCOPES[status]}"
+
+
+def _neighbours(sort: DocumentSort, status: DocumentStatus | None) -> str:
+    keys, direction = _KEYS[sort]
+    place, opposite = ", ".join(keys), "DESC" if direction == "ASC" else "ASC"
+    own = f"(SELECT {place} FROM document_states WHERE tenant_id = $1 AND document_id = $8)"
+    before, after = ("<", ">") if direction == "ASC" else (">", "<")
+    listed = f"""FROM document_states
+          WHERE {_MATCHES} {_of_status(status)} AND review_id IS NOT NULL AND (claimed_by IS NULL OR claimed_by = $9)"""
+    return f"""
+SELECT (SELECT review_id {listed} AND ({place}) {after} {own}
+         ORDER BY {", ".join(f"{key} {direction}" for key in keys)} LIMIT 1) AS next,
+       (SELECT review_id {listed} AND ({place}) {before} {own}
+         ORDER BY {", ".join(f"{key} {opposite}" for key in keys)} LIMIT 1) AS previous,
+       (SELECT count(*) {listed} AND ({place}) {before} {own}) + 1 AS place,
+       (SELECT count(*) {listed}) AS total"""
+
+
 LIST_DOCUMENTS = {(sort, status): _list(sort, status) for sort in DocumentSort for status in (None, *DocumentStatus)}
+
+FIND_NEIGHBOURS = {
+    (sort, status): _neighbours(sort, status) for sort in DocumentSort for status in (None, *DocumentStatus)
+}
 
 DECIDED = (DocumentStatus.APPROVED, DocumentStatus.REJECTED, DocumentStatus.EXPORTED)
 
@@ -93,6 +119,14 @@ SELECT found.status, found.documents
 LOAD_LISTED = f"SELECT {_COLUMNS} FROM document_states WHERE tenant_id = $1 AND document_id = $2"
 
 
+LIST_NAMED = f"SELECT {_COLUMNS} FROM document_states WHERE tenant_id = $1 AND document_id = ANY ($2::text[])"
+
+SUM_TOTALS = """
+SELECT currency, count(*) AS documents, sum(total) AS total FROM document_states
+ WHERE tenant_id = $1 AND document_id = ANY ($2::text[]) AND total IS NOT NULL
+ GROUP BY currency"""
+
+
 async def list_documents(
     db: Database,
     tenant_id: str,
@@ -105,6 +139,15 @@ async def list_documents(
     """Return documents in the order of `sort`; `after` is the id of the last one of the previous page."""
     rows = await db.fetch(LIST_DOCUMENTS[sort, wanted.status], tenant_id, *_given(wanted), after, limit)
     return [_listed(row) for row in rows]
+
+
+async def find_neighbours(
+    db: Database, tenant_id: str, wanted: DocumentFilter, sort: DocumentSort, document_id: str, *, me: str
+) -> Neighbours:
+    """Return the place of a document in a list, without what others than `me` work on."""
+    row = await db.fetchrow(FIND_NEIGHBOURS[sort, wanted.status], tenant_id, *_given(wanted), document_id, me)
+    assert row, "a statement without a table has one row"
+    return Neighbours(**row)
 
 
 async def count_documents(db: Database, tenant_id: str, wanted: DocumentFilter) -> dict[DocumentStatus, int]:
@@ -141,3 +184,17 @@ def _listed(row: asyncpg.Record) -> ListedDocument:
             "certainty": certainty_of(values["confidence"]),
         }
     )
+
+
+async def list_named(db: Database, tenant_id: str, document_ids: Sequence[str]) -> dict[str, ListedDocument]:
+    """Return the documents with these ids, as they are listed, by id."""
+    rows = await db.fetch(LIST_NAMED, tenant_id, document_ids)
+    return {row["document_id"]: _listed(row) for row in rows}
+
+
+async def sum_totals(
+    db: Database, tenant_id: str, document_ids: Sequence[str]
+) -> list[tuple[str | None, int, Decimal]]:
+    """Return for each currency how many of these documents have a total, and the sum of these."""
+    rows = await db.fetch(SUM_TOTALS, tenant_id, document_ids)
+    return [(row["currency"], row["documents"], row["total"]) for row in rows]

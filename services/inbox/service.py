@@ -1,8 +1,9 @@
 """List and count documents, and do what the inbox offers: send failed ones again, dismiss them, approve many."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
@@ -10,7 +11,7 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.invoices.values.folding import squeeze
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.documents.service import DOCUMENT_ID_PATTERN
+from docrail.services.documents.service import DOCUMENT_ID_PATTERN, show_document
 from docrail.services.errors import InvalidInput, NotFound, WrongState
 from docrail.services.failures import service as failures
 from docrail.services.failures.models import LetterOrder, LetterStatus, Resolved
@@ -23,7 +24,10 @@ from docrail.services.inbox.models import (
     DocumentSort,
     DocumentStatus,
     ListedDocument,
+    Neighbours,
+    RowAction,
 )
+from docrail.services.inbox.permitted import IN, document_actions
 from docrail.services.intake.service import extract_again
 from docrail.services.paging import after_of, text_of, token_of
 from docrail.services.reviews.bulk import MOST_PREVIEWED, ApprovalPreview, preview_many
@@ -48,7 +52,18 @@ async def list_documents(
     last = None if token is None else text_of(token.decode(errors="replace"))
     found = await stored.list_documents(app.db, principal.tenant_id, wanted, sort, limit=limit + 1, after=last)
     more = len(found) > limit
-    return DocumentPage(found[:limit], after_of(found[limit - 1].document_id.encode() if more else None, query))
+    shown = [_for(principal, each) for each in found[:limit]]
+    return DocumentPage(shown, after_of(found[limit - 1].document_id.encode() if more else None, query))
+
+
+async def show_neighbours(
+    app: App, principal: Principal, document_id: str, wanted: DocumentFilter, sort: DocumentSort
+) -> Neighbours:
+    """Return the place of a document in a list, without those that others work on. Raises: NotFound, InvalidInput."""
+    _check(wanted)
+    document = await show_document(app, principal, document_id)
+    place = document.document_id
+    return await stored.find_neighbours(app.db, principal.tenant_id, wanted, sort, place, me=principal.name)
 
 
 async def count_documents(app: App, principal: Principal, wanted: DocumentFilter) -> DocumentCounts:
@@ -58,13 +73,25 @@ async def count_documents(app: App, principal: Principal, wanted: DocumentFilter
     return DocumentCounts(counts, sum(counts.values()))
 
 
+async def list_named(app: App, principal: Principal, document_ids: Sequence[str]) -> dict[str, ListedDocument]:
+    """Return the tenant's documents with these ids, by id."""
+    return await stored.list_named(app.db, principal.tenant_id, document_ids)
+
+
+async def sum_totals(
+    app: App, principal: Principal, document_ids: Sequence[str]
+) -> list[tuple[str | None, int, Decimal]]:
+    """Return for each currency how many of these documents have a total, and the sum of these."""
+    return await stored.sum_totals(app.db, principal.tenant_id, document_ids)
+
+
 async def send_again(app: App, principal: Principal, document_id: str) -> ListedDocument:
     """Retry the failed steps of a document, or read a dismissed one again; return how it is listed then.
 
     Raises: NotFound, WrongState, InvalidInput, TooLarge, Unavailable.
     """
     listed = await _find(app, principal, document_id)
-    if listed.status not in (DocumentStatus.FAILED, DocumentStatus.DISMISSED):
+    if listed.status not in IN[RowAction.SEND_AGAIN]:
         raise WrongState("send the document again", listed.status, "document")
     open_letters = await failures.list_of_document(app, principal, document_id)
     if not open_letters:
@@ -82,7 +109,7 @@ async def dismiss(app: App, principal: Principal, document_id: str, reason: str 
     Raises: NotFound, WrongState (it has not failed), Unavailable.
     """
     listed = await _find(app, principal, document_id)
-    if listed.status is not DocumentStatus.FAILED:
+    if listed.status not in IN[RowAction.DISMISS]:
         raise WrongState("dismiss the document", listed.status, "document")
     for letter in await failures.list_of_document(app, principal, document_id):
         is_parked = letter.status is LetterStatus.PARKED
@@ -112,7 +139,11 @@ async def _find(app: App, principal: Principal, document_id: str) -> ListedDocum
         found = await stored.load_listed(app.db, principal.tenant_id, document_id)
     if found is None:
         raise NotFound("document", document_id)
-    return found
+    return _for(principal, found)
+
+
+def _for(who: Principal, document: ListedDocument) -> ListedDocument:
+    return replace(document, actions=document_actions(who, document.status))
 
 
 def _check(wanted: DocumentFilter) -> None:

@@ -8,25 +8,30 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
+from docrail.adapters.postgres.pool import Database
 from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.routing import Facts
 from docrail.dag.language.version_refs import parse_ref
+from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
 from docrail.services.definitions.routing import BROUGHT, missing_inputs, route
 from docrail.services.definitions.service import resolve
 from docrail.services.documents.context import context_of
-from docrail.services.documents.models import Document, DocumentConflict
+from docrail.services.documents.models import Document, DocumentConflict, UnendedDocument
 from docrail.services.documents.service import (
     insert_document,
     load_document,
+    load_unended,
     load_unstarted,
+    mark_ended,
+    mark_read_again,
     mark_run_started,
     show_document,
 )
@@ -41,6 +46,7 @@ from docrail.services.errors import (
 )
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
+from docrail.services.runs.lists import ends_of_documents
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
 
 DEFAULT_SLA_HOURS = 24
@@ -105,13 +111,71 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     facts = _facts(principal, upload, len(data))
     choice = await _choose(app, principal, upload.definition, facts, document_id)
     if upload.key is None or await load_document(app.db, principal.tenant_id, document_id) is None:
-        await app.quotas.use_document(app.db, principal)
+        await app.quotas.use_documents(app.db, principal)
     document = await _keep(app, principal, document_id, upload, facts, data, choice)
     try:
         return await _start_run(app, principal, document, choice)
     except (Unavailable, QuotaExceeded) as error:
         log.warning("document %s is stored; its run starts later: %s", document_id, error)
         return document
+
+
+async def store_for_batch(
+    app: App, principal: Principal, upload: Upload, data: bytes, batch_id: str, document_id: str
+) -> Callable[[Database], Awaitable[Document]]:
+    """Store the bytes of a document whose run a batch starts; return how to insert it, within a transaction.
+
+    Raises: InvalidInput, NotFound (no such definition).
+    """
+    facts = _facts(principal, upload, len(data))
+    choice = await _choose(app, principal, upload.definition, facts, document_id)
+    blob = await app.blobs.put(data)
+
+    async def insert(tx: Database) -> Document:
+        return await insert_document(
+            tx,
+            principal.tenant_id,
+            document_id,
+            blob,
+            media_type=facts.type,
+            file_name=facts.file_name,
+            sla_hours=upload.sla_hours,
+            run_id=f"{choice.stored.definition_id}.{document_id}",
+            definition=choice.ref,
+            source=facts.source,
+            uploaded_by=principal.name,
+            batch_id=batch_id,
+        )
+
+    return insert
+
+
+async def start_document(app: App, principal: Principal, document: Document, *, priority: int) -> str:
+    """Start the first run of a stored document, and return the run's id. Safe to repeat.
+
+    Raises: NotFound (its definition), InvalidInput, QuotaExceeded, Unavailable.
+    """
+    started = await _start_run(app, principal, document, priority=priority)
+    assert started.run_id is not None, "it has just been started"
+    return started.run_id
+
+
+async def start_another_run(
+    app: App, principal: Principal, document: Document, definition: str | None, key: str, *, priority: int
+) -> str:
+    """Start another run of a document, and return the run's id; the same key, the same run.
+
+    Raises: NotFound (the definition), InvalidInput, KeyConflict, QuotaExceeded, Unavailable.
+    """
+    ref = definition or document.definition or DEFAULT_DEFINITION
+    stored = await resolve(app, principal, ref, key=document.document_id)
+    begun = await begin_run(
+        *(app, principal, stored, _inputs(document, stored), checked_key(key)),
+        pinned=False,
+        document=context_of(document),
+        priority=priority,
+    )
+    return begun.run_id
 
 
 async def start_waiting_documents(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
@@ -131,6 +195,32 @@ def clean_name(name: str) -> str:
     """Return a caller's file name as harmless plain text: no folders, no control characters, at most 255 characters."""
     base = _UNPRINTABLE.sub("", name.replace("\\", "/")).rstrip("/").rpartition("/")[2].strip()
     return base[:LONGEST_NAME] or "document"
+
+
+async def note_ended_documents(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
+    """Record the ends of documents' runs, of all tenants, as Temporal knows them, and return how many.
+
+    A document whose run completed without a question to a person is complete. No batch starts after SWEEP_SECONDS.
+    Raises: Unavailable.
+    """
+    noted, last, until = 0, None, time.monotonic() + SWEEP_SECONDS
+    while time.monotonic() < until and (batch := await _unended(app, older_than_seconds, last)):
+        noted += await _note_ends(app, [document.document_id for document in batch])
+        last = batch[-1]
+    return noted
+
+
+async def _unended(app: App, older_than_seconds: float, after: UnendedDocument | None) -> list[UnendedDocument]:
+    with all_tenants():
+        return await load_unended(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=after)
+
+
+async def _note_ends(app: App, document_ids: list[str]) -> int:
+    ends = await ends_of_documents(app, document_ids)
+    for status in set(ends.values()):
+        with all_tenants():
+            await mark_ended(app.db, [id_ for id_, end in ends.items() if end is status], status)
+    return len(ends)
 
 
 async def _unstarted(app: App, older_than_seconds: float, after: Document | None) -> list[Document]:
@@ -219,7 +309,9 @@ async def _read(chunks: AsyncIterator[bytes], limit_bytes: int) -> bytes:
     return bytes(data)
 
 
-async def _start_run(app: App, principal: Principal, document: Document, choice: _Choice | None = None) -> Document:
+async def _start_run(
+    app: App, principal: Principal, document: Document, choice: _Choice | None = None, *, priority: int | None = None
+) -> Document:
     """Start the document's run with the definition stored at upload: rules and aliases may have changed since."""
     if document.run_started_at is not None:
         return document
@@ -228,16 +320,20 @@ async def _start_run(app: App, principal: Principal, document: Document, choice:
         definition = choice.stored
     else:
         definition = await resolve(app, principal, kept, key=document.document_id)
-    brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
-    inputs = {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
     run = await begin_run(
-        *(app, principal, definition, inputs, document.document_id),
+        *(app, principal, definition, _inputs(document, definition), document.document_id),
         pinned=False,
         document=context_of(document),
+        priority=priority,
         started_by=document.uploaded_by,
     )
     await mark_run_started(app.db, document.tenant_id, document.document_id, run.run_id)
     return await show_document(app, principal, document.document_id)
+
+
+def _inputs(document: Document, definition: StoredDefinition) -> dict[str, Json]:
+    brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
+    return {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
 
 
 def _checked_source(source: str) -> str:
@@ -276,4 +372,6 @@ async def extract_again(app: App, principal: Principal, document_id: str, *, key
         message = f"has no input {FRESH!r}, which makes it read again: declare one of the type boolean"
         raise InvalidInput([InputProblem(DEFAULT_DEFINITION, message)])
     given = {name: value for name, value in inputs.items() if name in known}
-    return await begin_run(app, principal, stored, given, checked_key(own), document=context_of(document))
+    started = await begin_run(app, principal, stored, given, checked_key(own), document=context_of(document))
+    await mark_read_again(app.db, principal.tenant_id, document_id)
+    return started

@@ -27,13 +27,21 @@ class Quota(StrEnum):
     """Runs that have not ended, those inside others included."""
     BUDGET = "model_budget_per_day"
     """Cost of models' answers from midnight to midnight UTC, in the price table's currency."""
+    PRIORITY = "highest_priority"
+    """Most urgent priority of its runs and steps, from 1, the first, to 5; those that ask for more get this one."""
 
 
-OF_TENANTS = frozenset({Quota.RUNS, Quota.BUDGET})
+OF_TENANTS = frozenset({Quota.RUNS, Quota.BUDGET, Quota.PRIORITY})
 """Quotas that a key cannot have: a run belongs to its tenant, whoever started it."""
 
 NOT_IN_SETTINGS = Quota.BUDGET
 """Its default is DOCRAIL_GEMINI_BUDGET_PER_TENANT."""
+
+PRIORITIES = (1.0, 2.0, 3.0, 4.0, 5.0)
+A_PRIORITY = "a priority from 1, the first, to 5"
+OF_OTHERS = 3.0
+"""The highest priority of tenants other than the operator's, without a default in the settings: the usual one, so that
+no tenant's runs go before all of another's."""
 
 Value = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False, examples=[1000])]
 
@@ -79,4 +87,6 @@ def _named(name: str) -> Quota:
 def _number(name: str, value: str) -> float:
     if not (value.isascii() and value.isdecimal() and int(value[:20]) <= LARGEST):
         raise ValueError(f"{name}: expected a whole number, found {value[:40]!r}")
+    if name == Quota.PRIORITY and float(value) not in PRIORITIES:
+        raise ValueError(f"{name}: expected {A_PRIORITY}, found {value!r}")
     return float(value)

@@ -21,15 +21,15 @@ RESET = "DELETE FROM quotas WHERE tenant_id = $1 AND key_id = $2 AND quota = $3"
 # One statement: of two processes that use the last one, the second waits for the first and finds none left.
 USE = """
 INSERT INTO quota_days AS today (tenant_id, key_id, quota, day, used)
-SELECT $1, $2, $3, (now() AT TIME ZONE 'UTC')::date, 1 WHERE $4::float8 >= 1
+SELECT $1, $2, $3, (now() AT TIME ZONE 'UTC')::date, $5::bigint WHERE $4::float8 >= $5::bigint
 ON CONFLICT (tenant_id, key_id, quota) DO UPDATE
-   SET used = CASE WHEN today.day = excluded.day THEN today.used + 1 ELSE 1 END, day = excluded.day
- WHERE today.day < excluded.day OR today.used < $4::float8
+   SET used = CASE WHEN today.day = excluded.day THEN today.used ELSE 0 END + $5, day = excluded.day
+ WHERE today.day < excluded.day OR today.used + $5 <= $4::float8
 RETURNING used"""
 
 GIVE_BACK = """
-UPDATE quota_days SET used = used - 1
- WHERE tenant_id = $1 AND key_id = $2 AND quota = $3 AND used > 0 AND day = (now() AT TIME ZONE 'UTC')::date"""
+UPDATE quota_days SET used = used - $4
+ WHERE tenant_id = $1 AND key_id = $2 AND quota = $3 AND used >= $4 AND day = (now() AT TIME ZONE 'UTC')::date"""
 
 
 DELETE_PAST_DAYS = """
@@ -55,14 +55,14 @@ async def reset_quota(db: Database, tenant_id: str, key_id: str | None, quota: Q
     return bool((await db.execute(RESET, tenant_id, key_id or "", quota)).endswith(" 1"))
 
 
-async def use_one(db: Database, tenant_id: str, key_id: str, quota: Quota, limit: float) -> bool:
-    """Count one of today's `limit`; return False, and count nothing, if all are used."""
-    return await db.fetchval(USE, tenant_id, key_id, quota, limit) is not None
+async def use(db: Database, tenant_id: str, key_id: str, quota: Quota, *, limit: float, count: int) -> bool:
+    """Count so many of today's `limit`; return False, and count nothing, if fewer are left."""
+    return await db.fetchval(USE, tenant_id, key_id, quota, limit, count) is not None
 
 
-async def give_back(db: Database, tenant_id: str, key_id: str, quota: Quota) -> None:
-    """Take back what `use_one` has counted today."""
-    await db.execute(GIVE_BACK, tenant_id, key_id, quota)
+async def give_back(db: Database, tenant_id: str, key_id: str, quota: Quota, *, count: int) -> None:
+    """Take back what `use` has counted today."""
+    await db.execute(GIVE_BACK, tenant_id, key_id, quota, count)
 
 
 async def delete_past_days(db: Database) -> int:

@@ -24,7 +24,7 @@ from docrail.services.audit.models import Act
 from docrail.services.audit.service import append_event
 from docrail.services.errors import InvalidInput, QuotaExceeded, TooLarge
 from docrail.services.quotas import repository
-from docrail.services.quotas.models import OF_TENANTS, Quota, SetQuota
+from docrail.services.quotas.models import A_PRIORITY, OF_OTHERS, OF_TENANTS, PRIORITIES, Quota, SetQuota
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,11 @@ class Quotas:
         if time.monotonic() > until:
             known = await _load(db, tenant_id, known)
             self._read[tenant_id] = time.monotonic() + KNOWN_SECONDS, known
-        return [*_applying(known, self.defaults, key_id, quota)]
+        return [*_applying(known, self.defaults_of(tenant_id), key_id, quota)]
+
+    def defaults_of(self, tenant_id: str) -> Mapping[Quota, float]:
+        """Return the quotas of a tenant for which the operator has set none."""
+        return ({} if tenant_id == DEFAULT_TENANT else {Quota.PRIORITY: OF_OTHERS}) | dict(self.defaults)
 
     async def check_request(self, db: Database, who: Principal, body_bytes: int) -> None:
         """Count a request. Raises: QuotaExceeded, TooLarge."""
@@ -77,15 +81,20 @@ class Quotas:
             if each.value < 1 or not await self._requests.hit(item, who.tenant_id, each.key_id):
                 raise _exceeded(each, 1.0)
 
-    async def use_document(self, db: Database, who: Principal) -> None:
-        """Count an uploaded document. Raises: QuotaExceeded, and then nothing is counted."""
+    async def use_documents(self, db: Database, who: Principal, count: int = 1) -> None:
+        """Count uploaded documents. Raises: QuotaExceeded, and then nothing is counted."""
         used: list[Allowed] = []
         for each in await self._allowed(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
-            if not await repository.use_one(db, who.tenant_id, each.key_id, each.quota, each.value):
+            if not await repository.use(db, who.tenant_id, each.key_id, each.quota, limit=each.value, count=count):
                 for other in used:
-                    await repository.give_back(db, who.tenant_id, other.key_id, other.quota)
+                    await repository.give_back(db, who.tenant_id, other.key_id, other.quota, count=count)
                 raise _exceeded(each, _until_midnight())
             used.append(each)
+
+    async def return_documents(self, db: Database, who: Principal, count: int) -> None:
+        """Take back what `use_documents` has counted today."""
+        for each in await self._allowed(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
+            await repository.give_back(db, who.tenant_id, each.key_id, each.quota, count=count)
 
     async def open_runs(self, db: Database, tenant_id: str) -> float | None:
         """Return how many runs of the tenant may be open; None for any number."""
@@ -94,6 +103,10 @@ class Quotas:
     async def model_budget(self, db: Database, tenant_id: str) -> float | None:
         """Return what models' answers may cost the tenant a day; None if nothing was set for it."""
         return next((each.value for each in await self._allowed(db, tenant_id, Quota.BUDGET)), None)
+
+    async def highest_priority(self, db: Database, tenant_id: str) -> int:
+        """Return the most urgent priority that the tenant's runs may have; 1 goes first."""
+        return next((int(each.value) for each in await self._allowed(db, tenant_id, Quota.PRIORITY)), 1)
 
     def forget(self) -> None:
         """Read the quotas anew: they were changed here."""
@@ -141,7 +154,7 @@ async def list_quotas(db: Database, quotas: Quotas, tenant_id: str) -> list[SetQ
     """Return the quotas of a tenant and its keys, and the defaults of the settings that apply to it."""
     known = await repository.load_quotas(db, tenant_id)
     own = {each.quota for each in known if each.key_id is None}
-    rest = {quota: value for quota, value in quotas.defaults.items() if quota not in own}
+    rest = {quota: value for quota, value in quotas.defaults_of(tenant_id).items() if quota not in own}
     return [*(SetQuota(quota, value, tenant_id, None, None, None) for quota, value in rest.items()), *known]
 
 
@@ -154,6 +167,8 @@ async def set_quota(
         raise InvalidInput([InputProblem("key_id", f"{quota} is a quota of tenants: expected none")])
     if (tenant_id, key_id, quota) == (DEFAULT_TENANT, None, Quota.REQUESTS) and value < 1:
         raise InvalidInput([InputProblem("value", "would keep the operator out for ever: expected at least 1")])
+    if quota is Quota.PRIORITY and value not in PRIORITIES:
+        raise InvalidInput([InputProblem("value", f"expected {A_PRIORITY}, found {value:g}")])
     async with transaction(db) as tx:
         found = await repository.set_quota(tx, tenant_id, key_id, quota, value, changed_by=who.name)
         await _record(tx, who, owner, "quota_set", quota=quota, value=value)

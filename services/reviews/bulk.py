@@ -173,8 +173,8 @@ def _sums(items: Sequence[PreviewedItem]) -> list[Sum]:
 
 def _obstacles(app: App, invoice: InvoiceData) -> list[str]:
     """Return why a document is not approved in bulk: its problems, and why two people must approve it."""
-    messages = [problem.message for problem in review_reasons(invoice)]
-    return messages + why_two_approvals(invoice, app.four_eyes_above)
+    found = [*review_reasons(invoice), *why_two_approvals(invoice, app.four_eyes_above)]
+    return [problem.message for problem in found]
 
 
 async def _approve_one(app: App, principal: Principal, review_id: str, digest: str) -> BulkOutcome:

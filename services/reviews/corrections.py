@@ -17,7 +17,7 @@ from docrail.invoices.assessment.review_summary import shown_digest, why_two_app
 from docrail.invoices.fields import LARGEST_PAGE, LINE_ITEMS, parse_value, value_text
 from docrail.invoices.kinds import FieldError
 from docrail.invoices.line_edits import LineEdit, edited, lines_version
-from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, LineItem, Lock
+from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, InvoiceProblem, LineItem, Lock
 from docrail.invoices.typed import AmbiguousTextError, Understood, understand
 from docrail.services.access.models import Principal
 from docrail.services.app import App
@@ -97,7 +97,7 @@ class AssessedDocument:
     invoice: InvoiceData
     digest: str
     locks: Mapping[str, Lock]
-    needs_second: list[str]
+    needs_second: list[InvoiceProblem]
     """Why two people must approve; empty if one is enough."""
     understood: Understood | None = None
     """How the typed text was read, if one was."""

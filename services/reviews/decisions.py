@@ -13,7 +13,7 @@ from pydantic import ConfigDict
 from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_answer
 from docrail.invoices.assessment.review_summary import shown_digest, why_two_approvals
-from docrail.invoices.model import InvoiceData
+from docrail.invoices.model import InvoiceData, InvoiceProblem
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.documents.service import remember
@@ -74,7 +74,7 @@ class DecisionOutcome:
     __pydantic_config__: ClassVar[ConfigDict] = SHOWN
 
     review: Review
-    needs_second: list[str]
+    needs_second: list[InvoiceProblem]
     """Why another person must approve too; empty once it is decided."""
     runs_answered: bool
     """False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute."""
@@ -135,7 +135,7 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
 
 async def made_before(
     app: App, tx: Database, principal: Principal, review: Review, status: str, verdict: DocumentVerdict
-) -> list[str] | None:
+) -> list[InvoiceProblem] | None:
     """Return the result of the same decision by the same person; None if there was none."""
     first = review.first_approval or {}
     is_first = status == APPROVED and (first.get("by"), first.get("digest")) == (principal.name, verdict.digest)
@@ -196,13 +196,14 @@ async def _too_late(tx: Database, review: Review, action: str) -> OperationError
 
 async def approve_locked(
     app: App, tx: Database, principal: Principal, review: Review, invoice: InvoiceData, why: str
-) -> list[str]:
+) -> list[InvoiceProblem]:
     """Approve the locked item; return why a second person must approve too, empty if it is approved now."""
     digest, needs = shown_digest(invoice), why_two_approvals(invoice, app.four_eyes_above)
     first = review.first_approval
     if needs and (first is None or first["digest"] != digest):  # the document has changed since the first approval
         await record_first_approval(tx, principal, review.review_id, digest)
-        await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=needs)
+        messages = [need.message for need in needs]
+        await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=messages)
         return needs
     if needs:
         check_second(principal, review)
@@ -249,7 +250,9 @@ async def _count(tx: Database, review: Review, status: str) -> None:
         await count_review(tx, review.tenant_id, name, label, by)
 
 
-async def _outcome(app: App, principal: Principal, review_id: str, needs_second: list[str]) -> DecisionOutcome:
+async def _outcome(
+    app: App, principal: Principal, review_id: str, needs_second: list[InvoiceProblem]
+) -> DecisionOutcome:
     answered = True if needs_second else await answer_runs(app, principal.tenant_id, review_id)
     review = await load_review(app.db, principal.tenant_id, review_id)
     assert review is not None, "was decided just now"

@@ -224,7 +224,10 @@ PARTS[Sort.SLA] = "round(sla::numeric, 4)::float8"  # as displayed
 
 @dataclass(frozen=True, slots=True)
 class ReviewFilter:
-    """Filters for a list of items; None: any. `vendor`: part of the vendor's name; `due`: latest due time."""
+    """Filters for a list of items; None: any. `vendor`: part of the vendor's name; `due`: latest due time.
+
+    `run_id`: items of this run and of runs nested in it.
+    """
 
     status: str | None = OPEN
     queue: str | None = None
@@ -235,6 +238,7 @@ class ReviewFilter:
     band: int | None = None
     due: dt.datetime | None = None
     assigned_to: str | None = None
+    run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

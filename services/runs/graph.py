@@ -28,6 +28,7 @@ from docrail.dag.explain.progress import (
 from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.services.access.models import Principal
+from docrail.services.actions import Action
 from docrail.services.app import App
 from docrail.services.definitions import service as definitions
 from docrail.services.documents.service import load_file_names
@@ -35,7 +36,7 @@ from docrail.services.engine import WORKER, describe, history_url, status_of, wo
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.model_config import SHOWN
 from docrail.services.paging import not_a_page
-from docrail.services.runs.permitted import Action, Situation, run_actions, situation_of
+from docrail.services.runs.permitted import Situation, run_actions, situation_of
 from docrail.services.runs.reports import show_run
 from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import DOCUMENT, OVERDUE, PROGRESS, outer_run_id, tenant_of

@@ -1,5 +1,6 @@
 """List a tenant's runs, newest first, from Temporal's visibility store, page by page."""
 
+import asyncio
 import datetime as dt
 import re
 from collections import defaultdict
@@ -31,6 +32,9 @@ _RUNS = f'WorkflowType = "{WORKFLOW_TYPE}" AND ExecutionStatus != "ContinuedAsNe
 
 IDS_AT_ONCE = 100
 """Number of runs in one query: its text stays under 32 KiB."""
+
+COUNTED_AT_ONCE = 8
+"""Number of definitions whose runs are counted at once."""
 
 MOST_PAGES = 10
 """Maximum number of Temporal's pages read for one page, if most of their executions were retried since."""
@@ -109,6 +113,23 @@ class RunPage:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class DefinitionRuns:
+    """Numbers of runs of a definition; they may lag slightly."""
+
+    definition_id: str
+    open: Annotated[int, Field(description="running, waiting or paused")]
+    failed: Annotated[int, Field(description="failed since then; a run that failed and was retried counts too")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """Numbers of runs, by definition, in the order asked for."""
+
+    counts: Annotated[list[DefinitionRuns], Field(description="one for each definition")]
+    failed_since: Annotated[dt.datetime, Field(description="the moment from which failures count")]
+
+
 async def list_runs(
     app: App, principal: Principal, wanted: RunFilter, *, limit: int = 100, after: str | None = None
 ) -> RunPage:
@@ -129,6 +150,49 @@ async def list_runs(
                 break
     unknown = [] if runs or after else await _unmatched(app, principal.tenant_id, wanted)
     return RunPage(await _named(app, principal, runs), after_of(token, query), unknown)
+
+
+async def ends_of_documents(app: App, document_ids: Sequence[str]) -> dict[str, RunStatus]:
+    """Return the status in which the last run of each document ended, without those that have an open run.
+
+    For documents of ALL tenants: the caller is a sweep. Raises: Unavailable.
+    """
+    found: defaultdict[str, list[WorkflowExecution]] = defaultdict(list)
+    with engine_errors("documents", ""):
+        for ids in _batches(document_ids):
+            query = f"{_RUNS} AND {DOCUMENT.name} IN ({', '.join(ids)})"
+            async for execution in app.temporal.list_workflows(query, rpc_timeout=RPC_TIMEOUT):
+                found[execution.typed_search_attributes[DOCUMENT]].append(execution)
+    ended = {id_: runs for id_, runs in found.items() if all(run.close_time is not None for run in runs)}
+    return {id_: status_of(max(runs, key=lambda run: run.start_time)) for id_, runs in ended.items()}
+
+
+async def count_runs(
+    app: App, principal: Principal, definition_ids: Sequence[str], failed_since: dt.datetime
+) -> RunCounts:
+    """Return how many runs of each definition are open, and how many have failed since.
+
+    Raises: InvalidInput, Unavailable.
+    """
+    turns = asyncio.Semaphore(COUNTED_AT_ONCE)
+
+    async def count(definition_id: str) -> DefinitionRuns:
+        async with turns:
+            return await _counts_of(app, principal.tenant_id, definition_id, failed_since)
+
+    with engine_errors("definition", ""):
+        found = await asyncio.gather(*map(count, dict.fromkeys(definition_ids)))
+    return RunCounts(found, failed_since)
+
+
+async def _counts_of(app: App, tenant_id: str, definition_id: str, since: dt.datetime) -> DefinitionRuns:
+    runs = _query(tenant_id, RunFilter(definition_id))
+    failed = f'{_STATUS_FILTERS[RunStatus.FAILED]} AND CloseTime >= "{_time(since)}"'
+    query = f'{runs} AND (ExecutionStatus = "Running" OR ({failed})) GROUP BY ExecutionStatus'
+    found = await app.temporal.count_workflows(query, rpc_timeout=RPC_TIMEOUT)
+    counts = {str(group.group_values[0]): group.count for group in found.groups}
+    running = counts.pop("Running", 0)
+    return DefinitionRuns(definition_id, running, sum(counts.values()))
 
 
 async def _named(app: App, principal: Principal, runs: Sequence[RunSummary]) -> list[RunSummary]:

@@ -6,10 +6,6 @@ The actions check the state again; what is refused here is refused there.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
-
-from pydantic import Field
-from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.park import resolution_problem
@@ -19,7 +15,7 @@ from docrail.dag.explain.progress import RunProgress, StepProgress
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal, Scope
-from docrail.services.model_config import SHOWN
+from docrail.services.actions import Action, permitted
 
 
 class RunAction(StrEnum):
@@ -41,19 +37,6 @@ class StepAction(StrEnum):
     EDIT = "edit"
     SKIP = "skip"
     OUTPUT = "output"
-
-
-@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
-class Action:
-    """An action, and whether the caller may take it now."""
-
-    name: Annotated[str, Field(examples=["pause"])]
-    """On a run `pause`, `resume`, `cancel`, `abort`, `retry` or `undo`; on a step `answer`, `retry`, `edit` (retry it
-    with another config), `skip` or `output` (complete it with an output)."""
-    allowed: bool
-    """Whether the caller may take it now."""
-    reason: str
-    """Why not; empty if it is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +79,7 @@ def situation_of(progress: RunProgress, *, is_nested: bool) -> Situation:
 
 def run_actions(who: Principal, of: Situation) -> list[Action]:
     """Return the actions on a run, each with the reason if the caller may not take it now."""
-    return [_action(who, action, _refusal(action, of)) for action in RunAction]
+    return [permitted(who, Scope.OPERATE, action, _refusal(action, of)) for action in RunAction]
 
 
 def _refusal(action: RunAction, of: Situation) -> str:
@@ -115,7 +98,7 @@ def _refusal(action: RunAction, of: Situation) -> str:
 
 def step_actions(who: Principal, run: Situation, step: Step, state: StepProgress) -> list[Action]:
     """Return the actions on a step, each with the reason if the caller may not take it now."""
-    return [_action(who, action, _step_refusal(action, run, step, state)) for action in StepAction]
+    return [permitted(who, Scope.OPERATE, action, _step_refusal(action, run, step, state)) for action in StepAction]
 
 
 def _step_refusal(action: StepAction, run: Situation, step: Step, state: StepProgress) -> str:
@@ -158,9 +141,3 @@ def _is_to_run(state: StepProgress) -> bool:
     """Return whether a retry of the run would run the step."""
     passed_over = (SkipReason.UPSTREAM_FAILED, SkipReason.ABORTED)
     return state.status is not StepStatus.SKIPPED or state.reason in passed_over
-
-
-def _action(who: Principal, name: str, refusal: str) -> Action:
-    if Scope.OPERATE not in who.scopes:
-        refusal = f"this needs the scope '{Scope.OPERATE}'"
-    return Action(name, not refusal, refusal)

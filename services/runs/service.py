@@ -1,10 +1,6 @@
-"""Start runs, once per key however often requested, with their priority.
-
-Waiting runs are ordered by priority; among equals each fairness key gets its turn.
-"""
+"""Start runs, once per key however often requested, with their priority."""
 
 import contextlib
-import hashlib
 import re
 import uuid
 from collections.abc import Mapping
@@ -17,13 +13,9 @@ from temporalio.common import Priority, SearchAttributePair, TypedSearchAttribut
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from docrail.dag.engine.plan import SEMANTICS
-from docrail.dag.language.definition import Definition, RunPriority
-from docrail.dag.language.expressions.expression import Scope
-from docrail.dag.language.expressions.templates import compile_template
+from docrail.dag.language.definition import Definition
 from docrail.dag.language.inputs import InputProblem
-from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, digest
-from docrail.dag.values.wording import describe as wording_describe
 from docrail.services.access.models import Principal
 from docrail.services.access.service import list_known_to
 from docrail.services.app import App
@@ -32,11 +24,13 @@ from docrail.services.definitions.models import WITHOUT_VERSION, DefinitionRef, 
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
+from docrail.services.documents.service import mark_read_again
 from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.limits.service import check_tags
 from docrail.services.model_config import WHOLE, body
 from docrail.services.quotas.service import runs_exceeded
+from docrail.services.runs.priority import priority_of, turn_of
 from docrail.services.runs.repository import (
     delete_expired_outputs,
     forget_stored_outputs,
@@ -53,8 +47,6 @@ from docrail.workflows.contract.names import DEFINITION, DOCUMENT, TENANT, WORKF
 
 __all__ = [
     "KEY_PATTERN",
-    "LONGEST_KEY",
-    "PATH",
     "RUN_ID_PATTERN",
     "RunOrder",
     "StartedRun",
@@ -75,6 +67,7 @@ __all__ = [
     "record_action",
     "save_cached",
     "start_run",
+    "turn_of",
 ]
 
 KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
@@ -103,7 +96,8 @@ class RunOrder:
     key: Annotated[str | None, Field(json_schema_extra={"pattern": KEY_PATTERN})] = None
     """As the header Idempotency-Key."""
     priority: Annotated[int, Field(strict=True, ge=1, le=5), WHOLE] | None = None
-    """1 goes first; by default that of the definition, else 3."""
+    """1 goes first; by default that of the definition, else 3. Nothing goes before the tenant's quota
+    `highest_priority`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +145,7 @@ async def begin_run(
     """
     complete = await check_inputs(app, stored.body, inputs)
     nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
+    highest = await app.quotas.highest_priority(app.db, principal.tenant_id)
     request = RunRequest(
         tenant_id=principal.tenant_id,
         run_id=f"{stored.definition_id}.{key}",
@@ -161,12 +156,13 @@ async def begin_run(
         document=document or await context_named(app, principal.tenant_id, complete),
         nested=nested,
         semantics=SEMANTICS,
+        highest_priority=highest,
         **await _starters(app, principal, started_by),
     )
     _check_size(request)
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
     definition, memo = Definition.model_validate(stored.body), _memo(stored, inputs, pinned=pinned, priority=priority)
-    order = priority_of(definition, principal.tenant_id, complete, priority)
+    order = priority_of(definition, principal.tenant_id, complete, priority, highest=highest)
     created = await _may_start(app, request) and await _start(
         app, request, memo, definition.title or definition.id, order
     )
@@ -261,6 +257,8 @@ async def continue_run(
 
     Raises: Unavailable.
     """
+    if request.document is not None:
+        await mark_read_again(app.db, request.tenant_id, request.document["document_id"])
     failed_only, any_end = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY, WorkflowIDReusePolicy.ALLOW_DUPLICATE
     policy = any_end if was_completed else failed_only
     return await _start(app, request, memo, summary, priority, policy)
@@ -315,55 +313,3 @@ async def _count_open(app: App, tenant_id: str) -> int:
     query = f'WorkflowType = "{WORKFLOW_TYPE}" AND {TENANT.name} = "{tenant_id}" AND ExecutionStatus = "Running"'
     with engine_errors("tenant", tenant_id):
         return (await app.temporal.count_workflows(query, rpc_timeout=RPC_TIMEOUT)).count
-
-
-LONGEST_KEY = 64
-"""Maximum length in bytes of a fairness key in Temporal."""
-
-
-PATH = "priority.fairness_key"
-
-
-@dataclass(frozen=True, slots=True)
-class _Inputs(Scope):
-    """The names that a fairness key's expression may read."""
-
-    inputs: Mapping[str, Json]
-
-    def name(self, name: str) -> Json:
-        if name != "inputs":
-            raise KeyError(name)
-        return dict(self.inputs)
-
-    def step(self, step_id: str) -> Mapping[str, Json]:
-        raise KeyError(step_id)
-
-
-def priority_of(definition: Definition, tenant_id: str, inputs: Mapping[str, Json], key: int | None = None) -> Priority:
-    """Return the priority of a run with these complete inputs; its steps and nested runs inherit it.
-
-    `key` (1 goes first, to 5) overrides the definition's. The fairness key is the tenant, or a part of it.
-    Raises: InvalidInput if the definition's fairness key cannot be evaluated.
-    """
-    wanted = definition.priority or RunPriority()
-    part = None if wanted.fairness_key is None else _evaluate(wanted.fairness_key, inputs)
-    return Priority(priority_key=wanted.key if key is None else key, fairness_key=_fairness_key(tenant_id, part))
-
-
-def _evaluate(template: str, inputs: Mapping[str, Json]) -> str | None:
-    try:
-        value = compile_template(template).resolve(_Inputs(inputs))
-    except ExpressionError as error:
-        raise InvalidInput([InputProblem(PATH, error.message)]) from error
-    if value is None or value == "":
-        return None
-    if isinstance(value, str | int | float):
-        return str(value)
-    raise InvalidInput([InputProblem(PATH, f"must be a text or a number, found {wording_describe(value)}")])
-
-
-def _fairness_key(tenant_id: str, part: str | None) -> str:
-    """Return a key that no other tenant has, short enough for Temporal."""
-    text = tenant_id if part is None else f"{tenant_id}/{part}"
-    encoded = text.encode()
-    return text if len(encoded) <= LONGEST_KEY else hashlib.sha256(encoded).hexdigest()

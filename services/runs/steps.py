@@ -15,6 +15,7 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal
+from docrail.services.actions import Action
 from docrail.services.app import App
 from docrail.services.engine import WORKER_TIMEOUT, worker_answers
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
@@ -22,7 +23,7 @@ from docrail.services.model_config import SHOWN
 from docrail.services.runs.explanation import explain_run
 from docrail.services.runs.graph import StepLine, line_of, load_run
 from docrail.services.runs.outputs import ask_output
-from docrail.services.runs.permitted import Action, step_actions
+from docrail.services.runs.permitted import step_actions
 from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import STEP_INPUT, STEP_ITEMS, workflow_id
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.llm.prices import Cost
-from docrail.services.usage.models import DocumentUse, ModelTotal, Use
+from docrail.services.usage.models import DocumentUse, ModelDay, ModelTotal, Use
 
 # The fleet shares the day's row: at a limit of 10 answers a second, concurrent writers are rare.
 RECORD = """
@@ -35,6 +35,21 @@ SELECT used_at, model, prompt_version, attempt, outcome, input_tokens, output_to
        priced_as
   FROM model_usage WHERE tenant_id = $1 AND document_id = $2
  ORDER BY usage_id"""
+
+DAYS = """
+SELECT day, model, sum(answers)::bigint AS answers,
+       coalesce(sum(answers) FILTER (WHERE outcome NOT IN ('read', 'wrote')), 0)::bigint AS unusable,
+       sum(input_tokens)::bigint AS input_tokens, sum(output_tokens)::bigint AS output_tokens,
+       sum(thinking_tokens)::bigint AS thinking_tokens, sum(cost) AS cost
+  FROM model_days
+ WHERE tenant_id = $1 AND day > (now() AT TIME ZONE 'UTC')::date - 31
+ GROUP BY day, model
+ ORDER BY day DESC, model"""
+
+SPENT_BY_TENANTS = """
+SELECT tenant_id, sum(cost) AS cost FROM model_days
+ WHERE day = (now() AT TIME ZONE 'UTC')::date
+ GROUP BY tenant_id"""
 
 TOTALS = """
 SELECT model, outcome, sum(answers)::bigint AS answers, sum(input_tokens)::bigint AS input_tokens,
@@ -67,6 +82,16 @@ async def load_tenant_spent_today(db: Database, tenant_id: str) -> Decimal:
 async def load_document_uses(db: Database, tenant_id: str, document_id: str) -> list[DocumentUse]:
     """Return every paid answer about a document, in order."""
     return [DocumentUse(**row) for row in await db.fetch(OF_DOCUMENT, tenant_id, document_id)]
+
+
+async def load_days(db: Database, tenant_id: str) -> list[ModelDay]:
+    """Return a tenant's last 31 days by model, latest first."""
+    return [ModelDay(**row) for row in await db.fetch(DAYS, tenant_id)]
+
+
+async def load_spent_by_tenants(db: Database) -> dict[str, Decimal]:
+    """Return the cost of each tenant's answers since midnight UTC; a tenant without answers is left out."""
+    return {row["tenant_id"]: row["cost"] for row in await db.fetch(SPENT_BY_TENANTS)}
 
 
 async def load_model_totals(db: Database) -> list[ModelTotal]:

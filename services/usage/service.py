@@ -8,21 +8,32 @@ from decimal import Decimal
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
 from docrail.adapters.postgres.tenants import all_tenants
-from docrail.services.access.models import Principal
+from docrail.services.access.models import DEFAULT_TENANT, Principal
+from docrail.services.access.service import load_tenants
 from docrail.services.app import App
-from docrail.services.documents.service import show_document
+from docrail.services.documents.service import load_tenant_counts, show_document
 from docrail.services.quotas.service import Quotas
 from docrail.services.tools import Tools
-from docrail.services.usage.models import DocumentUse, Use
+from docrail.services.usage.models import DocumentUse, ModelUsage, Spending, TenantSummary, Use
 from docrail.services.usage.repository import (
+    load_days,
     load_document_uses,
     load_model_totals,
+    load_spent_by_tenants,
     load_spent_today,
     load_tenant_spent_today,
     record_use,
 )
 
-__all__ = ["BudgetUsedError", "check_budget", "keep_use", "list_document_uses", "load_model_totals"]
+__all__ = [
+    "BudgetUsedError",
+    "check_budget",
+    "keep_use",
+    "list_document_uses",
+    "list_tenants",
+    "load_model_totals",
+    "show_usage",
+]
 
 LONGEST_SECONDS = 5.0
 """Timeout for recording an answer's cost. PostgreSQL takes milliseconds, or it is unavailable."""
@@ -82,6 +93,41 @@ async def keep_use(tools: Tools, use: Use) -> None:
             "%s %s for an answer of %s could not be counted for step %s of %s: %s: %s",
             *(cost.amount, prices.currency, use.model, use.step_id, use.run_id, type(error).__name__, error),
         )
+
+
+async def show_usage(app: App, principal: Principal) -> ModelUsage:
+    """Return what models cost the principal's tenant; for the operator also what they cost all tenants."""
+    tenant_id = principal.tenant_id
+    own = Spending(await load_tenant_spent_today(app.db, tenant_id), await _allowed(app, tenant_id))
+    everyone = None
+    if tenant_id == DEFAULT_TENANT:
+        with all_tenants():
+            everyone = Spending(await load_spent_today(app.db), app.budgets.per_day)
+    return ModelUsage(app.budgets.currency, own, everyone, await load_days(app.db, tenant_id))
+
+
+async def _allowed(app: App, tenant_id: str) -> Decimal | None:
+    own = await app.quotas.model_budget(app.db, tenant_id)
+    return app.budgets.per_tenant if own is None else Decimal(str(own))
+
+
+async def list_tenants(app: App) -> list[TenantSummary]:
+    """Return every tenant with its keys, documents and cost of today, by name. For the operator only."""
+    with all_tenants():
+        keys, documents, spent = await asyncio.gather(
+            load_tenants(app.db), load_tenant_counts(app.db), load_spent_by_tenants(app.db)
+        )
+    return [
+        TenantSummary(
+            tenant=each.tenant,
+            keys=each.keys,
+            last_used_at=each.last_used_at,
+            documents=sum(documents.get(each.tenant, {}).values()),
+            failed=documents.get(each.tenant, {}).get("failed", 0),
+            spent_today=spent.get(each.tenant, Decimal(0)),
+        )
+        for each in keys
+    ]
 
 
 async def list_document_uses(app: App, principal: Principal, document_id: str) -> list[DocumentUse]:

@@ -142,7 +142,7 @@ async def test_of_concurrent_actions_only_those_that_happened_are_listed(service
     run_id = await slow(service)
     for action in ("pause", "resume", "abort"):
         answers = await asyncio.gather(
-            *(service.http.post(f"/v1/runs/{run_id}/{action}", headers={"X-Docrail-As": who}) for who in "abc")
+            *(service.http.post(f"/v1/runs/{run_id}/{action}", headers={"X-Test-Name": who}) for who in "abc")
         )
         assert sorted(answer.status_code for answer in answers) == [200, 409, 409], action
     assert [each["action"] for each in await all_of(service, run_id)] == ["pause", "resume", "abort"]

@@ -22,6 +22,28 @@ async def test_events_are_listed_page_by_page_and_fit(service: Service, ann: Rev
     assert verdict == {"intact": True, "events": 3, "head": rest[-1]["hash"], "broken_at": None, "problem": ""}
 
 
+async def test_the_newest_events_come_first_page_by_page_and_by_person_act_and_item(
+    service: Service, ann: Reviewer
+) -> None:
+    items = [(await waiting(service, ann))["review_id"] for _ in range(2)]
+    for item in items:
+        await ann.claim(item)
+    await ann.named("bob").refused("POST", f"/reviews/{items[0]}/claim", 409)
+    operator = ann.named("op", "operate")
+    first = await operator.get("/audit/newest", limit=1)
+    assert ([each["sequence"] for each in first["events"]], first["before"], first["acts"]) == ([2], 2, ["claimed"])
+    rest = await operator.get("/audit/newest", before=first["before"])
+    assert ([each["sequence"] for each in rest["events"]], rest["before"]) == ([1], None)
+
+    async def numbers(**wanted: str) -> list[int]:
+        return [each["sequence"] for each in (await operator.get("/audit/newest", **wanted))["events"]]
+
+    assert await numbers(actor="Ann", act="claimed") == [2, 1]
+    assert await numbers(actor="bob") == []
+    assert await numbers(act="approved") == []
+    assert await numbers(subject=items[0]) == [1]
+
+
 async def test_a_kept_head_is_looked_for(service: Service, ann: Reviewer) -> None:
     operator = ann.named("op", "operate")
     heads = []
@@ -54,7 +76,7 @@ async def test_another_tenant_has_an_audit_of_its_own(service: Service, ann: Rev
     await stranger.named("eve").refused("GET", f"/reviews/{item['review_id']}/audit", 404)
 
 
-@pytest.mark.parametrize("path", ["/audit", "/audit/verify"])
+@pytest.mark.parametrize("path", ["/audit", "/audit/newest", "/audit/verify"])
 async def test_a_reviewer_does_not_read_all_of_the_audit(ann: Reviewer, path: str) -> None:
     assert (await ann.refused("GET", path, 403))["scope"] == "operate"
 

@@ -96,3 +96,19 @@ async def test_problems_of_tests_have_their_places(service: Service) -> None:
     refused = await service.http.post("/v1/definitions", json={"definition": text})
     [problem] = refused.json()["problems"]
     assert (problem["code"], problem["line"], problem["column"]) == ("unknown-step", 4, 24)
+
+
+async def test_the_tests_of_a_text_run_without_publishing_it(service: Service) -> None:
+    wanted = definition(expected="bob")
+    answer = await service.http.post("/v1/definitions/test", json={"definition": wanted})
+    assert answer.status_code == 200, answer.text
+    passed, failed = answer.json()["tests"]
+    assert (passed["name"], passed["passed"], passed["problems"]) == ("a greeting", True, [])
+    assert (failed["name"], failed["passed"]) == ("by name", False)
+    assert [problem["path"] for problem in failed["problems"]] == ["tests[1].expect.steps.greet.config.value"]
+    assert (await service.http.get(f"/v1/definitions/{wanted['id']}")).status_code == 404
+
+
+async def test_the_tests_of_a_definition_with_errors_do_not_run(service: Service) -> None:
+    refused = await service.http.post("/v1/definitions/test", json={"definition": "id: x\nsteps: []\n"})
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-definition")

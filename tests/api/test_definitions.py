@@ -86,7 +86,7 @@ async def test_an_unpublished_nested_definition_is_a_warning_until_it_is_publish
     assert warnings[0]["message"] == f"step 'pay' runs '{name}_pay', {until}"
     assert warnings[1]["message"] == f"step 'book' runs version 2 of '{name}_book', {until}"
     looked_at = (await http.post("/v1/definitions/validate", json={"definition": text})).json()
-    assert looked_at == {"valid": True, "problems": warnings}
+    assert (looked_at["valid"], looked_at["problems"]) == (True, warnings)
     elsewhere = await http.post(
         "/v1/definitions/validate", json={"definition": text}, headers={"X-Test-Tenant": "globex"}
     )
@@ -146,7 +146,7 @@ async def test_definitions_of_other_tenants_are_not_suggested(http: httpx.AsyncC
 async def test_a_valid_definition_is_said_to_be_valid_and_not_stored(http: httpx.AsyncClient) -> None:
     definition = {**HELLO, "id": "only_looked_at"}
     response = await http.post("/v1/definitions/validate", json={"definition": definition})
-    assert response.json() == {"valid": True, "problems": []}
+    assert response.json() == {"valid": True, "problems": [], "id": "only_looked_at", "graph": None}
     assert (await http.get("/v1/definitions/only_looked_at")).status_code == 404
 
 
@@ -201,3 +201,37 @@ async def test_a_body_of_the_wrong_shape_is_refused(http: httpx.AsyncClient, bod
     response = await http.post("/v1/definitions", json=body)
     assert response.status_code == 422
     assert response.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_valid_definition_is_drawn_if_that_is_wanted(http: httpx.AsyncClient) -> None:
+    body = {"definition": "id: draft\nsteps:\n  - {id: a, handler: noop}\n  - {id: b, handler: noop}\n"}
+    drawn = (await http.post("/v1/definitions/validate", params={"draw": True}, json=body)).json()
+    assert (drawn["id"], [node["id"] for node in drawn["graph"]["nodes"]]) == ("draft", ["a", "b"])
+    assert (await http.post("/v1/definitions/validate", json=body)).json()["graph"] is None
+    wrong = {"definition": FIVE_MISTAKES}
+    refused = (await http.post("/v1/definitions/validate", params={"draw": True}, json=wrong)).json()
+    assert (refused["id"], refused["graph"]) == (None, None)
+
+
+async def test_the_groups_of_a_drawn_definition_can_be_opened(http: httpx.AsyncClient) -> None:
+    steps = [{"id": f"s{number}", "handler": "noop"} for number in range(400)]
+    body = {"definition": {"id": "wide", "steps": [*steps[:1], *({**s, "depends_on": ["s0"]} for s in steps[1:])]}}
+    closed = (await http.post("/v1/definitions/validate", params={"draw": True}, json=body)).json()["graph"]
+    group = next(node["id"] for node in closed["nodes"] if node["kind"] is None)
+    params = {"draw": True, "open": group}
+    opened = (await http.post("/v1/definitions/validate", params=params, json=body)).json()["graph"]
+    assert (closed["open"], opened["open"]) == ([], [group])
+    assert len(closed["nodes"]) < len(opened["nodes"]) <= 300
+
+
+async def test_a_definition_that_someone_else_published_meanwhile_is_not_passed_over(http: httpx.AsyncClient) -> None:
+    first = {**HELLO, "id": f"d_{uuid.uuid4().hex}"}
+    await http.post("/v1/definitions", json={"definition": first, "based_on": 0})
+    await http.post("/v1/definitions", json={"definition": {**first, "title": "theirs"}, "based_on": 1})
+    mine = {"definition": {**first, "title": "mine"}, "based_on": 1}
+    refused = await http.post("/v1/definitions", json=mine)
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/outdated")
+    assert refused.json()["current"] == 2
+    assert refused.json()["detail"].endswith("changed meanwhile: you read version 1, expected the current one, 2")
+    published = await http.post("/v1/definitions", json={**mine, "based_on": 2})
+    assert published.json()["version"] == 3

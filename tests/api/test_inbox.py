@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from docrail.dag.values.json_values import Json
+from docrail.services.intake.service import note_ended_documents
 from docrail.services.reviews import bulk
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
@@ -49,6 +50,12 @@ async def sent(who: Reviewer, name: str, data: bytes, **fields: str) -> Json:
     return response.json()
 
 
+def actions_of(row: Json) -> dict[str, str | None]:
+    """Return why the caller may not take each action; None if it may."""
+    assert all(each["allowed"] is (each["reason"] is None) for each in row["actions"])
+    return {each["name"]: each["reason"] for each in row["actions"]}
+
+
 async def unreadable(who: Reviewer) -> str:
     """Upload a document that no reader can open; return its id once that is known."""
     document_id: str = (await sent(who, "broken.pdf", b"%PDF-1.7 " + unique("x").encode()))["document_id"]
@@ -65,6 +72,25 @@ async def test_a_document_is_reading_until_it_waits_for_a_person(service: Servic
     assert (review["file_name"], review["document_id"]) == ("müller <b>.xml", row["document_id"])
     runs = (await service.http.get("/v1/runs", params={"document": document["document_id"]})).json()["runs"]
     assert {run["file_name"] for run in runs} <= {"müller <b>.xml"}
+
+
+async def test_a_document_about_which_no_one_is_asked_is_completed_with_its_run(
+    service: Service, clerk: Reviewer
+) -> None:
+    definition: dict[str, Json] = {
+        "id": unique("straight"),
+        "inputs": {"document_id": {"type": "string", "required": True}},
+        "steps": [{"id": "note", "handler": "echo", "config": {"value": 1}}],
+    }
+    assert (await service.http.post("/v1/definitions", json={"definition": definition})).status_code == 201
+    document = await sent(clerk, "a.xml", e_invoice(unique("E")), definition=str(definition["id"]))
+    await service.closed(document["run_id"])
+
+    async def is_completed() -> bool:
+        await note_ended_documents(service.app, older_than_seconds=0)
+        return bool((await row_of(clerk, document["document_id"]))["status"] == "completed")
+
+    await eventually(is_completed, "the document to be completed")
 
 
 async def test_a_duplicate_is_named_by_its_upload_and_its_row(service: Service, clerk: Reviewer) -> None:
@@ -93,8 +119,10 @@ async def test_a_dismissed_document_leaves_the_failed_ones_and_can_be_read_again
     service: Service, clerk: Reviewer
 ) -> None:
     document_id = await unreadable(clerk)
+    assert actions_of(await row_of(clerk, document_id)) == {"send-again": None, "dismiss": None}
     shown = await clerk.post(f"/documents/{document_id}/dismiss", {"reason": "an advertisement"})
     assert shown["status"] == "dismissed"
+    assert actions_of(shown) == {"send-again": None, "dismiss": "the document is dismissed"}
     refused = await clerk.refused("POST", f"/documents/{document_id}/dismiss", 409)
     assert refused["detail"] == "cannot dismiss the document: the document is dismissed"
     assert (await clerk.post(f"/documents/{document_id}/send-again"))["document_id"] == document_id

@@ -75,7 +75,7 @@ async def test_a_page_is_drawn_once_and_not_without_its_bytes(service: Service) 
     assert (await service.http.get(f"{path}/original")).status_code == 404
 
 
-@pytest.mark.parametrize(("page", "status"), [("3", 404), ("0", 422), ("51", 422), ("1e3", 422)])
+@pytest.mark.parametrize(("page", "status"), [("3", 404), ("0", 422), ("1001", 422), ("1e3", 422)])
 async def test_there_is_no_other_page(http: httpx.AsyncClient, page: str, status: int) -> None:
     path, _ = await sent(http, two_pages())
     assert (await http.get(f"{path}/pages/{page}.png")).status_code == status

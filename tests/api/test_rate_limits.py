@@ -20,6 +20,7 @@ from docrail.activities.wrapper import activity_for
 from docrail.adapters.temporal.draining import working
 from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
+from docrail.services.runs.priority import PARTS
 from docrail.services.tools import Tools
 from docrail.worker import assemble_tag_worker, assemble_worker
 from docrail.workflows.contract.names import tag_queue
@@ -205,6 +206,36 @@ async def test_a_fairness_key_of_its_own_gives_a_customer_its_own_turn(alone: Se
         await wait_for_backlog(alone, FLOOD + 1)
         starts = await order_of_starts(alone, FLOOD + 1)
     assert starts.index("small") < FEW, starts
+
+
+async def test_a_tenant_with_many_fairness_keys_has_one_turn(alone: Service) -> None:
+    async with interpreting(alone):
+        for number in range(FLOOD):
+            inputs = {"customer": f"customer {number}"}
+            assert (await start(alone, tenant="many", inputs=inputs, key=f"many-{number}")).is_success
+        await wait_for_backlog(alone, FLOOD)
+        for number in range(FLOOD):
+            assert (await start(alone, tenant="one", key=f"one-{number}")).is_success
+        await wait_for_backlog(alone, 2 * FLOOD)
+        starts = await order_of_starts(alone, 2 * FLOOD)
+    first = [key for key in starts[: FLOOD + PARTS] if key.startswith("one-")]
+    assert len(first) >= FLOOD / 2, starts  # a first turn for each part, then in turns; otherwise a few at most
+
+
+async def test_a_tenant_that_asks_for_the_highest_priority_does_not_starve_another(alone: Service) -> None:
+    """By default only the operator's tenant may go first."""
+    async with interpreting(alone):
+        for number in range(FLOOD):
+            assert (await start(alone, tenant="urgent", key=f"urgent-{number}", priority=1)).is_success
+        await wait_for_backlog(alone, FLOOD)
+        for number in range(FEW):
+            assert (await start(alone, tenant="usual", key=f"few-{number}")).is_success
+        await start(alone, key="operator", priority=1)
+        await wait_for_backlog(alone, FLOOD + FEW + 1)
+        starts = await order_of_starts(alone, FLOOD + FEW + 1)
+    last = max(place for place, key in enumerate(starts) if key.startswith("few-"))
+    assert last < 3 * FEW, starts
+    assert starts[0] == "operator"
 
 
 async def test_a_run_of_a_higher_priority_goes_first(alone: Service) -> None:

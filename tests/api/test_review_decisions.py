@@ -195,7 +195,7 @@ async def test_the_list_of_documents_shows_a_decision_until_it_is_reopened(servi
 async def test_above_the_limit_two_people_approve(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, large())
     first = await decide(ann, item)
-    assert "above 1000" in first["needs_second"][0]
+    assert "above 1000" in first["needs_second"][0]["message"]
     assert (first["review"]["status"], first["review"]["first_approved_by"]) == ("open", "ann")
     second = await decide(ann.named("bob"), item)
     assert (second["review"]["status"], second["review"]["decided_by"]) == ("approved", "bob")
@@ -307,7 +307,7 @@ async def test_a_changed_iban_takes_two_people(service: Service, ann: Reviewer) 
     await decide(ann, await waiting(service, ann))
     item = await waiting(service, ann, reading(iban=said(OTHER_IBAN)))
     outcome = await decide(ann, item, why="they called")
-    assert "the IBAN differs from the one" in outcome["needs_second"][0]
+    assert "the IBAN differs from the one" in outcome["needs_second"][0]["message"]
     outcome = await decide(ann.named("bob"), item, why="I asked them too")
     assert outcome["review"]["status"] == "approved"
 
@@ -315,7 +315,7 @@ async def test_a_changed_iban_takes_two_people(service: Service, ann: Reviewer) 
 async def test_the_first_account_of_a_known_vendor_takes_two_people(service: Service, ann: Reviewer) -> None:
     await decide(ann, await waiting(service, ann, reading(iban=NOTHING)))
     item = await waiting(service, ann)
-    assert "has not been approved yet" in (await decide(ann, item, why="as on the page"))["needs_second"][0]
+    assert "has not been approved yet" in (await decide(ann, item, why="as on the page"))["needs_second"][0]["message"]
     assert (await decide(ann.named("bob"), item, why="so it is"))["review"]["status"] == "approved"
     assert (await decide(ann, await waiting(service, ann), why="again"))["needs_second"] == []
 
@@ -324,7 +324,7 @@ async def test_an_iban_that_a_person_entered_takes_two_approvals(service: Servic
     item = await waiting(service, ann, reading(iban=FieldValue()))
     body = {"value": OTHER_IBAN, "token": await ann.claim(item["review_id"])}
     await ann.ask("PUT", f"/documents/{item['document_id']}/fields/iban", json=body)
-    assert "ann entered it" in (await decide(ann, item))["needs_second"][0]
+    assert "ann entered it" in (await decide(ann, item))["needs_second"][0]["message"]
 
 
 async def test_many_are_approved_at_once_where_nothing_is_wrong(service: Service, ann: Reviewer) -> None:

@@ -323,3 +323,27 @@ async def test_failures_are_grouped_by_class_and_step_and_those_that_fail_again_
     await eventually(partial(has, "failed_again", 2), "both to fail again")
     letters = await get(service.http, "/v1/dead-letters", params={"definition": definition["id"], "step": "check"})
     assert {letter["failed_again"] for letter in letters["letters"]} == {1}
+
+
+async def test_open_and_failed_runs_of_definitions_are_counted(service: Service) -> None:
+    broken, asking = ({**each, "id": f"c_{uuid.uuid4().hex}"} for each in (BROKEN, ASKING))
+    await start(service.http, definition=broken)
+    await start(service.http, definition=asking)
+    ids = f"{broken['id']},{asking['id']},never_published"
+
+    async def counts(since: str) -> Json:
+        found = await get(service.http, "/v1/runs/counts", params={"definitions": ids, "failed_since": since})
+        return [(each["open"], each["failed"]) for each in found["counts"]]
+
+    async def are_counted() -> bool:
+        return bool(await counts("2020-01-01T00:00:00Z") == [(0, 1), (1, 0), (0, 0)])
+
+    await eventually(are_counted, "the runs to be counted")
+    assert await counts("2100-01-01T00:00:00Z") == [(0, 0), (1, 0), (0, 0)]
+    theirs = await get(
+        service.http,
+        "/v1/runs/counts",
+        params={"definitions": ids, "failed_since": "2020-01-01T00:00:00Z"},
+        headers={"X-Test-Tenant": "another"},
+    )
+    assert {(each["open"], each["failed"]) for each in theirs["counts"]} == {(0, 0)}

@@ -124,7 +124,7 @@ async def test_the_need_for_a_second_person_is_shown_before_the_first_approves(s
     item = await waiting(service, ann)
     path = f"/reviews/{item['review_id']}"
     corrected = await typed(ann, item, "iban", "DE89 3704 0044 0532 0130 00")
-    assert "no reader found the IBAN" in corrected["needs_second"][0]
+    assert "no reader found the IBAN" in corrected["needs_second"][0]["message"]
     verdict = {"token": await ann.claim(item["review_id"]), "digest": corrected["digest"]}
     assert (await ann.post(f"{path}/approve", verdict))["needs_second"] == corrected["needs_second"]
     first, second = await ann.get(f"{path}/view"), await ann.named("bob").get(f"{path}/view")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from docrail.dag.values.json_values import Json
-from docrail.worker import ACTIVITY_SLOTS
+from docrail.worker import DEFAULT_SLOTS
 from docrail.workflows.contract.names import workflow_id
 from tests.chaos.conftest import Rig, upload_all
 from tests.stack import eventually
@@ -92,7 +92,7 @@ async def test_everything_killed_during_fifty_documents(rig: Rig) -> None:
 
 async def test_two_workers_share_the_load(rig: Rig) -> None:
     readers = freeze_readers(rig)
-    documents = await upload_all(rig, "shared", ACTIVITY_SLOTS + 5)  # held, and more than one worker takes
+    documents = await upload_all(rig, "shared", DEFAULT_SLOTS + 5)  # held, and more than one worker takes
     client = await rig.temporal()
 
     async def holders() -> Counter[str]:

@@ -44,7 +44,7 @@ async def decide(dsn: str, families: int = 10) -> None:
 async def test_labelled_files_give_a_preview_without_any_server(tmp_path: Path) -> None:
     written = tmp_path / "fit.json"
     shown = await calibrate(
-        "postgresql://nobody@127.0.0.1:1/none", "fit", "--labelled", str(SAMPLES), "--write", str(written)
+        "postgresql://unreachable@127.0.0.1:1/none", "fit", "--labelled", str(SAMPLES), "--write", str(written)
     )
     assert (shown.code, shown.err) == (0, "")
     assert re.search(r"\d\d values of 1\d families", shown.out)

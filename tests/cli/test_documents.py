@@ -116,6 +116,19 @@ async def test_a_document_is_shown_as_json_as_the_api_has_it(service: Service, f
     assert shown == (await service.http.get(f"/v1/documents/{document['document_id']}")).json()
 
 
+async def test_a_failed_document_is_dismissed_and_sent_again(service: Service, tmp_path: Path) -> None:
+    broken = tmp_path / f"{unique('broken')}.pdf"
+    broken.write_bytes(b"%PDF-1.7 " + unique("x").encode())
+    document = json.loads((await typed(service, "upload", "--json", str(broken))).out)[0]
+    await service.ended(document["run_id"])
+    dismissed = await typed(service, "dismiss", document["document_id"], "--reason", "an advertisement")
+    assert (dismissed.code, dismissed.out) == (0, f"dismissed {document['document_id']}\n")
+    again = await typed(service, "send-again", document["document_id"])
+    assert (again.code, again.out) == (0, f"sent {document['document_id']} again: reading\n")
+    refused = await typed(service, "dismiss", UNKNOWN)
+    assert (refused.code, refused.out) == (1, "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

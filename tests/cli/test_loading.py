@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from docrail.cli.main import NOUNS, OF_OPTIONS, SHORTCUTS, assemble
-from docrail.settings import OF_COMMANDS
+from docrail import settings
+from docrail.cli.main import NO_SETTINGS, NOUNS, SHORTCUTS, assemble
 
 ROOT = Path(__file__).parents[2]
 SERVERS = {"docrail.embedded", "duckdb", "fastapi", "httpx", "prometheus_client", "rich", "temporalio", "uvicorn"}
@@ -42,7 +42,7 @@ def test_help_loads_no_settings_for_the_variables_of_options() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert "docrail.cli.main" in run.stdout.split()
     assert "docrail.settings" not in run.stdout.split()
-    assert frozenset(OF_OPTIONS) == OF_COMMANDS
+    assert frozenset(NO_SETTINGS) == settings.NO_SETTINGS
 
 
 def test_validating_loads_no_server_client_and_no_reader() -> None:

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 from collections.abc import AsyncIterator
+from decimal import Decimal
 
 import asyncpg
 import pytest
@@ -10,9 +11,10 @@ import typer
 
 from docrail.cli.answer import parse_answer
 from docrail.dag.values.json_values import Json
+from docrail.invoices.model import FieldValue
 from tests.api.customer import open_item, start, unique, until_waiting
 from tests.api.invoices import e_invoice
-from tests.api.reviewing import OTHER_IBAN, reviewer
+from tests.api.reviewing import OTHER_IBAN, reading, reviewer, said, waiting
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.cli.process import Ended, docrail
 from tests.postgres import migrated_database
@@ -253,6 +255,24 @@ async def test_several_are_approved_where_nothing_is_wrong(service: Service) -> 
     assert [line.split()[0] for line in done.out.splitlines()] == [one, unknown, two]
     assert f"{unknown}  not approved: there is no review item '{unknown}'" in done.out
     assert done.code == 1
+
+
+async def test_all_that_match_are_approved_after_a_look(service: Service) -> None:
+    who, name = reviewer(service, "default"), unique("Alle")
+    good = [
+        await waiting(service, who, reading(vendor_name=said(f"{name} {each}"), iban=FieldValue())) for each in "ab"
+    ]
+    wrong = await waiting(service, who, reading(vendor_name=said(name), iban=FieldValue(), net=said(Decimal("1.00"))))
+    preview = await typed(service, "review", "approve-all", "--text", name)
+    assert (preview.code, preview.err) == (0, "")
+    first, total, stays, last = preview.out.splitlines()
+    assert (first, total) == ("2 of 3 documents have no problems", "  238.00 EUR  (2)")
+    assert stays.startswith(f"{wrong['review_id']}  invoice.pdf  stays open: Net 1.00")
+    assert last == "nothing is approved yet: repeat it with --yes"
+    assert {(await who.get(f"/reviews/{each['review_id']}"))["status"] for each in good} == {"open"}
+    done = await typed(service, "review", "approve-all", "--text", name, "--yes")
+    assert (done.code, done.out, done.err) == (0, "approved 2 of 3 documents\n", "")
+    assert {(await who.get(f"/reviews/{each['review_id']}"))["status"] for each in good} == {"approved"}
 
 
 async def test_the_audit_is_verified(service: Service) -> None:

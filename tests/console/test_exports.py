@@ -63,6 +63,7 @@ async def test_a_workbook_is_previewed_made_and_downloaded_again(site: Site, vis
     page = await visitor.tab("/exports?format=xlsx&lines=true" + dated("2026-10-05"))
     preview = page.get_by_role("region", name="Preview")
     await expect(preview.get_by_role("heading", name="1 document")).to_be_visible()
+    await expect(preview).to_contain_text("Not yet exported · Invoice date: 05/10/2026")
     await expect(preview.get_by_role("cell", name="-1,119.50")).to_be_visible()
     await expect(preview.get_by_role("cell", name="05/10/2026")).to_be_visible()
     saved = await ordered(page)

@@ -80,7 +80,7 @@ async def test_an_owner_starts_a_run_watches_it_fails_edits_the_step_and_sees_it
     await page.get_by_role("button", name="Start a run").click()
     await page.get_by_role("combobox", name="Definition").fill("supplier")
     await page.get_by_role("option", name="supplier_check").click()
-    await page.get_by_role("button", name="Start", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Start").click()
     await page.wait_for_url("**/runs/supplier_check.*")
     run_id = page.url.rpartition("/")[2]
 

@@ -47,7 +47,7 @@ REFUSED = {
     "only a header": (b"%PDF-1.7\n", "damaged"),
     "locked": (encrypted("secret"), "encrypted"),
     "bomb": (bomb(), "unsafe"),
-    "endless": (pdf_bytes(make_pdf(*[[LINE]] * 51)), "too_many_pages"),
+    "endless": (pdf_bytes(make_pdf(*[[LINE]] * 1001)), "too_many_pages"),
 }
 
 

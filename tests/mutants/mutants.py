@@ -679,10 +679,18 @@ SERVICES = (
     Mutant(
         "one-document-more-than-a-day-allows",
         "services/quotas/repository.py",
-        "OR today.used < $4::float8",
+        "OR today.used + $5 <= $4::float8",
         "OR today.used <= $4::float8",
         ("tests/security/test_quotas.py",),
         "a tenant stores one document more than its quota",
+    ),
+    Mutant(
+        "a-batch-takes-more-than-its-window",
+        "services/batches/repository.py",
+        "LIMIT greatest($3 - (SELECT count(*)",
+        "LIMIT greatest($3 - 0 * (SELECT count(*)",
+        ("tests/api/test_batches.py",),
+        "a batch has more open runs than it may",
     ),
     Mutant(
         "settings-override-people",
@@ -711,8 +719,8 @@ SERVICES = (
     Mutant(
         "one-missed-heartbeat",
         "services/fleet/health.py",
-        "if lost > LOST_HEARTBEATS * interval else None",
-        "if lost > interval else None",
+        "return _age(heartbeat, now) > LOST_AFTER * interval",
+        "return _age(heartbeat, now) > interval",
         ("tests/services/test_health.py",),
         "a worker is gone after one missed heartbeat",
     ),

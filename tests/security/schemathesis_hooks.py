@@ -72,6 +72,7 @@ def no_server_error(ctx: CheckContext, response: Response, case: Case[Any]) -> N
     for _ in range(MOST_RETRIES):
         if response.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
             break
+        # Retry-After: a busy server says when it answers again, and this caller waits as long as it asks.
         time.sleep(int(response.headers.get("retry-after", ["1"])[0]))
         response = case.call()
     assert response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR, f"failed: {response.text[:1000]}"

@@ -10,6 +10,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from docrail.adapters.postgres.pool import open_pool
+from docrail.api.body_sizes import UPLOADS
 from docrail.services.access.service import end_session, open_session, verify_key
 from docrail.services.callback_urls import Claim
 from tests.api.test_routes import OPEN_TO_ALL, TAKES_BODY
@@ -19,9 +20,9 @@ __all__ = ["dsn", "guarded"]
 
 LENGTH = "Content-Length: 50000"
 CLOSED = [parameter for parameter in TAKES_BODY if parameter.values[1] not in OPEN_TO_ALL]
-TYPES = {"/v1/documents": "multipart/form-data; boundary=b"}
+TYPES = dict.fromkeys(UPLOADS, "multipart/form-data; boundary=b")
 ANSWER_SECONDS = 20
-UNREACHABLE = "postgresql://nobody@127.0.0.1:1/nothing"
+UNREACHABLE = "postgresql://unreachable@127.0.0.1:1/nothing"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

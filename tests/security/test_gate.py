@@ -50,12 +50,18 @@ FOR_ALL_TENANTS = {
     ("services/events/service.py", "forget_events"),
     ("services/access/service.py", "verify_key"),
     ("services/access/service.py", "verify_session"),
+    ("services/batches/service.py", "_asking"),
+    ("services/batches/service.py", "_unfinished"),
     ("services/exports/service.py", "_open"),
+    ("services/intake/service.py", "_note_ends"),
+    ("services/intake/service.py", "_unended"),
     ("services/intake/service.py", "_unstarted"),
     ("services/reviews/run_answers.py", "answer_waiting_runs"),
     ("services/reviews/sla.py", "list_unsent"),
     ("services/reviews/sla.py", "record_due_sla"),
     ("services/usage/service.py", "_spent_by_all"),
+    ("services/usage/service.py", "list_tenants"),
+    ("services/usage/service.py", "show_usage"),
 }
 """The only functions that work for all tenants at once."""
 

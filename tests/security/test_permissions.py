@@ -1,6 +1,8 @@
 """A walk over all routes: who is admitted, with which scope, and what another tenant learns from an id: nothing."""
 
+import io
 import uuid
+import zipfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +12,15 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
+from docrail.adapters.temporal.connection import Connection
 from docrail.api.auth import Requirement
+from docrail.api.body_sizes import UPLOADS
 from docrail.api.console import PAGES as CONSOLE_PAGES
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Scope
 from docrail.services.access.service import open_session, verify_key
 from docrail.services.definitions.service import publish_shipped
+from docrail.services.maintenance.service import apply_schedule
 from tests.api.described import API, DOCUMENT
 from tests.api.service import HELLO, serve_with_worker, settings_for
 from tests.security.callers import Guarded, dsn
@@ -42,6 +47,10 @@ PUBLIC = {
 OF_EVERY_CALLER = {"GET /v1/me", "GET /v1/health", "DELETE /v1/session"}
 OF_OPERATOR = {
     "GET /metrics",
+    "GET /v1/workers",
+    "GET /v1/schedules",
+    *(f"POST /v1/schedules/{{schedule}}/{act}" for act in ("pause", "resume", "run")),
+    "GET /v1/tenants",
     *("PUT /v1/limits/{tag}", "DELETE /v1/limits/{tag}"),
     *("PUT /v1/quotas/{quota}", "DELETE /v1/quotas/{quota}"),
 }
@@ -53,6 +62,13 @@ BROKEN = {
     "steps": [{"id": "greet", "handler": "fail", "config": {"times": 9, "error": "ValueError"}, "max_retries": 0}],
 }
 SAMPLE = Path(__file__).parent.parent.parent / "samples" / "zf2_en16931_physiotherapeut.pdf"
+
+
+def packed() -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr("a.txt", b"a")
+    return written.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +137,12 @@ class House:
         ids = self.ids | ({"run_id": self.ids["broken_id"]} if failed(door) else {}) | IDS.get(door.name, {})
         ids["review_id"] = ids["step_review_id" if door.path.endswith("/decision") else "review_id"]
         request: dict[str, Any] = {}
-        if door.name == "POST /v1/documents":
-            request["files"] = {"file": ("a.pdf", SAMPLE.read_bytes())}
+        if door.method == "POST" and door.path in UPLOADS:
+            request["files"] = {
+                "file": ("a.zip", packed()) if door.path.endswith("/zip") else ("a.pdf", SAMPLE.read_bytes())
+            }
+        elif door.path.endswith("/append"):
+            request["json"] = {"document_ids": [ids["document_id"]]}
         elif body := example_of(door):
             request["json"] = body
         if door.name in QUERIES:
@@ -136,6 +156,7 @@ INSERT INTO exports (tenant_id, export_id, status, wanted, documents, path, sha2
 VALUES ('default', $1, 'ready', $2, 0, $3, $4, $5, 'owner', now())"""
 IDS = {"DELETE /v1/definitions/{definition_id}/aliases/{alias}": {"definition_id": "aliased", "alias": "canary"}}
 QUERIES = {
+    "GET /v1/runs/counts": {"definitions": "hello", "failed_since": "2026-11-01T00:00:00Z"},
     "GET /v1/definitions/{definition_id}/diff": {"from": "1", "to": "1"},
     "DELETE /v1/documents/{document_id}/fields/{field}": {"token": "1"},
     "DELETE /v1/quotas/{quota}": {"tenant": "acme"},
@@ -177,6 +198,7 @@ async def house(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFa
         service.guard()
         guarded = Guarded(service)
         await publish_shipped(service.app, "globex")
+        await apply_schedule(Connection(embedded.temporal_address), settings.task_queue, "0 3 1 1 *")
         owner = await guarded.key(name="owner")
         yield House(guarded, owner, await furnish(guarded, owner))
 
@@ -228,6 +250,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "key_id": spare.split("_")[1],
         "definition_id": "hello",
         "export_id": export_id,
+        "batch_id": await make("/v1/batches", "batch_id", json={"name": "owned"}),
         "step_id": "greet",
         "alias": "stable",
         "field": "total",
@@ -235,6 +258,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "name": "echo",
         "tag": "database",
         "quota": "open_runs",
+        "schedule": "maintenance",
     }
 
 

@@ -144,14 +144,15 @@ async def test_no_more_runs_are_open_than_a_tenant_may_have(guarded: Guarded) ->
 async def test_a_tenants_admin_sees_its_quotas_and_cannot_change_them(guarded: Guarded) -> None:
     admin = await guarded.key(tenant="seen")
     await allow(guarded, "seen", Quota.DOCUMENTS, 7)
-    [found] = (await guarded.ask(admin, "GET", "/v1/quotas")).json()["quotas"]
+    priority, found = (await guarded.ask(admin, "GET", "/v1/quotas")).json()["quotas"]
+    assert (priority["quota"], priority["value"], priority["changed_by"]) == ("highest_priority", 3, None)
     assert (found["quota"], found["value"], found["changed_by"]) == ("documents_per_day", 7, "operator")
     raised = {"tenant": "seen", "value": 70}
     assert (await guarded.ask(admin, "PUT", "/v1/quotas/documents_per_day", json=raised)).status_code == 403
     reset = await guarded.ask(admin, "DELETE", "/v1/quotas/documents_per_day", params={"tenant": "seen"})
     assert reset.status_code == 403
     other = await guarded.key(tenant="unseen")
-    assert (await guarded.ask(other, "GET", "/v1/quotas")).json() == {"quotas": []}
+    assert (await guarded.ask(other, "GET", "/v1/quotas")).json() == {"quotas": [{**priority, "tenant": "unseen"}]}
 
 
 async def test_a_reset_quota_gives_way_to_the_default(guarded: Guarded) -> None:
@@ -171,6 +172,9 @@ async def test_a_reset_quota_gives_way_to_the_default(guarded: Guarded) -> None:
         (Quota.RUNS, {"tenant": "acme", "value": 1, "key_id": "0" * 16}, "key_id"),
         (Quota.RUNS, {"tenant": "acme", "value": -1}, "value"),
         (Quota.RUNS, {"tenant": "acme", "value": 2**63}, "value"),
+        (Quota.PRIORITY, {"tenant": "acme", "value": 0}, "value"),
+        (Quota.PRIORITY, {"tenant": "acme", "value": 2.5}, "value"),
+        (Quota.PRIORITY, {"tenant": "acme", "value": 1, "key_id": "0" * 16}, "key_id"),
         (Quota.RUNS, {"tenant": "A/..", "value": 1}, "tenant"),
         ("requests", {"tenant": "acme", "value": 1}, "quota"),
     ],
@@ -210,6 +214,7 @@ async def test_the_operators_budget_for_a_tenant_comes_before_that_of_the_settin
         ("open_runs=many", "open_runs: expected a whole number, found 'many'"),
         ("open_runs=-1", "found '-1'"),
         (f"open_runs={10**30}", "expected a whole number"),
+        ("highest_priority=0", "highest_priority: expected a priority from 1, the first, to 5, found '0'"),
         ("model_budget_per_day=5", "DOCRAIL_GEMINI_BUDGET_PER_TENANT"),
     ],
 )

@@ -180,6 +180,7 @@ async def shown_of(installation: Installation, run: Json) -> dict[str, str]:
         "/v1/reviews",
         "/v1/documents",
         "/v1/exports",
+        "/v1/batches",
         "/v1/audit",
         "/metrics",
         "/readyz",

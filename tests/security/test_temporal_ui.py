@@ -9,6 +9,7 @@ import httpx
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
+from docrail.adapters.http.heads import MOST_WAITING
 from docrail.embedded.claims import HOST, claim_port
 from docrail.embedded.temporal import TemporalServer, start_temporal
 from docrail.embedded.ui_guard import guard_ui, hidden_host
@@ -145,3 +146,14 @@ async def test_every_request_of_a_connection_is_judged(guarded: Guarded) -> None
         writer.close()
         assert b"namespaceInfo" not in answer
         assert answer.count(b"HTTP/1.1 ") == 1
+
+
+async def test_half_sent_requests_keep_a_person_out_of_the_ui_for_no_time(guarded: Guarded) -> None:
+    halves = [await asyncio.open_connection(HOST, guarded.ui_port) for _ in range(3 * MOST_WAITING)]
+    for _, writer in halves:
+        writer.write(b"GET / HTTP/1.1\r\nHost: ")
+    async with httpx.AsyncClient(trust_env=False, timeout=30) as http:
+        assert (await http.get(f"{guarded.ui}/api/v1/namespaces")).status_code == 200
+    assert await asyncio.wait_for(halves[0][0].read(), 10) == b""
+    for _, writer in halves:
+        writer.close()

@@ -169,6 +169,7 @@ async def furnish(victim: Caller) -> tuple[Mapping[str, str], ...]:
     run_id = next(each for each in reviews if each != waiting)
     common = {"document_id": document_id, "execution_id": execution, "key_id": key, "session_id": session}
     common["export_id"] = export_id
+    common["batch_id"] = (await victim.post("/v1/batches", {"name": "secret_batch"}))["batch_id"]
     common |= {"definition_id": "secret_plan", "number": "1", "field": "total", "alias": "stable"}
     return (
         {**common, "run_id": waiting, "step_id": "ask", "review_id": reviews[waiting]},

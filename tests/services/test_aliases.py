@@ -28,7 +28,7 @@ async def publish_versions(
 ) -> None:
     for number in range(count):
         body = {"id": definition_id, "title": str(number)}
-        await publish(db, tenant_id, body, digest(body), "")
+        await publish(db, tenant_id, body, digest(body), "", by="ann", reason="")
 
 
 async def record(

@@ -11,6 +11,7 @@ from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json, digest
 from docrail.services.definitions.models import DamagedDefinition, StoredDefinition
 from docrail.services.definitions.repository import (
+    NewerVersion,
     list_definitions,
     list_versions,
     load_definition,
@@ -21,10 +22,15 @@ from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
 
 
 async def publish_text(
-    db: Database, text: Json, *, tenant_id: str = TENANT, definition_id: str = "invoice"
+    db: Database,
+    text: Json,
+    *,
+    tenant_id: str = TENANT,
+    definition_id: str = "invoice",
+    based_on: int | None = None,
 ) -> StoredDefinition:
     body = {"id": definition_id, "title": text}
-    return await publish(db, tenant_id, body, digest(body), f"title: {text}")
+    return await publish(db, tenant_id, body, digest(body), f"title: {text}", by="ann", reason="", based_on=based_on)
 
 
 async def test_versions_count_from_one_and_the_newest_is_loaded(db: PoolConnectionProxy) -> None:
@@ -55,7 +61,7 @@ async def test_the_same_content_keeps_its_version(db: PoolConnectionProxy) -> No
 
 async def test_a_body_comes_back_with_the_digest_it_was_published_under(db: PoolConnectionProxy) -> None:
     body = {"id": "exact", "z": 1e22, "a": -0.0, "nul": "\x00", "n": [0.1, 10**20, None], "order": {"b": 1, "a": 2}}
-    await publish(db, TENANT, body, digest(body), "")
+    await publish(db, TENANT, body, digest(body), "", by="ann", reason="")
     loaded = await load_definition(db, TENANT, "exact")
     assert loaded
     assert digest(loaded.body) == loaded.digest == digest(body)
@@ -114,4 +120,27 @@ async def test_a_body_that_was_changed_is_not_given_out(db: PoolConnectionProxy)
 
 async def test_a_digest_of_something_else_is_not_believed(db: PoolConnectionProxy) -> None:
     with pytest.raises(DamagedDefinition):
-        await publish(db, TENANT, {"id": "invoice"}, digest({"id": "other"}), "")
+        await publish(db, TENANT, {"id": "invoice"}, digest({"id": "other"}), "", by="ann", reason="")
+
+
+async def test_a_version_that_its_author_has_not_seen_is_not_passed_over(db: PoolConnectionProxy) -> None:
+    first = await publish_text(db, "a", based_on=0)
+    second = await publish_text(db, "b", based_on=1)
+    with pytest.raises(NewerVersion) as refused:
+        await publish_text(db, "c", based_on=1)
+    assert (refused.value.based_on, refused.value.newest) == (1, 2)
+    assert await publish_text(db, "b", based_on=1) == second  # sent again
+    with pytest.raises(NewerVersion):
+        await publish_text(db, "a", based_on=1)
+    assert await publish_text(db, "a", based_on=2) == first
+
+
+async def test_of_authors_of_the_same_version_one_publishes(pool: asyncpg.Pool) -> None:
+    definition_id = f"invoice_{new_document_id()}"
+    await publish_text(pool, "first", tenant_id=COMMITTING, definition_id=definition_id)
+    together = (
+        publish_text(pool, text, tenant_id=COMMITTING, definition_id=definition_id, based_on=1)
+        for text in ("a", "b", "c", "d")
+    )
+    outcomes = await asyncio.gather(*together, return_exceptions=True)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["NewerVersion"] * 3 + ["StoredDefinition"]

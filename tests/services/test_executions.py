@@ -16,7 +16,7 @@ from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
 
 async def submit(db: Database, execution_id: str, *, tenant_id: str = TENANT, title: str = "") -> Execution:
     body = {"id": "invoice", "title": title}
-    definition = await publish(db, tenant_id, body, digest(body), "")
+    definition = await publish(db, tenant_id, body, digest(body), "", by="ann", reason="")
     return await insert_execution(
         db, tenant_id, execution_id, definition_id=definition.definition_id, version=definition.version
     )

@@ -40,7 +40,7 @@ def beat(
     ("pollers", "heartbeats"),
     [
         pytest.param([poll(59)], [], id="polls without heartbeats, as old workers do"),
-        pytest.param([poll(59)], [beat(14)], id="a late heartbeat"),
+        pytest.param([poll(59)], [beat(12)], id="a late heartbeat"),
         pytest.param([poll(1)], [beat(3, status=STOPPING)], id="begun after another one of its identity stopped"),
         pytest.param([poll(59)], [beat(55, interval=60)], id="rare heartbeats"),
         pytest.param([poll(10)], [beat(10, interval=0)], id="its first heartbeat, before the interval is known"),
@@ -60,7 +60,7 @@ def test_a_worker_is_there(pollers: list[PollerInfo], heartbeats: list[WorkerHea
         pytest.param([], [beat(1)], "'docrail'", id="polls another kind of task"),
         pytest.param([poll(91)], [], "polled 91 s ago", id="polls no more"),
         pytest.param([poll(91)], [beat(1)], "polled 91 s ago", id="lives, but polls no more"),
-        pytest.param([poll(10)], [beat(16)], "sent its last heartbeat 16 s ago", id="killed"),
+        pytest.param([poll(10)], [beat(13)], "sent its last heartbeat 13 s ago", id="killed"),
         pytest.param([poll(10)], [beat(1, status=STOPPING)], "is stopping", id="drains"),
         pytest.param(
             [poll(10), poll(2, "2@b")],

@@ -7,11 +7,18 @@ from typing import Any
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from docrail.dag.language.statuses import StepStatus
+from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.invoices.facts import DocumentType
-from docrail.services.access.models import Principal
+from docrail.services.access.models import Principal, Scope
 from docrail.services.documents.models import ApprovedFilter, PeriodOf
-from docrail.services.documents.service import mark_decided, mark_taken_exported, take_approved
+from docrail.services.documents.service import (
+    mark_decided,
+    mark_ended,
+    mark_read_again,
+    mark_run_started,
+    mark_taken_exported,
+    take_approved,
+)
 from docrail.services.failures.models import Resolved
 from docrail.services.failures.repository import close, load_letter, record_report
 from docrail.services.inbox.models import (
@@ -20,9 +27,11 @@ from docrail.services.inbox.models import (
     DocumentSort,
     DocumentStatus,
     ListedDocument,
+    Neighbours,
     certainty_of,
 )
-from docrail.services.inbox.repository import LIST_DOCUMENTS, SCOPES, count_documents, list_documents
+from docrail.services.inbox.permitted import document_actions
+from docrail.services.inbox.repository import LIST_DOCUMENTS, SCOPES, count_documents, find_neighbours, list_documents
 from docrail.services.reviews.models import Appearance, Question
 from docrail.services.reviews.repository.claims import claim_review, free_review
 from docrail.services.reviews.repository.decisions import record_first_approval
@@ -95,7 +104,8 @@ async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
     ids = {status: (await upload(db)).document_id for status in DocumentStatus}
     await failed(db, ids[DocumentStatus.FAILED])
     await set_aside(db, ids[DocumentStatus.DISMISSED])
-    without = (DocumentStatus.READING, DocumentStatus.FAILED, DocumentStatus.DISMISSED)
+    await mark_ended(db, [ids[DocumentStatus.COMPLETED]], RunStatus.COMPLETED)
+    without = (*(DocumentStatus.READING, DocumentStatus.FAILED), *(DocumentStatus.COMPLETED, DocumentStatus.DISMISSED))
     items = {status: await asked(db, id_) for status, id_ in ids.items() if status not in without}
     await mark_decided(db, TENANT, ids[DocumentStatus.REJECTED], "rejected")
     await mark_decided(db, TENANT, ids[DocumentStatus.EXPORTED], "approved")
@@ -136,11 +146,44 @@ async def test_a_failure_counts_until_the_document_waits_for_a_person(db: PoolCo
     assert (await only(db)).status is DocumentStatus.ATTENTION
 
 
+async def test_a_dismissed_document_that_is_read_again_is_not_dismissed_any_more(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    await mark_run_started(db, TENANT, document_id, f"invoice.{document_id}")
+    await set_aside(db, document_id)
+    assert (await only(db)).status is DocumentStatus.DISMISSED
+    await db.execute("UPDATE dead_letters SET resolved_at = resolved_at - interval '1 s'")  # all in one transaction
+    await mark_read_again(db, TENANT, document_id)
+    assert (await only(db)).status is DocumentStatus.READING
+
+
 async def test_a_new_failure_of_a_dismissed_document_counts(db: PoolConnectionProxy) -> None:
     document_id = (await upload(db)).document_id
     await set_aside(db, document_id)
     await failed(db, document_id, at=9.0)
     assert (await only(db)).status is DocumentStatus.FAILED
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        (RunStatus.COMPLETED, DocumentStatus.COMPLETED),
+        (RunStatus.CANCELLED, DocumentStatus.DISMISSED),
+        (RunStatus.ABORTED, DocumentStatus.DISMISSED),
+    ],
+)
+async def test_a_run_that_asked_no_one_leaves_its_document_when_it_ends(
+    db: PoolConnectionProxy, end: RunStatus, status: DocumentStatus
+) -> None:
+    document_id = (await upload(db)).document_id
+    await mark_run_started(db, TENANT, document_id, "invoice.a")
+    await mark_ended(db, [document_id], end)
+    found = await only(db)
+    assert (found.status, found.reason, found.more_reasons) == (status, None, 0)
+    await mark_read_again(db, TENANT, document_id)
+    assert (await only(db)).status is DocumentStatus.READING
+    await mark_ended(db, [document_id], end)
+    await asked(db, document_id)
+    assert (await only(db)).status is DocumentStatus.ATTENTION
 
 
 async def test_a_decision_that_is_withdrawn_is_not_exported_any_more(db: PoolConnectionProxy) -> None:
@@ -225,8 +268,44 @@ async def test_pages_hold_each_document_once_latest_upload_first(db: PoolConnect
     ]
 
 
+ATTENTION = DocumentFilter(DocumentStatus.ATTENTION)
+
+
+async def to_review(db: PoolConnectionProxy, number: int) -> tuple[str, str]:
+    """Store a document that waits for a person; return its id and its item's."""
+    document_id = await arrive(db, total=Decimal(number), vendor_name=f"Vendor {number}")
+    await judged(db, document_id)
+    at = MONDAY + number * HOUR
+    await db.execute("UPDATE documents SET received_at = $1 WHERE document_id = $2", at, document_id)
+    return document_id, await asked(db, document_id, hours=24 + number)
+
+
 @pytest.mark.parametrize("sort", DocumentSort)
-async def test_every_order_has_each_document_on_one_page(db: PoolConnectionProxy, sort: DocumentSort) -> None:
+async def test_a_document_has_its_neighbours_in_every_order(db: PoolConnectionProxy, sort: DocumentSort) -> None:
+    items = dict([await to_review(db, number) for number in range(4)])
+    await upload(db)  # not read yet: there is nothing to review
+    order = await listed(db, sort, status=DocumentStatus.ATTENTION)
+    around = [None, *(items[document_id] for document_id in order), None]
+    for place, document_id in enumerate(order, start=1):
+        found = await find_neighbours(db, TENANT, ATTENTION, sort, document_id, me="ann")
+        assert found == Neighbours(around[place + 1], around[place - 1], place, 4)
+
+
+async def test_neighbours_are_known_when_the_document_has_left_and_leave_out_what_others_have(
+    db: PoolConnectionProxy,
+) -> None:
+    documents = [await to_review(db, number) for number in range(4)]
+    (first, earlier), (second, _), (_, claimed), (_, last) = documents
+    await mark_decided(db, TENANT, second, "rejected")
+    await claim_review(db, TENANT, claimed, "ann")
+    place = DocumentSort.OLDEST
+    of_bob = await find_neighbours(db, TENANT, ATTENTION, place, second, me="bob")
+    assert of_bob == Neighbours(next=last, previous=earlier, place=2, total=2)
+    assert (await find_neighbours(db, TENANT, ATTENTION, place, first, me="ann")).next == claimed
+
+
+@pytest.mark.parametrize("sort", DocumentSort)
+async def test_every_order_has_each_has_each_document_on_one_page(db: PoolConnectionProxy, sort: DocumentSort) -> None:
     values = ((3, "Beta"), (1, "Alpha"), (2, "Gamma"))
     ids = [await arrive(db, total=Decimal(number), vendor_name=name) for number, name in values]
     for number, document_id in enumerate(ids):
@@ -318,6 +397,12 @@ async def test_a_page_is_found_by_an_index(db: PoolConnectionProxy, status: Docu
     plan = "\n".join(row[0] for row in rows)
     assert f"using {index}" in plan, plan
     assert "Seq Scan on documents" not in plan
+
+
+def test_a_caller_who_may_only_read_is_offered_nothing() -> None:
+    reader = Principal(TENANT, "ann", frozenset({Scope.READ}))
+    offered = document_actions(reader, DocumentStatus.FAILED)
+    assert [(each.allowed, each.reason) for each in offered] == [(False, "this needs the scope 'review'")] * 2
 
 
 def test_a_listed_document_names_no_tenant_and_no_uploader() -> None:

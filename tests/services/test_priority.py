@@ -5,6 +5,7 @@ import pytest
 from docrail.dag.language.definition import Definition
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import InvalidInput
+from docrail.services.runs.priority import PARTS
 from docrail.services.runs.service import priority_of
 
 
@@ -19,7 +20,7 @@ def fairness_key(template: str, **inputs: Json) -> str | None:
 
 def test_by_default_tenants_take_turns_in_the_middle_priority() -> None:
     priority = priority_of(definition(), "acme", {})
-    assert (priority.priority_key, priority.fairness_key) == (None, "acme")
+    assert (priority.priority_key, priority.fairness_key, priority.fairness_weight) == (3, "acme", None)
 
 
 def test_a_definition_says_its_priority_and_a_caller_overrides_it() -> None:
@@ -27,10 +28,24 @@ def test_a_definition_says_its_priority_and_a_caller_overrides_it() -> None:
     assert priority_of(definition(key=2), "acme", {}, 5).priority_key == 5
 
 
-def test_a_fairness_key_is_a_part_of_the_tenant() -> None:
-    assert fairness_key("{{ inputs.customer }}", customer="initech") == "acme/initech"
-    assert fairness_key("{{ inputs.customer.id }}", customer={"id": 7}) == "acme/7"
-    assert fairness_key("night") == "acme/night"
+@pytest.mark.parametrize(("asked", "highest", "given"), [(1, 3, 3), (3, 3, 3), (5, 3, 5), (None, 3, 3), (None, 4, 4)])
+def test_no_run_is_more_urgent_than_its_tenants_may_be(asked: int | None, highest: int, given: int) -> None:
+    by_caller = priority_of(definition(), "acme", {}, asked, highest=highest)
+    by_definition = priority_of(definition(**({"key": asked} if asked else {})), "acme", {}, highest=highest)
+    assert by_caller.priority_key == by_definition.priority_key == given
+
+
+def test_a_fairness_key_is_a_part_of_the_tenants_turn() -> None:
+    keys = {fairness_key("{{ inputs.customer }}", customer=customer) for customer in ("initech", 7)}
+    assert keys | {fairness_key("night")} <= {f"acme/{number}" for number in range(PARTS)}
+    assert fairness_key("{{ inputs.customer.id }}", customer={"id": 7}) == fairness_key("7")
+
+
+def test_all_keys_of_a_tenant_have_together_one_turn() -> None:
+    wanted = definition(fairness_key="{{ inputs.customer }}")
+    found = [priority_of(wanted, "acme", {"customer": f"customer {number}"}) for number in range(1000)]
+    weights = {priority.fairness_key: priority.fairness_weight for priority in found}
+    assert sum(weight or 1 for weight in weights.values()) == 1
 
 
 @pytest.mark.parametrize("nothing", [None, ""])
@@ -38,11 +53,10 @@ def test_without_a_value_the_whole_tenant_is_the_key(nothing: Json) -> None:
     assert fairness_key("{{ inputs.customer }}", customer=nothing) == "acme"
 
 
-def test_a_long_key_is_shortened_and_stays_its_own() -> None:
-    one, other = (fairness_key("{{ inputs.customer }}", customer=f"{'ü' * 60}{end}") for end in "ab")
-    assert one != other
-    assert one is not None
-    assert len(one.encode()) <= 64
+def test_a_key_of_a_tenant_with_a_long_name_is_shortened_and_stays_its_own() -> None:
+    named = [priority_of(definition(fairness_key="night"), "a" * 62 + end, {}).fairness_key for end in "ab"]
+    assert len(set(named)) == 2
+    assert all(len(key or "") == 64 for key in named)
 
 
 @pytest.mark.parametrize(

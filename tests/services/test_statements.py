@@ -95,7 +95,9 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
     }
     positions = {"services.events.repository.NOW", "services.events.repository.IS_KNOWN"}  # read no table
     sweeping = {
+        "services.documents.repository.documents.LOAD_UNENDED",
         "services.documents.repository.documents.LOAD_UNSTARTED",
+        "services.documents.repository.documents.MARK_ENDED",
         "services.events.repository.READ_ALL",
         "services.events.repository.FORGET",
         "services.runs.repository.FORGET_STORED",
@@ -105,9 +107,12 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
         "services.reviews.repository.standing.LOAD_OPEN_DOCUMENTS",
     }
     totals = {
+        "services.batches.repository.COUNT_ALL_OPEN",
         "services.documents.repository.counts.LOAD_COUNTS",
+        "services.documents.repository.counts.COUNTS_BY_TENANTS",
         "services.reviews.repository.items.LOAD",
         "services.usage.repository.SPENT_TODAY",
+        "services.usage.repository.SPENT_BY_TENANTS",
         "services.usage.repository.TOTALS",
     }
     free = {name for name, sql in STATEMENTS.items() if "tenant_id = $1" not in sql and "(tenant_id" not in sql}
@@ -134,13 +139,24 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     }
     say_whose |= {"lock_unfiled", "mark_filed", "record_first_approval"}
     say_whose |= {"note_done", "keep_file", "end_export"}
+    say_whose |= {"cancel", "close", "complete", "end_waiting", "go_on", "hold", "note_run", "pause", "put_back"}
+    say_whose |= {"resume", "retry", "take"}
     leases = {"claim_lease", "renew_lease", "leave_lease", "release_lease"}
     # Files know no tenant, or belong to all.
     of_all = {"forget_stored_outputs", "load_old_originals", "load_open_documents", "mark_original_removed"}
     of_all |= {"load_position", "is_known", "read_all"}
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled", "list_open"}
+    sweeps |= {"load_unended", "mark_ended", "list_unfinished", "take_asking"}
     old = {"delete_all", "delete_old", "delete_forgotten_leases", "delete_past_days", "delete_expired_outputs"}
-    totals = {"load_counts", "load_review_counts", "load_spent_today", "load_model_totals"}
+    totals = {
+        "count_all_open",
+        "load_counts",
+        "load_review_counts",
+        "load_spent_today",
+        "load_model_totals",
+        "load_tenant_counts",
+        "load_spent_by_tenants",
+    }
     assert free == say_whose | leases | of_all | sweeps | old | totals
 
 

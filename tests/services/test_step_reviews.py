@@ -135,3 +135,10 @@ async def test_questions_are_seen_by_their_tenant_alone(db: PoolConnectionProxy)
     assert await load_full_review(db, OTHER_TENANT, item.review_id) is None
     await close_question(db, OTHER_TENANT, RUN, STEP, END)
     assert (await do(db)).status == "open"
+
+
+async def test_the_questions_of_a_run_and_of_runs_in_it_are_listed_by_the_run(db: PoolConnectionProxy) -> None:
+    for run_id in (RUN, f"{RUN}~inner", f"{RUN}2"):
+        await ask_question(db, TENANT, run_id, "approve", ASKED)
+    found = await list_reviews(db, TENANT, ReviewFilter(run_id=RUN))
+    assert sorted(item.run_id for item in found) == [RUN, f"{RUN}~inner"]

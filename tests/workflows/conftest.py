@@ -193,6 +193,7 @@ class Bench:
         nested: Sequence[dict[str, Json]] = (),
         started_by: str = "",
         document: dict[str, Json] | None = None,
+        highest_priority: int = 1,
         **more: Json,
     ) -> WorkflowHandle[Run, RunReport]:
         definition = to_json(Definition.model_validate({"id": "test", "steps": steps, **more}))
@@ -207,6 +208,7 @@ class Bench:
             resumed=resumed,
             nested={inner["id"]: pinned(inner) for inner in nested},
             started_by=started_by,
+            highest_priority=highest_priority,
             semantics=SEMANTICS,
         )
         handle = await self.client.start_workflow(
@@ -239,7 +241,7 @@ class Bench:
         kept = HISTORIES / f"{self.recording}{suffix}.json"
         if self.recording and (kept in self.written or not kept.exists()):
             self.written.add(kept)
-            text = json.dumps(_without_stack_traces(json.loads(history.to_json())), indent=1, sort_keys=True)
+            text = json.dumps(without_stack_traces(json.loads(history.to_json())), indent=1, sort_keys=True)
             kept.write_text(text + "\n")
 
     async def answer(self, handle: WorkflowHandle[Run, RunReport], step_id: str, answer: Json) -> str:
@@ -255,11 +257,11 @@ def pinned(definition: dict[str, Json]) -> Pinned:
     return Pinned(definition=document, version=1, digest=digest(document))
 
 
-def _without_stack_traces(value: Json) -> Json:
+def without_stack_traces(value: Json) -> Json:
     """Return a history without the paths of the machine that recorded it; replay does not read them."""
     if isinstance(value, dict):
-        return {key: _without_stack_traces(item) for key, item in value.items() if key != "stackTrace"}
-    return [_without_stack_traces(item) for item in value] if isinstance(value, list) else value
+        return {key: without_stack_traces(item) for key, item in value.items() if key != "stackTrace"}
+    return [without_stack_traces(item) for item in value] if isinstance(value, list) else value
 
 
 def replayer(*, sandboxed: bool) -> Replayer:

@@ -71,6 +71,13 @@ async def test_a_step_says_its_priority_and_inherits_what_it_does_not_say(bench:
     assert asked["as_the_run"].priority.priority_key == 0  # Temporal's "not said": the run's counts
 
 
+async def test_no_step_is_more_urgent_than_the_tenant_may_be(bench: Bench) -> None:
+    handle = await bench.start([step("urgent", priority=1), step("idle", priority=5)], highest_priority=3)
+    await bench.finish(handle)
+    asked = await scheduled(handle)
+    assert [asked[name].priority.priority_key for name in ("urgent", "idle")] == [3, 5]
+
+
 @dataclass
 class Drain:
     """Steps that end when every worker is stopping: a worker that waits for another one would hang them."""

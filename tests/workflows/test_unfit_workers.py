@@ -127,7 +127,7 @@ async def test_a_step_that_no_worker_can_run_fails_and_names_what_is_missing(
     assert [letter.retryable for letter in fleet.bench.gates.letters] == [True]
 
 
-@pytest.mark.parametrize("seconds", [0.05, 0.3, 1])
+@pytest.mark.parametrize("seconds", [0.5, 2])
 async def test_a_step_whose_time_is_over_names_what_is_missing(fleet: Fleet, seconds: float) -> None:
     async with fleet.unfit():
         report = await fleet.bench.run([step("a", max_retries=0, total_timeout_seconds=seconds)])

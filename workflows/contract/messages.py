@@ -4,6 +4,7 @@ Includes handlers, internal activities and the maintenance workflow.
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -278,4 +279,38 @@ class ExportFailure(BaseModel, frozen=True):
 
     tenant_id: str
     export_id: str
+    error: str
+
+
+class BatchRequest(BaseModel, frozen=True):
+    """Names a batch. Its row says what people want of it, and its documents how they stand."""
+
+    tenant_id: str
+    batch_id: str
+    most_rounds: int = 500
+    """Activities after which its workflow continues as a new one."""
+
+
+class BatchRest(StrEnum):
+    """Why a window is left. MORE: for a new round; IDLE: nothing can start; OVER: the batch has completed."""
+
+    MORE = "more"
+    IDLE = "idle"
+    OVER = "over"
+
+
+class BatchRound(BaseModel, frozen=True):
+    """What one activity of a batch leaves."""
+
+    rest: BatchRest
+    seconds: float | None = None
+    """While idle: when it must be looked at without a signal, for its deadline."""
+    has_webhook: bool = False
+
+
+class BatchWebhookFailure(BaseModel, frozen=True):
+    """Says why the message of a completion cannot be delivered."""
+
+    tenant_id: str
+    batch_id: str
     error: str

@@ -143,6 +143,8 @@ class RunRequest(BaseModel, frozen=True):
     """The version of its scheduler's decisions: engine.plan.SEMANTICS of the build that started it."""
     inline_bytes: int | None = None
     """Largest outputs that the outer run accepts inline, in bytes of JSON; None: there is no outer run."""
+    highest_priority: int = 1
+    """The most urgent priority that its steps may have: its tenant's quota when it was started. 1 is the highest."""
 
     @property
     def starters(self) -> tuple[str, ...]:
@@ -165,6 +167,10 @@ class ChunkReport(BaseModel, frozen=True):
     """How a chunk's items ended, in its order."""
 
     ends: tuple[ItemEnd, ...]
+
+
+VERSION_PREFIX = "docrail "
+"""Begins the name of a worker's plugin; Docrail's version follows. Heartbeats carry it."""
 
 
 def tag_queue(task_queue: str, tag: str) -> str:
@@ -226,8 +232,23 @@ NOTIFY_SLA = "notify_sla"
 BACKGROUND_TYPE = "BackgroundTasks"
 
 START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
-START_EXPORTS, FORGET_EVENTS = "start_waiting_exports", "forget_events"
+START_EXPORTS, FORGET_EVENTS, NOTE_ENDS = "start_waiting_exports", "forget_events", "note_ended_documents"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""
+
+BATCH_TYPE = "Batch"
+
+CHANGED = "changed"
+"""Name of a batch's signal: what people want of it has changed. Its argument says how, for those who read histories."""
+
+START_BATCHES, KEEP_WINDOW = "start_waiting_batches", "keep_window"
+NOTIFY_BATCH, FAIL_BATCH_WEBHOOK = "notify_batch", "fail_batch_webhook"
+"""The activities. No definition names them."""
+
+
+def batch_workflow_id(tenant_id: str, batch_id: str) -> str:
+    """Return the Temporal workflow id of a batch; no run can have it."""
+    return f"docrail-batch.{tenant_id}.{batch_id}"
+
 
 EXPORT_TYPE = "Export"
 

@@ -15,8 +15,10 @@ CREATE TABLE documents (
     received_at         timestamptz NOT NULL DEFAULT now(),
     duplicate_of        text,
     definition          text,                     -- `invoice` or `invoice@4`, named by the upload or chosen by a rule
+    batch_id            text,                     -- the batch that it came with, and that starts its run
     run_id              text,
     run_started_at      timestamptz,
+    ended_as            text,                     -- status in which its last run ended; NULL while one is open
     outcome             text,                     -- success or failed
     processing_seconds  double precision,         -- from received_at to metrics_recorded_at
     confidence          double precision,         -- NULL if nothing was read
@@ -40,7 +42,10 @@ CREATE INDEX documents_decided ON documents (tenant_id, decision, received_at DE
     WHERE decision IS NOT NULL AND exported_at IS NULL;
 CREATE INDEX documents_exported ON documents (tenant_id, received_at DESC, document_id DESC)
     WHERE exported_at IS NOT NULL;
-CREATE INDEX documents_unstarted ON documents (received_at) WHERE run_started_at IS NULL;
+CREATE INDEX documents_unstarted ON documents (received_at) WHERE run_started_at IS NULL AND batch_id IS NULL;
+-- Those whose run may have ended without a decision.
+CREATE INDEX documents_unended ON documents (run_started_at DESC, document_id DESC)
+    WHERE ended_as IS NULL AND decision IS NULL AND run_started_at IS NOT NULL;
 -- For the removal of old originals, across all tenants: blobs are shared.
 CREATE INDEX documents_by_sha256 ON documents (sha256);
 
@@ -108,6 +113,8 @@ CREATE TABLE definitions (
     body          json NOT NULL, -- not jsonb, which rewrites numbers: the digest covers these very characters
     source        text NOT NULL,
     created_at    timestamptz NOT NULL DEFAULT now(),
+    published_by  text NOT NULL,
+    reason        text NOT NULL,
     PRIMARY KEY (tenant_id, definition_id, version),
     UNIQUE (tenant_id, definition_id, digest)
 );
@@ -423,6 +430,83 @@ CREATE FUNCTION review_status(status text, postponed_until timestamptz, as_of ti
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN status = 'open' AND postponed_until > as_of THEN 'postponed' ELSE status END;
 
+-- Batches --------------------------------------------------------------------------------------------------------------
+
+-- Documents that are run together, a few at the same time. What people want of a batch stands here; its workflow acts.
+CREATE TABLE batches (
+    tenant_id       text NOT NULL,
+    batch_id        text NOT NULL CHECK (batch_id ~ '^bat_[0-9a-f]{26}$'),
+    wanted          json NOT NULL,                -- the order, without its documents
+    max_concurrency integer NOT NULL CHECK (max_concurrency > 0),
+    deadline_at     timestamptz,
+    created_by      text NOT NULL,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    closed_at       timestamptz,                  -- takes no more documents
+    paused_at       timestamptz,
+    cancelled_at    timestamptz,
+    completed_at    timestamptz,                  -- nothing was waiting or running any more
+    completions     integer NOT NULL DEFAULT 0,   -- a retry completes it once more
+    held_by         text,                         -- the quota that it waits for
+    notified_at     timestamptz,
+    webhook_error   text NOT NULL DEFAULT '',
+    PRIMARY KEY (tenant_id, batch_id)
+);
+CREATE INDEX batches_newest ON batches (tenant_id, created_at DESC, batch_id DESC);
+
+-- A document of a batch: the same content is one document, wherever it lies. `state` is that of its run, as seen when
+-- it last changed for the batch: a run that goes on afterwards is looked at again (reopen_in_batch below).
+CREATE TABLE batch_documents (
+    tenant_id     text NOT NULL,
+    batch_id      text NOT NULL,
+    document_id   text NOT NULL,
+    position      bigint GENERATED ALWAYS AS IDENTITY,
+    place         text NOT NULL,                  -- where the client has it: a path, a name
+    state         text NOT NULL DEFAULT 'waiting'
+                  CHECK (state IN ('waiting', 'running', 'asking', 'done', 'failed', 'cancelled')),
+    run_id        text,                           -- NULL: none was started
+    again         boolean NOT NULL DEFAULT false, -- its run is to be retried when its turn comes
+    error_type    text,
+    error_message text,
+    outputs       json,                           -- of its run, unless they are large
+    started_at    timestamptz,
+    ended_at      timestamptz,
+    looked_at     timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, batch_id, document_id),
+    UNIQUE (tenant_id, batch_id, place),
+    FOREIGN KEY (tenant_id, batch_id) REFERENCES batches (tenant_id, batch_id),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
+);
+CREATE INDEX batch_documents_states ON batch_documents (tenant_id, batch_id, state, position);
+CREATE INDEX batch_documents_in_order ON batch_documents (tenant_id, batch_id, position);
+CREATE INDEX batch_documents_errors ON batch_documents (tenant_id, batch_id, error_type) WHERE state = 'failed';
+CREATE INDEX batch_documents_ended ON batch_documents (tenant_id, batch_id, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX batch_documents_of_run ON batch_documents (tenant_id, run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX batch_documents_open ON batch_documents (tenant_id, batch_id) WHERE state IN ('waiting', 'running');
+CREATE INDEX batch_documents_asking ON batch_documents (looked_at) WHERE state = 'asking';
+
+-- Further places that have the content of a document of the batch.
+CREATE TABLE batch_duplicates (
+    tenant_id   text NOT NULL,
+    batch_id    text NOT NULL,
+    place       text NOT NULL,
+    document_id text NOT NULL,
+    PRIMARY KEY (tenant_id, batch_id, place),
+    FOREIGN KEY (tenant_id, batch_id, document_id) REFERENCES batch_documents (tenant_id, batch_id, document_id)
+);
+
+-- A run that was retried, or whose question was answered, goes on: its document is no longer as the batch has seen it.
+CREATE FUNCTION reopen_in_batch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE batch_documents SET state = 'running', ended_at = NULL, looked_at = now()
+     WHERE tenant_id = NEW.tenant_id AND run_id = NEW.run_id AND state IN ('failed', 'asking');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER dead_letters_reopen AFTER UPDATE OF status ON dead_letters
+    FOR EACH ROW WHEN (OLD.status <> 'resolved' AND NEW.status = 'resolved' AND NEW.resolution <> 'dismiss')
+    EXECUTE FUNCTION reopen_in_batch();
+CREATE TRIGGER reviews_reopen AFTER UPDATE OF status ON reviews
+    FOR EACH ROW WHEN (OLD.status = 'open' AND NEW.status <> 'open') EXECUTE FUNCTION reopen_in_batch();
+
 -- What people see of each document, and the only definition of its status. It reads the tables of several nouns, as the
 -- caller of the view (row-level security), and is read by the inbox alone.
 CREATE VIEW document_states WITH (security_invoker = true) AS
@@ -434,7 +518,11 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
                      WHEN r.first_approval IS NOT NULL THEN 'second'
                      ELSE 'attention' END
             WHEN f.status <> 'resolved' THEN 'failed'
-            WHEN f.status = 'resolved' OR r.status = 'closed' THEN 'dismissed'
+            WHEN f.status = 'resolved' AND (f.resolved_at < d.run_started_at) IS NOT TRUE THEN 'dismissed'
+            WHEN r.status = 'closed' THEN 'dismissed'
+            WHEN b.state = 'failed' THEN 'failed' -- its run could not be started
+            WHEN d.ended_as = 'completed' OR b.state = 'done' THEN 'completed'
+            WHEN d.ended_as IS NOT NULL OR b.state = 'cancelled' THEN 'dismissed'
             ELSE 'reading' END AS status,
        d.duplicate_of, s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency,
        s.vat_id, s.name_key,
@@ -448,13 +536,16 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
        CASE WHEN r.claimed_until > now() THEN r.claimed_by END AS claimed_by,
        CASE WHEN r.claimed_until > now() THEN r.claimed_until END AS claimed_until,
        CASE WHEN r.review_id IS NULL THEN d.confidence ELSE (r.summary ->> 'confidence')::float8 END AS confidence,
-       f.error_type, f.error_message
+       coalesce(f.error_type, b.error_type) AS error_type,
+       coalesce(f.error_message, b.error_message) AS error_message
   FROM documents d
+  LEFT JOIN batch_documents b
+         ON b.tenant_id = d.tenant_id AND b.batch_id = d.batch_id AND b.document_id = d.document_id
   LEFT JOIN seen_invoices s ON s.tenant_id = d.tenant_id AND s.document_id = d.document_id
   LEFT JOIN reviews r ON r.tenant_id = d.tenant_id AND r.document_id = d.document_id
   LEFT JOIN ( -- an open failure, else the last one that a person set aside
       SELECT DISTINCT ON (l.tenant_id, l.document_id)
-             l.tenant_id, l.document_id, l.status, l.run_id, l.error_type, l.error_message
+             l.tenant_id, l.document_id, l.status, l.resolved_at, l.run_id, l.error_type, l.error_message
         FROM dead_letters l
        WHERE l.document_id IS NOT NULL AND (l.status <> 'resolved' OR l.resolution IN ('abort', 'dismiss'))
        ORDER BY l.tenant_id, l.document_id, l.status = 'resolved', l.failed_at DESC, l.run_id, l.step_id
@@ -647,6 +738,7 @@ BEGIN
         WHEN 'failure' THEN changed := NEW.run_id || '/' || NEW.step_id; of_run := NEW.run_id;
         WHEN 'definition' THEN changed := NEW.definition_id;
         WHEN 'export' THEN changed := NEW.export_id;
+        WHEN 'batch' THEN changed := NEW.batch_id;
         WHEN 'access' THEN changed := TG_TABLE_NAME;
     END CASE;
     INSERT INTO events (tenant_id, kind, object_id, run_id) VALUES (NEW.tenant_id, TG_ARGV[0], changed, of_run);
@@ -673,6 +765,18 @@ CREATE TRIGGER dead_letters_live AFTER INSERT OR UPDATE ON dead_letters
     FOR EACH ROW EXECUTE FUNCTION record_event('failure');
 CREATE TRIGGER exports_live AFTER INSERT OR UPDATE ON exports
     FOR EACH ROW EXECUTE FUNCTION record_event('export');
+CREATE TRIGGER batches_live AFTER INSERT OR UPDATE ON batches
+    FOR EACH ROW EXECUTE FUNCTION record_event('batch');
+-- One event for each statement: thousands of documents of a batch change together.
+CREATE FUNCTION record_batch_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO events (tenant_id, kind, object_id) SELECT DISTINCT tenant_id, 'batch', batch_id FROM changed;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER batch_documents_live AFTER UPDATE ON batch_documents
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_batch_event();
+CREATE TRIGGER batch_documents_added AFTER INSERT ON batch_documents
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_batch_event();
 CREATE TRIGGER definitions_live AFTER INSERT ON definitions
     FOR EACH ROW EXECUTE FUNCTION record_event('definition');
 CREATE TRIGGER alias_moves_live AFTER INSERT ON alias_moves

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List Documents
-         * @description List documents with their status, latest upload first.
+         * @description List documents with their status, in the order of `sort`: latest upload first unless it says otherwise.
          */
         get: operations["list_documents"];
         put?: never;
@@ -60,6 +60,26 @@ export interface paths {
          * @description Show a document.
          */
         get: operations["show_document"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{document_id}/neighbours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Neighbours
+         * @description Show the documents before and after one in a list, without those that others work on, and its place there.
+         */
+        get: operations["show_neighbours"];
         put?: never;
         post?: never;
         delete?: never;
@@ -213,6 +233,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Usage
+         * @description Show what models' answers cost the tenant today, against its budget, and on each of the last 31 days.
+         */
+        get: operations["show_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tenants
+         * @description List the tenants with their keys, documents and cost of today.
+         */
+        get: operations["list_tenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs": {
         parameters: {
             query?: never;
@@ -233,6 +293,26 @@ export interface paths {
          * @description Start a run. With a key, repeating the request returns the same run, even after it ended.
          */
         post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count Runs
+         * @description Count the open runs of definitions, and those that have failed lately.
+         */
+        get: operations["count_runs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -867,6 +947,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/batches/{batch_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Batch Events
+         * @description Report each progress of a batch: read the batch again then.
+         */
+        get: operations["stream_batch_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/health": {
         parameters: {
             query?: never;
@@ -881,6 +981,106 @@ export interface paths {
         get: operations["show_health"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Workers
+         * @description List the workers, also those that fell silent within the last hour, and what waits in their task queues.
+         */
+        get: operations["list_workers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Schedules
+         * @description List the schedules by which Docrail works on its own.
+         */
+        get: operations["list_schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{schedule}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Schedule
+         * @description Pause a schedule: no pass starts by itself, also after a restart of the servers.
+         */
+        post: operations["pause_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{schedule}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Schedule
+         * @description Resume a paused schedule. Passes that were left out meanwhile are not made up for.
+         */
+        post: operations["resume_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{schedule}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Schedule
+         * @description Start a pass now, also of a paused schedule. While one runs, no other starts.
+         */
+        post: operations["run_schedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1406,6 +1606,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit/newest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Newest Events
+         * @description List events, newest first, with filters.
+         */
+        get: operations["list_newest_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit/verify": {
         parameters: {
             query?: never;
@@ -1512,6 +1732,254 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Batches
+         * @description List batches, newest first.
+         */
+        get: operations["list_batches"];
+        put?: never;
+        /**
+         * Create Batch
+         * @description Order a batch. It starts at once, and takes more documents until it is closed.
+         */
+        post: operations["create_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Batch
+         * @description Show a batch: its documents by state, its rate, the time left, and why documents failed.
+         */
+        get: operations["show_batch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/append": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Append Documents
+         * @description Add uploaded documents to an open batch. Safe to repeat.
+         */
+        post: operations["append_documents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Batch Documents
+         * @description List the documents of a batch, in the order in which they were added.
+         */
+        get: operations["list_batch_documents"];
+        put?: never;
+        /**
+         * Upload To Batch
+         * @description Add a file to an open batch. The same content again is the same document, and a place has one content.
+         */
+        post: operations["upload_to_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload Zip
+         * @description Add the files of a zip file to an open batch; their names are their places. Safe to repeat if it was cut off.
+         */
+        post: operations["upload_zip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close Batch
+         * @description Let a batch take no more documents: it completes once all have ended. Safe to repeat.
+         */
+        post: operations["close_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Batch Result
+         * @description Show the result of a batch: a summary, and its documents with what was read. It may not have completed.
+         */
+        get: operations["show_batch_result"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/result.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Batch Result
+         * @description Download the result of all documents of a batch as CSV.
+         */
+        get: operations["download_batch_result"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Batch
+         * @description Start no more runs of a batch; open ones go on.
+         */
+        post: operations["pause_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Batch
+         * @description Start runs of a paused batch again.
+         */
+        post: operations["resume_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Batch
+         * @description Start no more runs of a batch, and cancel the open ones.
+         */
+        post: operations["cancel_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Batch
+         * @description Try the failed documents of a batch again, all or those of one error class. A passed deadline is dropped.
+         */
+        post: operations["retry_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/definitions": {
         parameters: {
             query?: never;
@@ -1570,6 +2038,26 @@ export interface paths {
          * @description Validate a definition and return all problems. Nothing is stored; an invalid one also returns 200.
          */
         post: operations["validate_definition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/definitions/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Definition
+         * @description Run the tests that a definition contains. Nothing is stored; 200 also if some fail.
+         */
+        post: operations["test_definition"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1668,6 +2156,26 @@ export interface paths {
          * @description Draw a version of a definition: at most 300 nodes, each a step or a group of steps.
          */
         get: operations["show_definition_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/definitions/{definition_id}/dependants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Dependants
+         * @description List the steps of other definitions that run this one, in the versions that an alias names.
+         */
+        get: operations["list_dependants"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1919,7 +2427,7 @@ export interface paths {
         };
         /**
          * List Quotas
-         * @description List the quotas of the caller's tenant and its keys.
+         * @description List the quotas of a tenant and its keys.
          */
         get: operations["list_quotas"];
         put?: never;
@@ -2315,7 +2823,8 @@ export interface components {
             /**
              * Name
              * @description On a run `pause`, `resume`, `cancel`, `abort`, `retry` or `undo`; on a step `answer`, `retry`, `edit` (retry it
-             *     with another config), `skip` or `output` (complete it with an output).
+             *     with another config), `skip` or `output` (complete it with an output); on a definition `start`, `publish` or
+             *     `roll_back`; on a version of it `promote` or `canary`.
              * @example pause
              */
             name: string;
@@ -2345,6 +2854,65 @@ export interface components {
              * @description Pass this as `after` to get the next page; null on the last page.
              */
             after: string | null;
+        };
+        /**
+         * Added
+         * @description What a request has added to a batch.
+         */
+        Added: {
+            /**
+             * Batch Id
+             * @description Id of the batch.
+             */
+            batch_id: string;
+            /**
+             * Added
+             * @description Documents that are new in the batch.
+             */
+            added: number;
+            /**
+             * Known
+             * @description Documents that it had already, at the same place.
+             */
+            known: number;
+            /**
+             * Duplicates
+             * @description Places whose content the batch has already.
+             */
+            duplicates: number;
+            /**
+             * Duplicate Places
+             * @description The first of these places.
+             */
+            duplicate_places: components["schemas"]["DuplicatePlace"][];
+            /**
+             * Unreadable
+             * @description Files of a zip that were left out: empty ones.
+             */
+            unreadable: string[];
+        };
+        /**
+         * AddedDocument
+         * @description A document that was sent to a batch.
+         */
+        AddedDocument: {
+            /** @description The document. */
+            document: components["schemas"]["Document"];
+            /**
+             * Place
+             * @description Its place.
+             */
+            place: string;
+            /**
+             * Is New
+             * @description False if the batch had this content already.
+             */
+            is_new: boolean;
+            /**
+             * Is Duplicate
+             * @description Whether the batch has the content under another place.
+             */
+            is_duplicate: boolean;
         };
         /**
          * AliasIn
@@ -2415,6 +2983,22 @@ export interface components {
              * @default answered
              */
             status?: string;
+        };
+        /**
+         * Appended
+         * @description Uploaded documents for a batch.
+         * @example {
+         *       "document_ids": [
+         *         "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"
+         *       ]
+         *     }
+         */
+        Appended: {
+            /**
+             * Document Ids
+             * @description Their ids. Those that the batch has already are left as they are.
+             */
+            document_ids: string[];
         };
         /**
          * ApprovalPreview
@@ -2579,6 +3163,310 @@ export interface components {
              */
             events: components["schemas"]["AuditEvent"][];
         };
+        /**
+         * Batch
+         * @description A batch and its progress.
+         */
+        Batch: {
+            /**
+             * Batch Id
+             * @description Id of the batch.
+             * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
+             */
+            batch_id: string;
+            /**
+             * Name
+             * @description Its name, for people.
+             */
+            name: string;
+            /** @description open: it takes more documents, and none is waiting or running; running; paused; completed: nothing is left to do; cancelled */
+            status: components["schemas"]["BatchStatus"];
+            /**
+             * Definition
+             * @description The definition of its documents; null if routing rules choose.
+             */
+            definition: string | null;
+            /**
+             * Max Concurrency
+             * @description How many runs are open at the same time.
+             */
+            max_concurrency: number;
+            /**
+             * Is Closed
+             * @description Whether it takes no more documents.
+             */
+            is_closed: boolean;
+            /** @description Its documents by state. */
+            counts: components["schemas"]["StateCounts"];
+            /**
+             * Duplicates
+             * @description Places whose content the batch has already: they are listed in its result, and not run.
+             */
+            duplicates: number;
+            /**
+             * Errors
+             * @description The failed documents by error class, the largest first.
+             */
+            errors: components["schemas"]["ErrorCount"][];
+            /**
+             * Per Minute
+             * @description Documents that ended in the last minute.
+             */
+            per_minute: number;
+            /**
+             * Seconds Left
+             * @description Estimated time until none waits or runs, at this rate; null without one.
+             */
+            seconds_left: number | null;
+            /**
+             * Held By
+             * @description The quota that it waits for, as `open_runs`; null if it does not wait for one.
+             */
+            held_by: string | null;
+            /**
+             * Deadline
+             * @description When the last run may start.
+             */
+            deadline: string | null;
+            /**
+             * Webhook Url
+             * @description Receives a message at its completion.
+             */
+            webhook_url: string | null;
+            /**
+             * Webhook Error
+             * @description Why that message was not delivered; empty if it was, or is to be.
+             */
+            webhook_error: string;
+            /**
+             * Created By
+             * @description Who ordered it.
+             */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When it was ordered.
+             */
+            created_at: string;
+            /**
+             * Completed At
+             * @description When nothing was waiting or running any more.
+             */
+            completed_at: string | null;
+            /**
+             * Allowed
+             * @description What the caller may do to it now: `append`, `close`, `pause`, `resume`, `cancel`, `retry`.
+             * @example [
+             *       "pause",
+             *       "cancel"
+             *     ]
+             */
+            allowed: string[];
+        };
+        /**
+         * BatchDocument
+         * @description A document of a batch.
+         */
+        BatchDocument: {
+            /**
+             * Document Id
+             * @description Id of the document.
+             */
+            document_id: string;
+            /**
+             * Place
+             * @description Where the client has it: a path or a name.
+             */
+            place: string;
+            /** @description waiting: for its turn; running: its run is open; asking: its run waits for a person or an event, and holds no place; done: its run has completed; failed: its run has failed, could not be started, or has a failed step that waits for a person; cancelled */
+            state: components["schemas"]["BatchDocumentState"];
+            /**
+             * Run Id
+             * @description Its run in this batch; null before it was started.
+             */
+            run_id: string | null;
+            /**
+             * Error Type
+             * @description The error class of a failed one.
+             */
+            error_type: string | null;
+            /**
+             * Error Message
+             * @description Why it failed.
+             */
+            error_message: string | null;
+            /**
+             * Started At
+             * @description When its turn came.
+             */
+            started_at: string | null;
+            /**
+             * Ended At
+             * @description When its run ended.
+             */
+            ended_at: string | null;
+        };
+        /**
+         * BatchDocumentPage
+         * @description A page of the documents of a batch, in the order in which they were added.
+         */
+        BatchDocumentPage: {
+            /**
+             * Documents
+             * @description The documents of this page.
+             */
+            documents: components["schemas"]["BatchDocument"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
+        /**
+         * BatchDocumentState
+         * @description How a document of a batch stands. WAITING: for its turn; ASKING: its run waits for a person or an event.
+         * @enum {string}
+         */
+        BatchDocumentState: "waiting" | "running" | "asking" | "done" | "failed" | "cancelled";
+        /**
+         * BatchOrder
+         * @description How the documents of a batch are run, and its first documents.
+         * @example {
+         *       "close": false,
+         *       "definition": "invoice",
+         *       "max_concurrency": 20,
+         *       "name": "November"
+         *     }
+         * @example {
+         *       "close": true,
+         *       "document_ids": [
+         *         "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"
+         *       ]
+         *     }
+         */
+        BatchOrder: {
+            /**
+             * Name
+             * @description A name for people.
+             * @default
+             * @example November
+             */
+            name?: string;
+            /**
+             * Definition
+             * @description `ID`, `ID@VERSION` or `ID@ALIAS`; by default the routing rules choose one for each document.
+             * @example invoice
+             */
+            definition?: string | null;
+            /**
+             * Sla Hours
+             * @description Hours until each document must be decided, from its upload.
+             * @default 24
+             */
+            sla_hours?: number;
+            /**
+             * Source
+             * @description Where the documents come from, for routing rules.
+             * @default
+             */
+            source?: string;
+            /**
+             * Max Concurrency
+             * @description How many runs are open at the same time. One that waits for a person or an event does not count.
+             * @default 10
+             */
+            max_concurrency?: number;
+            /**
+             * Deadline
+             * @description When the last run may start: documents that still wait then fail, and open runs go on.
+             * @example 2026-12-01T06:00:00Z
+             */
+            deadline?: string | null;
+            /**
+             * Webhook Url
+             * @description Receives a signed message when the batch has completed; needs the scope `operate`.
+             * @example https://books.example/batches
+             */
+            webhook_url?: string | null;
+            /**
+             * Document Ids
+             * @description Uploaded documents. Those that have had a run get another one.
+             * @default []
+             */
+            document_ids?: string[];
+            /**
+             * Close
+             * @description Whether it takes no more documents.
+             * @default false
+             */
+            close?: boolean;
+        };
+        /**
+         * BatchPage
+         * @description A page of batches, newest first.
+         */
+        BatchPage: {
+            /**
+             * Batches
+             * @description The batches of this page.
+             */
+            batches: components["schemas"]["Batch"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
+        /**
+         * BatchReasonIn
+         * @description Why.
+         * @example {
+         *       "reason": "the bank is closed"
+         *     }
+         */
+        BatchReasonIn: {
+            /**
+             * Reason
+             * @description recorded with the action
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * BatchResult
+         * @description The result of a batch: a summary, and a page of its documents.
+         */
+        BatchResult: {
+            /** @description The batch. */
+            batch: components["schemas"]["Batch"];
+            /**
+             * Sums
+             * @description The documents of this page with a total, by currency.
+             */
+            sums: components["schemas"]["SumOfCurrency"][];
+            /**
+             * Documents
+             * @description The documents, in the order in which they were added.
+             */
+            documents: components["schemas"]["ResultDocument"][];
+            /**
+             * Duplicates
+             * @description Places that were not run, as the batch has their content already; on the first page.
+             */
+            duplicates: components["schemas"]["DuplicatePlace"][];
+            /**
+             * After
+             * @description Pass this as `after` to get the next page; null on the last page.
+             */
+            after: string | null;
+        };
+        /**
+         * BatchStatus
+         * @description How a batch stands.
+         * @enum {string}
+         */
+        BatchStatus: "open" | "running" | "paused" | "completed" | "cancelled";
         /** Body_upload_document */
         Body_upload_document: {
             /**
@@ -2610,6 +3498,35 @@ export interface components {
              * @description as the header Idempotency-Key
              */
             key?: string | null;
+        };
+        /** Body_upload_to_batch */
+        Body_upload_to_batch: {
+            /**
+             * File
+             * @description the document
+             */
+            file: string;
+            /**
+             * Place
+             * @description where it lies at the client; by default the file's name
+             * @example november/4711.pdf
+             */
+            place?: string | null;
+        };
+        /** Body_upload_zip */
+        Body_upload_zip: {
+            /**
+             * File
+             * @description a zip file of at most 10,000 documents
+             */
+            file: string;
+            /**
+             * Close
+             * @description whether the batch takes no more documents then
+             * @default false
+             * @example true
+             */
+            close?: boolean;
         };
         /**
          * BrokenHandler
@@ -3219,7 +4136,7 @@ export interface components {
              * Needs Second
              * @description Why another person must approve too; empty once it is decided.
              */
-            needs_second: string[];
+            needs_second: components["schemas"]["InvoiceProblem"][];
             /**
              * Runs Answered
              * @description False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute.
@@ -3319,31 +4236,48 @@ export interface components {
             warnings: components["schemas"]["Problem"][];
         };
         /**
-         * DefinitionVersion
-         * @description The identity of a published version. Publishing the same content again gives the same version.
+         * DefinitionRuns
+         * @description Numbers of runs of a definition; they may lag slightly.
          */
-        DefinitionVersion: {
+        DefinitionRuns: {
             /**
              * Definition Id
              * @description Id of the definition.
              */
             definition_id: string;
             /**
-             * Version
-             * @description Version of the definition.
+             * Open
+             * @description running, waiting or paused
              */
-            version: number;
+            open: number;
             /**
-             * Digest
-             * @description sha256 of the definition's canonical JSON, every default resolved
+             * Failed
+             * @description failed since then; a run that failed and was retried counts too
              */
-            digest: string;
+            failed: number;
+        };
+        /**
+         * DefinitionValidation
+         * @description Whether a definition is valid, all problems found, its id and its drawing.
+         */
+        DefinitionValidation: {
             /**
-             * Created At
-             * Format: date-time
-             * @description When it was created.
+             * Valid
+             * @description Whether there are no errors.
              */
-            created_at: string;
+            valid: boolean;
+            /**
+             * Problems
+             * @description What is wrong, in order.
+             */
+            problems: components["schemas"]["Problem"][];
+            /**
+             * Id
+             * @description null if there are errors
+             */
+            id: string | null;
+            /** @description its drawing; null if it was not wanted or there are errors */
+            graph: components["schemas"]["Graph"] | null;
         };
         /**
          * DeleteRows
@@ -3366,6 +4300,53 @@ export interface components {
              * @default 1
              */
             count?: number;
+        };
+        /**
+         * Dependant
+         * @description A step of another definition that runs this one.
+         */
+        Dependant: {
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Version
+             * @description Version of the definition.
+             */
+            version: number;
+            /**
+             * Aliases
+             * @description the aliases that name this version of the other definition
+             */
+            aliases: string[];
+            /**
+             * Step Id
+             * @description Id of the step; null if it is not about one.
+             */
+            step_id: string;
+            /**
+             * Nested Version
+             * @description the version that the step runs; null: the one that new runs get
+             */
+            nested_version: number | null;
+        };
+        /**
+         * Dependants
+         * @description The steps that run a definition, in versions that an alias names.
+         */
+        Dependants: {
+            /**
+             * Dependants
+             * @description by definition, its newest version first
+             */
+            dependants: components["schemas"]["Dependant"][];
+            /**
+             * Complete
+             * @description false if there are more than are listed
+             */
+            complete: boolean;
         };
         /**
          * DismissIn
@@ -3453,6 +4434,30 @@ export interface components {
              * @description where the uploader says it comes from
              */
             source: string;
+            /**
+             * Batch Id
+             * @description the batch that it came with
+             * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
+             */
+            batch_id?: string | null;
+        };
+        /**
+         * DocumentAction
+         * @description Whether the caller may act on the document now. The server checks it again when they do.
+         */
+        DocumentAction: {
+            /** @description Also the last part of its path. */
+            name: components["schemas"]["RowAction"];
+            /**
+             * Allowed
+             * @description Whether it would be accepted now.
+             */
+            allowed: boolean;
+            /**
+             * Reason
+             * @description Why it is not allowed, for people; null if it is.
+             */
+            reason: string | null;
         };
         /**
          * DocumentCounts
@@ -3526,7 +4531,7 @@ export interface components {
          * @description The status of a document: ATTENTION and SECOND wait for a person, READING for Docrail, the others for no one.
          * @enum {string}
          */
-        DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "dismissed";
+        DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "completed" | "dismissed";
         /**
          * DocumentType
          * @description Whether the document requests money or returns some.
@@ -3625,6 +4630,22 @@ export interface components {
             why?: string;
         };
         /**
+         * DuplicatePlace
+         * @description A place whose content the batch has already.
+         */
+        DuplicatePlace: {
+            /**
+             * Place
+             * @description The place.
+             */
+            place: string;
+            /**
+             * Document Id
+             * @description The document with this content.
+             */
+            document_id: string;
+        };
+        /**
          * EarlierError
          * @description How a retried attempt failed: its number, from 1, and for a list the key of its item.
          */
@@ -3718,6 +4739,28 @@ export interface components {
              * @default
              */
             data: string;
+        };
+        /**
+         * ErrorCount
+         * @description The failed documents of an error class.
+         */
+        ErrorCount: {
+            /**
+             * Error Type
+             * @description The error class.
+             * @example TimeoutError
+             */
+            error_type: string;
+            /**
+             * Documents
+             * @description How many there are.
+             */
+            documents: number;
+            /**
+             * Message
+             * @description The message of one of them.
+             */
+            message: string;
         };
         /**
          * Execution
@@ -3994,6 +5037,37 @@ export interface components {
             error: components["schemas"]["StepError"] | null;
         };
         /**
+         * FailedTest
+         * @description One mismatch in a definition's test; `path` is the place of the expectation in the definition.
+         */
+        FailedTest: {
+            /**
+             * Test
+             * @description The test's name.
+             */
+            test: string;
+            /**
+             * Path
+             * @description Where it is, as a dotted path.
+             */
+            path: string;
+            /**
+             * Message
+             * @description The message for people.
+             */
+            message: string;
+            /**
+             * Expected
+             * @description What the test expects.
+             */
+            expected: unknown;
+            /**
+             * Found
+             * @description What was found instead.
+             */
+            found: unknown;
+        };
+        /**
          * Fate
          * @description What a retry does with a step. NEW: a step that only the newer version has, or a result that a person gave.
          *
@@ -4139,7 +5213,7 @@ export interface components {
              * Needs Second
              * @description why two people must approve; empty if one is enough
              */
-            needs_second: string[];
+            needs_second: components["schemas"]["InvoiceProblem"][];
             /** @description how the typed text was read; null if none was typed */
             understood: components["schemas"]["Understood"] | null;
             /**
@@ -4154,6 +5228,22 @@ export interface components {
              * @description What is wrong, in order.
              */
             problems: components["schemas"]["InvoiceProblem"][];
+        };
+        /**
+         * Fleet
+         * @description The workers and their task queues.
+         */
+        Fleet: {
+            /**
+             * Workers
+             * @description Working and draining workers, and those that fell silent within the last hour; in the order of their hosts.
+             */
+            workers: components["schemas"]["Worker"][];
+            /**
+             * Queues
+             * @description Every task queue that workers should poll.
+             */
+            queues: components["schemas"]["QueueState"][];
         };
         /**
          * FullReview
@@ -5017,6 +6107,20 @@ export interface components {
             after: string | null;
         };
         /**
+         * LastPass
+         * @description The latest pass of a schedule.
+         */
+        LastPass: {
+            /**
+             * Started At
+             * Format: date-time
+             * @description When it started.
+             */
+            started_at: string;
+            /** @description How it ended; null if Temporal no longer knows. */
+            state: components["schemas"]["PassState"] | null;
+        };
+        /**
          * LetterCounts
          * @description Letters by error class, the most frequent first.
          */
@@ -5235,6 +6339,11 @@ export interface components {
              * @description The limits, by tag.
              */
             limits: components["schemas"]["TagLimit"][];
+            /**
+             * Allowed
+             * @description whether the caller may change them
+             */
+            allowed: boolean;
         };
         /**
          * LineColumnChoice
@@ -5297,7 +6406,7 @@ export interface components {
         };
         /**
          * ListedDefinition
-         * @description The newest version of a definition, and the definition's aliases.
+         * @description The newest version of a definition, the definition's aliases, and its last change.
          */
         ListedDefinition: {
             /**
@@ -5322,6 +6431,16 @@ export interface components {
              */
             created_at: string;
             /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
@@ -5337,6 +6456,22 @@ export interface components {
             aliases: {
                 [key: string]: components["schemas"]["Target"];
             };
+            /**
+             * Title
+             * @description of the version that new runs get; may be empty
+             */
+            title: string;
+            /**
+             * Changed At
+             * Format: date-time
+             * @description when a version was published or an alias moved last
+             */
+            changed_at: string;
+            /**
+             * Changed By
+             * @description who did so
+             */
+            changed_by: string;
         };
         /**
          * ListedDocument
@@ -5375,7 +6510,7 @@ export interface components {
              * @description When the document was uploaded.
              */
             received_at: string;
-            /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+            /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
             status: components["schemas"]["DocumentStatus"];
             /**
              * Duplicate Of
@@ -5437,6 +6572,12 @@ export interface components {
              */
             reason: string | null;
             /**
+             * Reason Code
+             * @description Name of that reason, for programs; null for a failure.
+             * @example totals_disagree
+             */
+            reason_code: string | null;
+            /**
              * More Reasons
              * @description The number of further reasons.
              */
@@ -5476,6 +6617,53 @@ export interface components {
              * @description When it was last exported, since its approval.
              */
             exported_at: string | null;
+            /**
+             * Actions
+             * @description What the caller may do with its row.
+             */
+            actions: components["schemas"]["DocumentAction"][];
+        };
+        /**
+         * ListedVersion
+         * @description A version, and what the caller may do with it.
+         */
+        ListedVersion: {
+            /**
+             * Definition Id
+             * @description Id of the definition.
+             */
+            definition_id: string;
+            /**
+             * Version
+             * @description Version of the definition.
+             */
+            version: number;
+            /**
+             * Digest
+             * @description sha256 of the definition's canonical JSON, every default resolved
+             */
+            digest: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
+             * Actions
+             * @description `promote` and `canary`, each with the reason if not allowed
+             */
+            actions: components["schemas"]["Action"][];
         };
         /**
          * Lock
@@ -5543,6 +6731,11 @@ export interface components {
              * @description Id of the API key that authenticated the request or opened its session; null if there is none.
              */
             key_id: string | null;
+            /**
+             * Operator
+             * @description Whether the tenant is that of the operators, who see and change what all tenants share.
+             */
+            operator: boolean;
         };
         /**
          * Method
@@ -5550,6 +6743,73 @@ export interface components {
          * @enum {string}
          */
         Method: "key" | "token" | "session" | "local" | "internal";
+        /**
+         * ModelDay
+         * @description The answers of one model on one day (UTC).
+         */
+        ModelDay: {
+            /**
+             * Day
+             * Format: date
+             * @description The day.
+             */
+            day: string;
+            /**
+             * Model
+             * @description As it calls itself.
+             */
+            model: string;
+            /**
+             * Answers
+             * @description All that were paid for.
+             */
+            answers: number;
+            /**
+             * Unusable
+             * @description Those of them that could not be used.
+             */
+            unusable: number;
+            /**
+             * Input Tokens
+             * @description Tokens of requests.
+             */
+            input_tokens: number;
+            /**
+             * Output Tokens
+             * @description Tokens of answers.
+             */
+            output_tokens: number;
+            /**
+             * Thinking Tokens
+             * @description Tokens of thinking, paid for as output.
+             */
+            thinking_tokens: number;
+            /**
+             * Cost
+             * @description What they cost.
+             */
+            cost: string;
+        };
+        /**
+         * ModelUsage
+         * @description What models' answers cost.
+         */
+        ModelUsage: {
+            /**
+             * Currency
+             * @description Currency of the costs and budgets, that of the price table.
+             */
+            currency: string;
+            /** @description The caller's tenant. */
+            own: components["schemas"]["Spending"];
+            /** @description All tenants together; null for a caller who is not of the operator's tenant. */
+            all_tenants: components["schemas"]["Spending"] | null;
+            /**
+             * Days
+             * @description The last 31 days of the caller's tenant, latest first. Days and models without answers are left out.
+             */
+            days: components["schemas"]["ModelDay"][];
+        };
         /**
          * Move
          * @description A move of one alias, with its targets before and after; null means that the alias does not exist.
@@ -5588,6 +6848,36 @@ export interface components {
             after: number | null;
         };
         /**
+         * Neighbours
+         * @description The place of a document among those of a list that the caller may take: their review items.
+         *
+         *     The place is known even if the document itself has left the list.
+         */
+        Neighbours: {
+            /**
+             * Next
+             * @description The review item after it; null at the end.
+             */
+            next: string | null;
+            /**
+             * Previous
+             * @description The review item before it; null at the beginning.
+             */
+            previous: string | null;
+            /**
+             * Place
+             * @description Counted from 1.
+             * @example 7
+             */
+            place: number;
+            /**
+             * Total
+             * @description The number of documents in the list.
+             * @example 60
+             */
+            total: number;
+        };
+        /**
          * NewKey
          * @description A key with a new secret, which is shown once.
          */
@@ -5599,6 +6889,27 @@ export interface components {
             key: string;
             /** @description What is stored about it. */
             details: components["schemas"]["Key"];
+        };
+        /**
+         * NewestOut
+         * @description A page of events, newest first.
+         */
+        NewestOut: {
+            /**
+             * Events
+             * @description The events, oldest first.
+             */
+            events: components["schemas"]["AuditEvent"][];
+            /**
+             * Before
+             * @description what to ask for the next page with; null if this is the last one
+             */
+            before: number | null;
+            /**
+             * Acts
+             * @description all acts that occur in the log, for a filter
+             */
+            acts: string[];
         };
         /**
          * NextOut
@@ -5864,6 +7175,12 @@ export interface components {
              */
             weight: number;
         };
+        /**
+         * PassState
+         * @description How a pass of a schedule ended.
+         * @enum {string}
+         */
+        PassState: "running" | "completed" | "failed";
         /**
          * PasteCells
          * @description Paste cells of a spreadsheet; rows beyond the last are appended.
@@ -6244,6 +7561,11 @@ export interface components {
              * @default
              */
             reason?: string;
+            /**
+             * Based On
+             * @description newest version that its author has seen, 0 for none: refused if there is a newer one
+             */
+            based_on?: number | null;
         };
         /**
          * Published
@@ -6272,6 +7594,16 @@ export interface components {
              */
             created_at: string;
             /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
@@ -6294,11 +7626,54 @@ export interface components {
             warnings: components["schemas"]["Problem"][];
         };
         /**
+         * QueueState
+         * @description What waits in a task queue, and who takes it.
+         */
+        QueueState: {
+            /**
+             * Queue
+             * @description Name of the task queue.
+             */
+            queue: string;
+            /**
+             * Tag
+             * @description The resource tag of its steps; null for the queue of all others.
+             */
+            tag: string | null;
+            /** @description What it holds: Temporal has a queue of each kind. */
+            tasks: components["schemas"]["TaskKind"];
+            /**
+             * Waiting
+             * @description How many tasks wait for a worker or for a limit, about.
+             */
+            waiting: number;
+            /**
+             * Oldest Wait Seconds
+             * @description How long the oldest of them has waited; 0 if none waits.
+             */
+            oldest_wait_seconds: number;
+            /**
+             * Added Per Second
+             * @description Tasks that arrive, over the last 30 seconds. Those that a worker hands to itself are not counted.
+             */
+            added_per_second: number;
+            /**
+             * Taken Per Second
+             * @description Tasks that workers take from it, over the last 30 seconds.
+             */
+            taken_per_second: number;
+            /**
+             * Workers
+             * @description Working workers that poll it.
+             */
+            workers: number;
+        };
+        /**
          * Quota
          * @description What is limited.
          * @enum {string}
          */
-        Quota: "requests_per_second" | "body_bytes" | "documents_per_day" | "open_runs" | "model_budget_per_day";
+        Quota: "requests_per_second" | "body_bytes" | "documents_per_day" | "open_runs" | "model_budget_per_day" | "highest_priority";
         /**
          * QuotaIn
          * @description A quota of a tenant, or of one of its keys.
@@ -6320,7 +7695,7 @@ export interface components {
             key_id?: string | null;
             /**
              * Value
-             * @description How much may be used; 0 for nothing.
+             * @description How much may be used; 0 for nothing. For `highest_priority` 1, the first, to 5.
              * @example 1000
              */
             value: number;
@@ -6335,6 +7710,11 @@ export interface components {
              * @description those that were set, and the defaults that apply; what is not listed is unlimited
              */
             quotas: components["schemas"]["SetQuota"][];
+            /**
+             * Allowed
+             * @description whether the caller may change them
+             */
+            allowed: boolean;
         };
         /**
          * ReadField
@@ -6616,6 +7996,87 @@ export interface components {
          */
         Resolved: "retry" | "skip" | "output" | "abort" | "dismiss";
         /**
+         * ResultDocument
+         * @description The result of one document.
+         */
+        ResultDocument: {
+            /**
+             * Document Id
+             * @description Id of the document; null if there is none.
+             */
+            document_id: string;
+            /**
+             * File Name
+             * @description as the uploader claimed, without folders
+             * @example invoice-4711.pdf
+             */
+            file_name: string;
+            /**
+             * Place
+             * @description Where the client has it.
+             */
+            place: string;
+            /** @description waiting: for its turn; running: its run is open; asking: its run waits for a person or an event, and holds no place; done: its run has completed; failed: its run has failed, could not be started, or has a failed step that waits for a person; cancelled */
+            state: components["schemas"]["BatchDocumentState"];
+            /** @description The document's status in the inbox. */
+            status: components["schemas"]["DocumentStatus"];
+            /**
+             * Run Id
+             * @description Its run in this batch.
+             */
+            run_id: string | null;
+            /**
+             * Error Type
+             * @description The error class of a failed one.
+             */
+            error_type: string | null;
+            /**
+             * Error Message
+             * @description Why it failed.
+             */
+            error_message: string | null;
+            /**
+             * Vendor Name
+             * @description Name of the vendor.
+             */
+            vendor_name: string | null;
+            /**
+             * Invoice Number
+             * @description The vendor's number of the invoice.
+             */
+            invoice_number: string | null;
+            /**
+             * Issued On
+             * @description Date of the invoice.
+             */
+            issued_on: string | null;
+            /**
+             * Total
+             * @description Amount of the invoice, taxes included, in `currency`.
+             */
+            total: string | null;
+            /**
+             * Currency
+             * @description ISO 4217 code of the amount.
+             */
+            currency: string | null;
+            /**
+             * Confidence
+             * @description 0 to 1; null if it is not known.
+             */
+            confidence: number | null;
+            /**
+             * Review Id
+             * @description Its review item; null if there is none.
+             */
+            review_id: string | null;
+            /**
+             * Outputs
+             * @description Outputs of its run; null if it has none, or they are larger than 16 kB.
+             */
+            outputs: unknown;
+        };
+        /**
          * Retried
          * @description The result for each letter, and the number of open ones that still match.
          */
@@ -6710,6 +8171,21 @@ export interface components {
              * @default
              */
             reason?: string;
+        };
+        /**
+         * RetryOfBatch
+         * @description Which failed documents are tried again.
+         * @example {
+         *       "error_type": "TimeoutError"
+         *     }
+         * @example {}
+         */
+        RetryOfBatch: {
+            /**
+             * Error Type
+             * @description Only those that failed with this error class; by default all.
+             */
+            error_type?: string | null;
         };
         /**
          * RetryOutcome
@@ -7036,6 +8512,12 @@ export interface components {
             revision?: number | null;
         };
         /**
+         * RowAction
+         * @description What a person may do with a document in the list.
+         * @enum {string}
+         */
+        RowAction: "send-again" | "dismiss";
+        /**
          * RulePart
          * @description The step's trigger rule and its result.
          */
@@ -7109,6 +8591,23 @@ export interface components {
          * @enum {string}
          */
         RunAction: "pause" | "resume" | "cancel" | "abort" | "retry" | "undo";
+        /**
+         * RunCounts
+         * @description Numbers of runs, by definition, in the order asked for.
+         */
+        RunCounts: {
+            /**
+             * Counts
+             * @description one for each definition
+             */
+            counts: components["schemas"]["DefinitionRuns"][];
+            /**
+             * Failed Since
+             * Format: date-time
+             * @description the moment from which failures count
+             */
+            failed_since: string;
+        };
         /**
          * RunExplanation
          * @description Why a run is in its state: its progress, and a page of its steps in plan order.
@@ -7308,7 +8807,8 @@ export interface components {
             key?: string | null;
             /**
              * Priority
-             * @description 1 goes first; by default that of the definition, else 3.
+             * @description 1 goes first; by default that of the definition, else 3. Nothing goes before the tenant's quota
+             *     `highest_priority`.
              */
             priority?: number | null;
         };
@@ -7442,7 +8942,7 @@ export interface components {
             unexplained?: number;
             /**
              * History Url
-             * @description the run's history in Temporal's web UI
+             * @description the run's history in Temporal's web UI; empty if there is none
              */
             history_url: string;
             /**
@@ -7610,6 +9110,43 @@ export interface components {
              * @description why the rest cannot be read here, such as a missing key; usually null
              */
             unreadable?: string | null;
+        };
+        /**
+         * ScheduleListOut
+         * @description The schedules of Docrail's own work.
+         */
+        ScheduleListOut: {
+            /**
+             * Schedules
+             * @description those that exist
+             */
+            schedules: components["schemas"]["ShownSchedule"][];
+            /**
+             * Allowed
+             * @description whether the caller may pause, resume and run them
+             */
+            allowed: boolean;
+        };
+        /**
+         * ScheduleName
+         * @description A schedule of Docrail's own work.
+         * @enum {string}
+         */
+        ScheduleName: "maintenance" | "sla" | "background";
+        /**
+         * ScheduleReason
+         * @description Why a schedule is paused or resumed.
+         * @example {
+         *       "reason": "the disk is being exchanged"
+         *     }
+         */
+        ScheduleReason: {
+            /**
+             * Reason
+             * @description Kept with the schedule, with the caller's name.
+             * @default
+             */
+            reason?: string;
         };
         /**
          * Scope
@@ -7868,6 +9405,41 @@ export interface components {
             actions: components["schemas"]["OperatorAction"][];
         };
         /**
+         * ShownSchedule
+         * @description A schedule, as Temporal keeps it.
+         */
+        ShownSchedule: {
+            /** @description What it does. */
+            name: components["schemas"]["ScheduleName"];
+            /**
+             * Every Seconds
+             * @description The time between two passes; null if it follows a calendar.
+             */
+            every_seconds: number | null;
+            /**
+             * Paused
+             * @description Whether no pass starts by itself.
+             */
+            paused: boolean;
+            /**
+             * Note
+             * @description Why it is paused, and who did it; or who resumed it. Empty if it never was.
+             */
+            note: string;
+            /**
+             * Next At
+             * @description When the next pass starts, in UTC; null while it is paused.
+             */
+            next_at: string | null;
+            /** @description The latest pass; null if there was none. */
+            last: components["schemas"]["LastPass"] | null;
+            /**
+             * Passes
+             * @description Passes since it was created.
+             */
+            passes: number;
+        };
+        /**
          * ShownValue
          * @description A JSON value as text, so that no reader rounds its numbers.
          */
@@ -7925,11 +9497,43 @@ export interface components {
          */
         SkipReason: "condition_false" | "rule_not_met" | "upstream_failed" | "upstream_skipped" | "aborted" | "operator";
         /**
+         * Slots
+         * @description How many tasks a worker handles at once.
+         */
+        Slots: {
+            /**
+             * Used
+             * @description Slots in use.
+             */
+            used: number;
+            /**
+             * Total
+             * @description All slots; null if their number is not fixed.
+             */
+            total: number | null;
+        };
+        /**
          * Sort
          * @description Sort orders: the most urgent items first, or those with the largest value of one part of the priority.
          * @enum {string}
          */
         Sort: "priority" | "uncertainty" | "sla" | "value" | "complexity";
+        /**
+         * Spending
+         * @description What models' answers have cost since midnight UTC, and what they may cost.
+         */
+        Spending: {
+            /**
+             * Spent Today
+             * @description The cost so far.
+             */
+            spent_today: string;
+            /**
+             * Budget Per Day
+             * @description The most that a day may cost; null for no limit.
+             */
+            budget_per_day: string | null;
+        };
         /**
          * Standing
          * @description How a trigger rule counts a parent: skipped by choice is distinct from skipped after a failure.
@@ -7967,6 +9571,53 @@ export interface components {
              * @description False if an earlier request with the same key started the run.
              */
             created: boolean;
+        };
+        /**
+         * StateCounts
+         * @description How many documents are in each state.
+         */
+        StateCounts: {
+            /**
+             * Waiting
+             * @description For their turn.
+             * @default 0
+             */
+            waiting: number;
+            /**
+             * Running
+             * @description Their run is open.
+             * @default 0
+             */
+            running: number;
+            /**
+             * Asking
+             * @description Their run waits for a person or an event.
+             * @default 0
+             */
+            asking: number;
+            /**
+             * Done
+             * @description Their run has completed.
+             * @default 0
+             */
+            done: number;
+            /**
+             * Failed
+             * @description Their run has failed, could not be started, or has a failed step that waits for a person.
+             * @default 0
+             */
+            failed: number;
+            /**
+             * Cancelled
+             * @description Their run was cancelled or aborted, or not started any more.
+             * @default 0
+             */
+            cancelled: number;
+            /**
+             * Total
+             * @description All documents of the batch.
+             */
+            readonly total: number;
         };
         /**
          * Status
@@ -8462,6 +10113,16 @@ export interface components {
              */
             created_at: string;
             /**
+             * Published By
+             * @description whoever published this content first
+             */
+            published_by: string;
+            /**
+             * Reason
+             * @description why; may be empty
+             */
+            reason: string;
+            /**
              * Body
              * @description The definition with every default resolved.
              */
@@ -8635,6 +10296,28 @@ export interface components {
             version?: number | null;
         };
         /**
+         * SumOfCurrency
+         * @description The documents of one currency.
+         */
+        SumOfCurrency: {
+            /**
+             * Currency
+             * @description ISO 4217 code.
+             */
+            currency: string | null;
+            /**
+             * Documents
+             * @description How many there are.
+             */
+            documents: number;
+            /**
+             * Total
+             * @description Sum of their totals, taxes included.
+             * @example 18230.45
+             */
+            total: string;
+        };
+        /**
          * TagLimit
          * @description A limited resource. Author, time and reason of a change are kept until it is reset.
          */
@@ -8703,6 +10386,64 @@ export interface components {
             percent: number | null;
         };
         /**
+         * TaskKind
+         * @description What waits in a task queue.
+         * @enum {string}
+         */
+        TaskKind: "runs" | "steps";
+        /**
+         * TenantListOut
+         * @description The tenants, by name.
+         */
+        TenantListOut: {
+            /**
+             * Tenants
+             * @description the tenants
+             */
+            tenants: components["schemas"]["TenantSummary"][];
+            /**
+             * Currency
+             * @description currency of the costs
+             */
+            currency: string;
+        };
+        /**
+         * TenantSummary
+         * @description A tenant, and how much it works.
+         */
+        TenantSummary: {
+            /**
+             * Tenant
+             * @description Its name.
+             */
+            tenant: string;
+            /**
+             * Keys
+             * @description Valid API keys.
+             */
+            keys: number;
+            /**
+             * Last Used At
+             * @description Last use of one of its keys, to the minute; null if never.
+             */
+            last_used_at: string | null;
+            /**
+             * Documents
+             * @description Documents that were processed, those that failed included.
+             */
+            documents: number;
+            /**
+             * Failed
+             * @description Documents that failed.
+             */
+            failed: number;
+            /**
+             * Spent Today
+             * @description What models' answers have cost since midnight UTC.
+             */
+            spent_today: string;
+        };
+        /**
          * TestPart
          * @description A condition, or one case of a switch. `expression` None: `else`; `branch`: the branch of the case.
          */
@@ -8727,6 +10468,17 @@ export interface components {
             reads?: components["schemas"]["ReadPart"][];
         };
         /**
+         * TestedDefinition
+         * @description The results of a definition's tests, in their order.
+         */
+        TestedDefinition: {
+            /**
+             * Tests
+             * @description one for each test
+             */
+            tests: components["schemas"]["TrialResult"][];
+        };
+        /**
          * TokenIn
          * @description The caller's claim.
          * @example {
@@ -8739,6 +10491,27 @@ export interface components {
              * @description of the caller's claim
              */
             token: number;
+        };
+        /**
+         * TrialResult
+         * @description The result of one of a definition's tests.
+         */
+        TrialResult: {
+            /**
+             * Name
+             * @description Its name.
+             */
+            name: string;
+            /**
+             * Passed
+             * @description whether everything is as expected
+             */
+            passed: boolean;
+            /**
+             * Problems
+             * @description what it expected and found; empty if it passed
+             */
+            problems: components["schemas"]["FailedTest"][];
         };
         /**
          * TriggerIn
@@ -8916,14 +10689,14 @@ export interface components {
         Verdict: "yes" | "no" | "error" | "not_asked";
         /**
          * VersionPage
-         * @description A definition's versions, newest first, and its aliases.
+         * @description A definition's versions, newest first, its aliases, and what the caller may do with it.
          */
         VersionPage: {
             /**
              * Versions
              * @description The versions of this page, newest first.
              */
-            versions: components["schemas"]["DefinitionVersion"][];
+            versions: components["schemas"]["ListedVersion"][];
             /**
              * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
@@ -8945,6 +10718,16 @@ export interface components {
              * @description Pass this as `after` to get the next page; null on the last page.
              */
             after: number | null;
+            /**
+             * Actions
+             * @description `start`, `publish` and `roll_back`, each with the reason if not allowed
+             */
+            actions: components["schemas"]["Action"][];
+            /**
+             * Undo
+             * @description what `roll_back` would move; empty if there is nothing to undo
+             */
+            undo: components["schemas"]["Move"][];
         };
         /**
          * View
@@ -9116,6 +10899,97 @@ export interface components {
              */
             group?: string | null;
         };
+        /**
+         * Worker
+         * @description A worker process, as its last heartbeat describes it.
+         */
+        Worker: {
+            /**
+             * Worker Id
+             * @description Id of the process; a restarted one has another.
+             */
+            worker_id: string;
+            /**
+             * Host
+             * @description Name of its machine or container.
+             */
+            host: string;
+            /**
+             * Process Id
+             * @description Number of its process there.
+             */
+            process_id: string;
+            /** @description What it does. */
+            state: components["schemas"]["WorkerState"];
+            /**
+             * Silent Seconds
+             * @description How long ago a silent worker sent its last heartbeat; null for others.
+             */
+            silent_seconds: number | null;
+            /**
+             * Since
+             * Format: date-time
+             * @description When it started.
+             */
+            since: string;
+            /**
+             * Last Heartbeat
+             * Format: date-time
+             * @description When it sent its last heartbeat, by its own clock.
+             */
+            last_heartbeat: string;
+            /**
+             * Version
+             * @description Docrail's version; null if the worker does not send it.
+             */
+            version: string | null;
+            /**
+             * Build
+             * @description Its build, as `DOCRAIL_BUILD_ID` names it; null if it is unversioned.
+             */
+            build: string | null;
+            /**
+             * Queues
+             * @description The task queues that it polls.
+             */
+            queues: components["schemas"]["WorkerQueue"][];
+        };
+        /**
+         * WorkerQueue
+         * @description A task queue of a worker.
+         */
+        WorkerQueue: {
+            /**
+             * Queue
+             * @description Name of the task queue.
+             */
+            queue: string;
+            /**
+             * Tag
+             * @description The resource tag of its steps; null for the queue of all others.
+             */
+            tag: string | null;
+            /** @description Slots for the decisions of runs; null if it takes steps only. */
+            runs: components["schemas"]["Slots"] | null;
+            /** @description Slots for steps. */
+            steps: components["schemas"]["Slots"];
+            /**
+             * Done
+             * @description Attempts of steps since the worker's start, failed ones included.
+             */
+            done: number;
+            /**
+             * Failed
+             * @description Failed attempts of steps since then.
+             */
+            failed: number;
+        };
+        /**
+         * WorkerState
+         * @description What a worker process does.
+         * @enum {string}
+         */
+        WorkerState: "working" | "draining" | "silent";
         /**
          * Xlsx
          * @description A workbook for Excel; line items are its second sheet.
@@ -9310,7 +11184,7 @@ export interface operations {
     list_documents: {
         parameters: {
             query?: {
-                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
                 status?: components["schemas"]["DocumentStatus"] | null;
                 /** @description as its fields say; unread ones have none */
                 document_type?: components["schemas"]["DocumentType"] | null;
@@ -9423,6 +11297,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Document"];
+                };
+            };
+        };
+    };
+    show_neighbours: {
+        parameters: {
+            query?: {
+                /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; dismissed: a person set its failure aside, or its run ended without a decision */
+                status?: components["schemas"]["DocumentStatus"] | null;
+                /** @description as its fields say; unread ones have none */
+                document_type?: components["schemas"]["DocumentType"] | null;
+                /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
+                vendor?: string | null;
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
+                text?: string | null;
+                /** @description uploaded at that time or later */
+                since?: string | null;
+                /** @description uploaded before that time */
+                until?: string | null;
+                /** @description as in the list */
+                sort?: components["schemas"]["DocumentSort"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the document; null if there is none. */
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Neighbours"];
                 };
             };
         };
@@ -9612,6 +11524,46 @@ export interface operations {
             };
         };
     };
+    show_usage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelUsage"];
+                };
+            };
+        };
+    };
+    list_tenants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantListOut"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -9676,6 +11628,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedRun"];
+                };
+            };
+        };
+    };
+    count_runs: {
+        parameters: {
+            query: {
+                /** @description ids of definitions, at most 60, separated by commas */
+                definitions: string;
+                /** @description counts failures from this moment on */
+                failed_since: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCounts"];
                 };
             };
         };
@@ -10538,6 +12515,32 @@ export interface operations {
             };
         };
     };
+    stream_batch_events: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+        };
+    };
     show_health: {
         parameters: {
             query?: never;
@@ -10554,6 +12557,123 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Readiness"];
+                };
+            };
+        };
+    };
+    list_workers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fleet"];
+                };
+            };
+        };
+    };
+    list_schedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleListOut"];
+                };
+            };
+        };
+    };
+    pause_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the schedule */
+                schedule: components["schemas"]["ScheduleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScheduleReason"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownSchedule"];
+                };
+            };
+        };
+    };
+    resume_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the schedule */
+                schedule: components["schemas"]["ScheduleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScheduleReason"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownSchedule"];
+                };
+            };
+        };
+    };
+    run_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the schedule */
+                schedule: components["schemas"]["ScheduleName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownSchedule"];
                 };
             };
         };
@@ -10579,6 +12699,8 @@ export interface operations {
                 band?: number | null;
                 /** @description items due until then */
                 due?: string | null;
+                /** @description items of this run and of runs in it */
+                run_id?: string | null;
                 /** @description the most urgent first, or those with the largest value of one part of the priority */
                 sort?: components["schemas"]["Sort"];
                 /** @description most items on the page */
@@ -11247,6 +13369,37 @@ export interface operations {
             };
         };
     };
+    list_newest_events: {
+        parameters: {
+            query?: {
+                /** @description events of this person or system */
+                actor?: string | null;
+                /** @description events of this act, as `key_created` */
+                act?: string | null;
+                /** @description events about this review item or document */
+                subject?: string | null;
+                /** @description number of the last event of the previous page */
+                before?: number | null;
+                /** @description most items on the page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewestOut"];
+                };
+            };
+        };
+    };
     verify_audit: {
         parameters: {
             query?: {
@@ -11392,6 +13545,374 @@ export interface operations {
             };
         };
     };
+    list_batches: {
+        parameters: {
+            query?: {
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchPage"];
+                };
+            };
+        };
+    };
+    create_batch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the same key returns the same run or document, however often it is sent */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    show_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    append_documents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Appended"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Added"];
+                };
+            };
+        };
+    };
+    list_batch_documents: {
+        parameters: {
+            query?: {
+                /** @description waiting: for its turn; running: its run is open; asking: its run waits for a person or an event, and holds no place; done: its run has completed; failed: its run has failed, could not be started, or has a failed step that waits for a person; cancelled */
+                state?: components["schemas"]["BatchDocumentState"] | null;
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchDocumentPage"];
+                };
+            };
+        };
+    };
+    upload_to_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["Body_upload_to_batch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedDocument"];
+                };
+            };
+        };
+    };
+    upload_zip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["Body_upload_zip"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Added"];
+                };
+            };
+        };
+    };
+    close_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    show_batch_result: {
+        parameters: {
+            query?: {
+                /** @description most items on the page */
+                limit?: number;
+                /** @description the `after` of the previous page; without it, the first page */
+                after?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+        };
+    };
+    download_batch_result: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description one row for each document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    pause_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BatchReasonIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    resume_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BatchReasonIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    cancel_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BatchReasonIn"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
+    retry_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryOfBatch"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+        };
+    };
     list_definitions: {
         parameters: {
             query?: {
@@ -11468,6 +13989,35 @@ export interface operations {
     };
     validate_definition: {
         parameters: {
+            query?: {
+                /** @description whether to draw it too, if it is valid */
+                draw?: boolean;
+                /** @description the groups of steps to open, separated by commas; the last ones are opened first */
+                open?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DefinitionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionValidation"];
+                };
+            };
+        };
+    };
+    test_definition: {
+        parameters: {
             query?: never;
             header?: never;
             path?: never;
@@ -11485,7 +14035,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Validation"];
+                    "application/json": components["schemas"]["TestedDefinition"];
                 };
             };
         };
@@ -11620,6 +14170,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Graph"];
+                };
+            };
+        };
+    };
+    list_dependants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the definition. */
+                definition_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dependants"];
                 };
             };
         };
@@ -11966,7 +14539,10 @@ export interface operations {
     };
     list_quotas: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description another tenant, for its operator; default: the caller's */
+                tenant?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;

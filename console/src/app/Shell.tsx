@@ -61,7 +61,11 @@ export function Shell() {
             </ActionIcon>
           </AppShell.Header>
         )}
-        <AppShell.Navbar className={classes.navigation} aria-label={t('app.navigation')}>
+        <AppShell.Navbar
+          className={classes.navigation}
+          aria-label={t('app.navigation')}
+          data-closed={(isPhone && !opened) || undefined}
+        >
           <Navigation
             isNarrow={isNarrow && !isPhone}
             isPhone={isPhone}

@@ -4,6 +4,9 @@ import {
   IconInbox,
   IconMessageQuestion,
   IconAlertTriangle,
+  IconSchema,
+  IconServerCog,
+  IconStack2,
   IconTimeline,
   type Icon,
 } from '@tabler/icons-react'
@@ -11,8 +14,8 @@ import {
 import type { Scope } from '@/api/me'
 
 export type NavigationPage = {
-  to: '/' | '/decide' | '/runs' | '/failures' | '/exports'
-  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'exports'
+  to: '/' | '/decide' | '/runs' | '/failures' | '/definitions' | '/operations' | '/exports' | '/batches'
+  text: 'inbox' | 'decisions' | 'runs' | 'failures' | 'definitions' | 'operations' | 'exports' | 'batches'
   icon: Icon
   scope: Scope
 }
@@ -20,7 +23,10 @@ export type NavigationPage = {
 export const PAGES: readonly NavigationPage[] = [
   { to: '/', text: 'inbox', icon: IconInbox, scope: 'read' },
   { to: '/decide', text: 'decisions', icon: IconMessageQuestion, scope: 'review' },
+  { to: '/batches', text: 'batches', icon: IconStack2, scope: 'read' },
   { to: '/exports', text: 'exports', icon: IconFileExport, scope: 'read' },
   { to: '/runs', text: 'runs', icon: IconTimeline, scope: 'read' },
   { to: '/failures', text: 'failures', icon: IconAlertTriangle, scope: 'read' },
+  { to: '/definitions', text: 'definitions', icon: IconSchema, scope: 'read' },
+  { to: '/operations', text: 'operations', icon: IconServerCog, scope: 'operate' },
 ]

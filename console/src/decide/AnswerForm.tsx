@@ -1,4 +1,5 @@
 import { Box, Button, Checkbox, Group, Radio, Stack, Textarea, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useCommands } from '@/keyboard/use_commands'
@@ -12,12 +13,18 @@ type Props = {
   /** What is wrong with a field: as found here, or in the server's words. */
   problems: Readonly<Record<string, Fault | { said: string }>>
   isSending: boolean
+  /** What the button says; by default that it sends the answer. */
+  sendLabel?: string
+  isReady?: boolean
+  /** Other buttons, after the one that sends. */
+  children?: ReactNode
   onType: (name: string, text: string) => void
   onSend: () => void
 }
 
 /** The form of a question, from its JSON Schema. */
-export function AnswerForm({ fields, typed, problems, isSending, onType, onSend }: Props) {
+export function AnswerForm(props: Props) {
+  const { fields, typed, problems, isSending, sendLabel, isReady = true, children, onType, onSend } = props
   const { t } = useTranslation()
   useCommands({ 'form.submit': onSend })
   return (
@@ -40,14 +47,16 @@ export function AnswerForm({ fields, typed, problems, isSending, onType, onSend 
             type="submit"
             size="sm"
             loading={isSending}
+            disabled={!isReady}
             rightSection={
               <Box visibleFrom="sm">
                 <KeysOf command="form.submit" />
               </Box>
             }
           >
-            {t('decide.send')}
+            {sendLabel ?? t('decide.send')}
           </Button>
+          {children}
         </Group>
       </Stack>
     </form>

@@ -20,7 +20,7 @@ export function DecisionsPage() {
   return (
     <Page
       title={t('decisions.title')}
-      beside={found.length > 0 && <Badge color="gray">{found.length}</Badge>}
+      badge={found.length > 0 && <Badge color="gray">{found.length}</Badge>}
       description={t('decisions.description')}
     >
       {questions.error && <Trouble error={questions.error} retry={() => void questions.refetch()} />}

@@ -19,6 +19,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useSignal } from '@/app/signal'
 import { time } from '@/format/dates'
+import { shortened, visible } from '@/format/text'
 import { zoneChoice, zoneName } from '@/format/zone'
 import { Loading } from '@/kit/Loading'
 import { Trouble } from '@/kit/Trouble'
@@ -95,11 +96,13 @@ function Words({ event, fileName }: { event: HistoryEvent; fileName: string }) {
   const zone = zoneName(useSignal(zoneChoice))
   const fields = t('exports.columns', { returnObjects: true }) as Record<string, string>
   const field = event.field ? (fields[event.field] ?? event.field) : ''
-  const by = personOf(event.by, t('documents.someone'), t('documents.automatic'))
-  const value = event.value ?? ''
+  const by = visible(personOf(event.by, t('documents.someone'), t('documents.automatic')))
+  const value = visible(event.value ?? '')
   switch (event.what) {
     case 'received':
-      return event.by ? t('documents.events.received', { by }) : t('documents.events.arrived', { name: fileName })
+      return event.by
+        ? t('documents.events.received', { by })
+        : t('documents.events.arrived', { name: shortened(visible(fileName), 80) })
     case 'read':
       return t('documents.events.read', { reader: readerName(value, t('documents.readers', { returnObjects: true })) })
     case 'postponed':

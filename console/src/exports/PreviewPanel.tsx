@@ -25,7 +25,7 @@ export function PreviewPanel({ order, isComplete, mayOrder, isOrdering, onOrder 
     <section className={classes.panel} aria-label={t('exports.preview')}>
       <Stack gap="md">
         <Group justify="space-between" align="flex-start" wrap="nowrap">
-          {data ? <Sums preview={data} /> : <Title order={2}>{t('exports.preview')}</Title>}
+          {data ? <Sums preview={data} order={order} /> : <Title order={2}>{t('exports.preview')}</Title>}
           {mayOrder && (
             <Group gap="sm" wrap="nowrap">
               <KeysOf command="form.submit" />
@@ -64,13 +64,24 @@ function Hint({ children }: { children: string }) {
   )
 }
 
-function Sums({ preview }: { preview: Preview }) {
+function Sums({ preview, order }: { preview: Preview; order: Order }) {
   const { t } = useTranslation()
+  const { of = 'approved', since, until } = order.period ?? {}
   return (
     <Stack gap={2} miw={0}>
       <Title order={2} aria-live="polite">
         {t('exports.documents', { count: preview.documents, shown: count(preview.documents) })}
       </Title>
+      <Text size="sm" c="dimmed">
+        {t(`exports.${order.which ?? 'new'}`)} · {t(`exports.dates.${of}`)}:{' '}
+        {since || until ? (
+          <>
+            {since && <DateOnly value={since} />} – {until && <DateOnly value={until} />}
+          </>
+        ) : (
+          t('exports.anyDay')
+        )}
+      </Text>
       <Group gap="md">
         {preview.sums.map((sum) => (
           <Text key={sum.currency ?? ''} size="sm" c="dimmed">

@@ -42,7 +42,7 @@ export function FailuresPage() {
   return (
     <Page
       title={t('failures.title')}
-      beside={
+      badge={
         found.data &&
         found.data.letters > 0 && (
           <Badge color="red" c="var(--mantine-color-text)">

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
 
 import { date, duration, relative, time } from './dates'
+import { firstKnown } from './locale'
 import { bytes, decimal, money, percent } from './numbers'
 import { shortened, visible } from './text'
 
 /** Intl writes narrow and fixed spaces. */
 const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ')
+
+test('a locale that no one knows is passed over', () => {
+  expect(firstKnown(['en-US@posix', 'de-AT', 'en'])).toBe('de-AT')
+  expect(firstKnown(['', undefined])).toBe('en')
+})
 
 describe('money', () => {
   test('follows the locale', () => {

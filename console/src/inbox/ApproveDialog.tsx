@@ -15,8 +15,8 @@ import { approvePreviewed, type Outcome, type Preview, previewApproval, type Wan
 
 type Props = {
   wanted: Wanted
-  /** Called with whether anything was approved. */
-  onClose: (isDone: boolean) => void
+  /** Called with the documents that were tried: none if nothing was done. */
+  onClose: (tried: readonly string[]) => void
 }
 
 /** Shows what a bulk approval would do before it is done, and afterwards what became of each item. */
@@ -38,7 +38,8 @@ export function ApproveDialog({ wanted, onClose }: Props) {
   })
   const shown = preview.data
   const mayApprove = shown !== undefined && shown.approved > 0 && approve.isIdle
-  const close = () => !approve.isPending && onClose(!approve.isIdle)
+  const tried = approve.isIdle ? [] : (shown?.items ?? []).flatMap((item) => item.document_id ?? [])
+  const close = () => !approve.isPending && onClose(tried)
   useCommands({ 'form.submit': mayApprove ? () => approve.mutate(shown) : undefined }, { inDialog: true })
   return (
     <Modal opened onClose={close} size="lg" title={t('inbox.approval.title')}>

@@ -82,6 +82,8 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
   useCommands({
     'list.next': lines.length > 0 ? () => move(1) : undefined,
     'list.previous': lines.length > 0 ? () => move(-1) : undefined,
+    'list.first': lines.length > 0 ? () => move(-Infinity) : undefined,
+    'list.last': lines.length > 0 ? () => move(Infinity) : undefined,
     'list.open': current && (() => open(current)),
     'list.select': canSelect && current ? () => selection.toggle(current.document_id) : undefined,
     'list.approve': canSelect && selection.ids.size > 0 ? approve : undefined,
@@ -117,9 +119,9 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
       {approving && (
         <ApproveDialog
           wanted={approving}
-          onClose={(isDone) => {
+          onClose={(tried) => {
             setApproving(undefined)
-            if (isDone) selection.clear()
+            if (tried.length > 0) selection.remove(tried)
             focusRows()
           }}
         />

@@ -10,14 +10,15 @@ import { visible } from '@/format/text'
 import { zoneChoice, zoneName } from '@/format/zone'
 import { State } from '@/kit/State'
 import { DateOnly, Money, Name } from '@/kit/Values'
+import { reasonWords } from '@/texts/reasons'
 
 import { Confidence } from './Confidence'
 import { DocumentLink } from './DocumentLink'
 import { Due } from './Due'
-import { FailedActions } from './FailedActions'
 import type { Line } from './grouping'
 import { rowId } from './focus'
 import type { Row } from './queries'
+import { RowActions } from './RowActions'
 import classes from './Rows.module.css'
 import type { InboxSearch } from './search'
 import { LOOKS } from './status'
@@ -92,7 +93,7 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
           </State>
         )}
         <Reason row={row} />
-        {(row.status === 'failed' || row.status === 'dismissed') && <FailedActions row={row} />}
+        <RowActions row={row} />
       </span>
       <span role="gridcell" data-column="confidence">
         <Confidence row={row} />
@@ -105,12 +106,13 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
 }
 
 function Reason({ row }: { row: Row }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   if (!row.reason) return null
-  const reason = visible(row.reason)
+  const { title, detail } = reasonWords({ code: row.reason_code ?? '', message: row.reason }, t, i18n.language)
+  const reason = visible(title)
   return (
     <>
-      <Tooltip label={reason} multiline maw={420} disabled={reason.length < 24}>
+      <Tooltip label={visible(detail || title)} multiline maw={420} disabled={!detail && reason.length < 24}>
         <span className={classes.reason}>{reason}</span>
       </Tooltip>
       {row.more_reasons > 0 && (

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { rowId } from './focus'
+import { focusWanted, rowId } from './focus'
 import type { Line } from './grouping'
 import { keepPlace, placeIn } from './places'
 import { RowLine } from './RowLine'
@@ -51,6 +51,7 @@ export function Rows(props: Props) {
   })
   const mounted = virtual.getVirtualItems()
   const last = mounted.at(-1)?.index ?? 0
+  useEffect(focusWanted, [])
   useEffect(() => {
     if (hasMore && last >= lines.length - AHEAD) onMore()
   }, [hasMore, last, lines.length, onMore])

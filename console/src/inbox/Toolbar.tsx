@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useCommands } from '@/keyboard/use_commands'
 
-import { focusRows } from './focus'
+import { focusRows, forgetFocus } from './focus'
 import { type InboxSearch, readSearch, type Sort, SORTS } from './search'
 
 const TYPING_MS = 250
@@ -50,13 +50,16 @@ function SearchField({ search }: { search: InboxSearch }) {
         )
       }
       defaultValue={search.text ?? ''}
+      onFocus={forgetFocus}
       onChange={({ currentTarget: { value } }) => {
         clearTimeout(timer.current)
         timer.current = setTimeout(() => go(value), TYPING_MS)
       }}
       onKeyDown={({ key, currentTarget }) => {
         if (key === 'Enter') go(currentTarget.value)
-        if (key === 'Enter' || key === 'Escape') focusRows()
+        if (key !== 'Enter' && key !== 'Escape') return
+        currentTarget.blur() // the list may not be there yet, and its keys work at once
+        focusRows()
       }}
     />
   )

@@ -7,8 +7,15 @@ export type Outcome = Model<'BulkOutcome'>
 /** Some items, or all documents that match a search. */
 export type Wanted = { review_ids: string[] } | { matching: { text?: string } }
 
-export function previewApproval(wanted: Wanted): Promise<Preview> {
-  return read(api.POST('/v1/reviews/approve/preview', { body: wanted }))
+/** The server previews so many at a time. */
+const MOST = 500
+
+/** What would become of the items; of very many, of the first ones, and `matching` says how many there are. */
+export async function previewApproval(wanted: Wanted): Promise<Preview> {
+  if ('matching' in wanted) return await read(api.POST('/v1/reviews/approve/preview', { body: wanted }))
+  const body = { review_ids: wanted.review_ids.slice(0, MOST) }
+  const preview = await read(api.POST('/v1/reviews/approve/preview', { body }))
+  return { ...preview, matching: wanted.review_ids.length }
 }
 
 /** Approves exactly what the preview showed. The server takes a hundred at a time; `onProgress` sees what is done. */

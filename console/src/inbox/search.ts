@@ -4,7 +4,7 @@ import type { Model } from '@/api/client'
 export type Status = Model<'DocumentStatus'>
 export type Sort = Model<'DocumentSort'>
 
-/** The tabs in their order. Dismissed documents have none: they are among all. */
+/** The tabs in their order. Completed and dismissed documents have none: they are among all. */
 export const TABS = [
   'attention',
   'reading',

@@ -4,6 +4,7 @@ import {
   IconAlertTriangle,
   IconArchive,
   IconCheck,
+  IconCircleCheck,
   IconClockPause,
   type Icon,
   IconEyeCheck,
@@ -24,5 +25,6 @@ export const LOOKS: Record<Status, { icon: Icon; color: MantineColor }> = {
   approved: { icon: IconCheck, color: 'green' },
   rejected: { icon: IconX, color: 'red' },
   exported: { icon: IconFileExport, color: 'teal' },
+  completed: { icon: IconCircleCheck, color: 'green' },
   dismissed: { icon: IconArchive, color: 'gray' },
 }

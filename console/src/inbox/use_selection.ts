@@ -8,6 +8,8 @@ export type Selection = {
   /** Selects these, or none if they are selected. */
   toggleAll: (ids: readonly string[]) => void
   selectEverything: () => void
+  /** Keeps what is selected but these; of everything that matches nothing is kept. */
+  remove: (ids: readonly string[]) => void
   clear: () => void
 }
 
@@ -25,6 +27,7 @@ export function useSelection(view: string): Selection {
     toggle: (id) => set(state.ids.has(id) ? [...state.ids].filter((each) => each !== id) : [...state.ids, id]),
     toggleAll: (ids) => set(ids.every((id) => state.ids.has(id)) ? [] : ids),
     selectEverything: () => set(state.ids, true),
+    remove: (ids) => set(state.isEverything ? [] : [...state.ids].filter((each) => !ids.includes(each))),
     clear: () => set([]),
   }
 }

@@ -25,6 +25,8 @@ export const COMMANDS = {
   'general.palette': { keys: ['Ctrl+k'], ...anywhere },
   'list.next': { keys: ['j', 'ArrowDown'], ...move },
   'list.previous': { keys: ['k', 'ArrowUp'], ...move },
+  'list.first': { keys: ['Home'] },
+  'list.last': { keys: ['End'] },
   'list.open': { keys: ['Enter'] },
   'list.select': { keys: ['x'] },
   'list.approve': { keys: ['Shift+A'] },
@@ -50,12 +52,15 @@ export const COMMANDS = {
   'run.next-failure': { keys: ['n'] },
   'run.why': { keys: ['w'] },
   'run.close': { keys: ['Escape'] },
+  'editor.next-problem': { keys: ['F8'], ...anywhere },
+  'editor.previous-problem': { keys: ['Shift+F8'], ...anywhere },
+  'editor.publish': { keys: ['Ctrl+Enter'], ...anywhere },
   'form.submit': { keys: ['Ctrl+Enter'], ...anywhere },
 } satisfies Record<string, Command>
 
 export type CommandId = keyof typeof COMMANDS
 
-export const SECTIONS = ['general', 'list', 'review', 'run', 'form'] as const
+export const SECTIONS = ['general', 'list', 'review', 'run', 'editor', 'form'] as const
 export type Section = (typeof SECTIONS)[number]
 
 export function commandOf(id: CommandId): Command {

@@ -64,6 +64,7 @@ const SHOWN: Record<string, string> = {
   ArrowRight: '→',
   Enter: 'Enter',
   Escape: 'Esc',
+  Tab: 'Tab',
   PageDown: 'PgDn',
   PageUp: 'PgUp',
   Shift: 'Shift',

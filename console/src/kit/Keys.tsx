@@ -1,5 +1,4 @@
 import { Group, Kbd } from '@mantine/core'
-import { Fragment } from 'react'
 
 import { useSignal } from '@/app/signal'
 import { bindings, keysOf } from '@/keyboard/bindings'
@@ -21,8 +20,14 @@ export function KeyCaps({ value }: { value: string }) {
   )
 }
 
-/** The keys that run a command now, for hints next to buttons. Nothing if there are none. */
+/** The keys that run a command now, for hints in and next to buttons, whose names they are no part of. */
 export function KeysOf({ command }: { command: CommandId }) {
   const [first] = keysOf(command, useSignal(bindings))
-  return <Fragment>{first && <KeyCaps value={first} />}</Fragment>
+  return (
+    first && (
+      <span aria-hidden>
+        <KeyCaps value={first} />
+      </span>
+    )
+  )
 }

@@ -6,7 +6,7 @@ import classes from './Page.module.css'
 type Props = {
   title: string
   /** Next to the title: a count, a state. */
-  beside?: ReactNode
+  badge?: ReactNode
   /** Below the title, one line. */
   description?: ReactNode
   /** Buttons at the right. */
@@ -17,7 +17,7 @@ type Props = {
 }
 
 /** A screen: its title, which the browser's tab shows too, its actions and its content. */
-export function Page({ title, beside, description, actions, fills = false, children }: Props) {
+export function Page({ title, badge, description, actions, fills = false, children }: Props) {
   useTitle(title)
   return (
     <Stack gap="md" className={fills ? `${classes.page} ${classes.fills}` : classes.page}>
@@ -25,7 +25,7 @@ export function Page({ title, beside, description, actions, fills = false, child
         <Stack gap={2} miw={0}>
           <Group gap="sm" wrap="nowrap">
             <Title order={1}>{title}</Title>
-            {beside}
+            {badge}
           </Group>
           {description && (
             <Text c="dimmed" size="sm">

@@ -8,7 +8,7 @@ type Props = {
   children: string
 }
 
-/** A state as icon, word and colour: no state is told apart by its colour alone. */
+/** A state as icon, word and colour, so that no one needs to see the colour. */
 export function State({ icon: Symbol, color, children }: Props) {
   return (
     <Badge

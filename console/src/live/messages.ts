@@ -1,6 +1,6 @@
 /** What the server says while something changes: `GET /v1/events` (ADR 39). */
 
-export const KINDS = ['document', 'review', 'run', 'failure', 'definition', 'export'] as const
+export const KINDS = ['document', 'review', 'run', 'failure', 'definition', 'export', 'batch'] as const
 export type Kind = (typeof KINDS)[number]
 
 /** An object has changed. `version` rises with each change of it. */

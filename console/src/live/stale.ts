@@ -16,6 +16,7 @@ const STALE: Record<Kind, (id: string) => QueryKey[]> = {
   failure: () => [keys.failures.all, ...lists('documents')],
   definition: (id) => [keys.definitions.one(id), ...lists('definitions')],
   export: () => [keys.exports.all, ...lists('documents')],
+  batch: (id) => [keys.batches.one(id), ...lists('batches')],
 }
 
 export type Staleness = { add: (change: Change) => void; all: () => void }
@@ -44,7 +45,7 @@ export function staleness(client: QueryClient): Staleness {
   }
 }
 
-function lists(name: 'documents' | 'reviews' | 'runs' | 'definitions'): QueryKey[] {
+function lists(name: 'batches' | 'documents' | 'reviews' | 'runs' | 'definitions'): QueryKey[] {
   return [
     [name, 'list'],
     [name, 'counts'],

@@ -6,7 +6,9 @@ import { useTranslation } from 'react-i18next'
 import { KeysOf } from '@/kit/Keys'
 
 import { visible } from '@/format/text'
+import { reasonWords } from '@/texts/reasons'
 
+import type { Fields } from './model'
 import classes from './review.module.css'
 
 /** What the footer asks about: nothing, or the reason for a decision. */
@@ -19,7 +21,7 @@ type Props = {
   allowed: Allowed
   busy: boolean
   /** Why two people must approve; empty if one is enough. */
-  needsSecond: string[]
+  needsSecond: Fields['needs_second']
   firstApprovedBy: string | null
   onPanel: (panel: Panel) => void
   onApprove: (why: string) => void
@@ -30,7 +32,8 @@ type Props = {
 /** What can be done with the document, and what a decision still needs. */
 export function Footer(props: Props) {
   const { panel, allowed, busy, needsSecond, firstApprovedBy, onPanel } = props
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
+  const reasons = needsSecond.map((reason) => reasonWords(reason, t, i18n.language).title)
   return (
     <footer className={classes.footer}>
       {needsSecond.length > 0 && (
@@ -40,7 +43,7 @@ export function Footer(props: Props) {
             <b>
               {firstApprovedBy ? t('review.secondOf', { name: visible(firstApprovedBy) }) : t('review.needsSecond')}
             </b>{' '}
-            {needsSecond.map(visible).join('; ')}
+            {reasons.map(visible).join('; ')}
           </Text>
         </Group>
       )}

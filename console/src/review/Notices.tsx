@@ -1,13 +1,15 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { IconAlertCircle, IconEye, IconLockExclamation } from '@tabler/icons-react'
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 
 import type { Problem } from '@/api/problem'
 import { clock } from '@/format/dates'
 import { visible } from '@/format/text'
 import { problemText } from '@/kit/problem_text'
+import en from '@/texts/en.json'
 
-import type { View } from './model'
+import { gaveFirst, type View } from './model'
 import type { Claim } from './use_claim'
 import { nameOf } from './words'
 
@@ -43,7 +45,11 @@ export function Notices({ view, claim, problem, changed, onAgain, onNext }: Prop
       </Notice>
     )
   }
-  const reason = view.actions.find((each) => each.name === 'claim')?.reason ?? claim.problem?.body.detail
+  if (gaveFirst(view)) return <Notice icon="eye">{t('review.waitsForSecond')}</Notice>
+  const refusal = view.actions.find((each) => each.name === 'claim')
+  const reason = refusal?.problem
+    ? refusalText(refusal.problem, refusal.reason, t)
+    : claim.problem && problemText(claim.problem, t).detail
   return (
     <Notice icon="eye" action={review.status === 'open' ? action : undefined}>
       {reason ? `${t('review.readOnly')} ${visible(reason)}` : t('review.readOnly')}
@@ -53,6 +59,10 @@ export function Notices({ view, claim, problem, changed, onAgain, onNext }: Prop
 
 function isOther(view: View): boolean {
   return view.actions.some((each) => each.name === 'correct' && each.problem === 'claimed-by-other')
+}
+
+function refusalText(problem: string, reason: string | null, t: TFunction): string | null {
+  return problem in en.review.refusals ? t(`review.refusals.${problem}` as 'review.readOnly') : reason
 }
 
 type NoticeProps = { icon: 'eye' | 'lock'; action?: React.ReactNode; children: React.ReactNode }

@@ -4,10 +4,11 @@ import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
 import { shortened, visible } from '@/format/text'
+import { reasonWords } from '@/texts/reasons'
 
 import { changeOf, type InvoiceProblem } from './model'
 import classes from './review.module.css'
-import { nameOf, problemWords } from './words'
+import { nameOf } from './words'
 
 type Props = { problems: InvoiceProblem[]; changed: string[]; onJump: (field: string) => void }
 
@@ -21,7 +22,7 @@ export function Problems({ problems, changed, onJump }: Props) {
   return (
     <ul className={classes.problems} aria-label={t('review.problems')}>
       {sorted.map((problem, index) => {
-        const { title, detail } = problemWords(problem, t, i18n.language)
+        const { title, detail } = reasonWords(problem, t, i18n.language)
         const isError = problem.severity === 'error'
         const Symbol = isError ? IconExclamationCircle : IconAlertTriangle
         const { field } = problem

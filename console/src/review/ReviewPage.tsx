@@ -2,15 +2,14 @@ import { Loader } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
-import { queryClient } from '@/api/queries'
 import { Trouble } from '@/kit/Trouble'
 
 import { fetchAhead, viewQuery } from './queries'
-import { filtersOf, type Neighbours, neighboursOf, queueQuery } from './queue'
+import { filtersOf, firstOf, neighboursQuery } from './queue'
 import classes from './review.module.css'
 import { Sheet } from './Sheet'
 
@@ -22,7 +21,7 @@ export function ReviewPage() {
   const navigate = useNavigate()
   const view = useQuery({ ...viewQuery(reviewId), refetchOnMount: 'always' })
   const me = useMe()?.name ?? ''
-  const { neighbours, later } = useNeighbours(queue, reviewId, me)
+  const { data: neighbours } = useQuery(neighboursQuery(queue, view.data?.fields.document_id))
 
   const open = useCallback(
     (id: string) => void navigate({ to: '/review/$reviewId', params: { reviewId: id }, search: { queue } }),
@@ -30,11 +29,11 @@ export function ReviewPage() {
   )
   const leave = useCallback(() => void navigate({ to: '/', search: filtersOf(queue) as never }), [navigate, queue])
   const goOn = useCallback(async () => {
-    const next = neighbours?.next ?? (await later())
+    const next = neighbours?.next ?? (await firstOf(queue, reviewId, me).catch(() => undefined))
     if (next) return open(next)
     notifications.show({ title: t('review.deskEmpty'), message: t('review.deskEmptyHint'), color: 'teal' })
     leave()
-  }, [leave, later, neighbours?.next, open, t])
+  }, [leave, me, neighbours?.next, open, queue, reviewId, t])
 
   useEffect(() => {
     if (view.data && neighbours?.next) void fetchAhead(neighbours.next)
@@ -65,24 +64,4 @@ export function ReviewPage() {
       onReload={() => void view.refetch()}
     />
   )
-}
-
-type Way = {
-  neighbours: Neighbours | undefined
-  /** Looks for an item that has come meanwhile, or that was passed over. */
-  later: () => Promise<string | undefined>
-}
-
-/** The neighbours in the queue. They stay known when the item itself has just left the list. */
-function useNeighbours(queue: string, id: string, me: string): Way {
-  const { data: ids } = useQuery(queueQuery(queue, me))
-  const [known, setKnown] = useState<{ id: string; ids: string[]; neighbours: Neighbours }>()
-  const found = ids && neighboursOf(ids, id)
-  if (ids && found && (known?.ids !== ids || known.id !== id)) setKnown({ id, ids, neighbours: found })
-  const neighbours = found ?? (known?.id === id ? known.neighbours : undefined)
-  const later = useCallback(async () => {
-    const fresh = await queryClient.fetchQuery({ ...queueQuery(queue, me), staleTime: 0 }).catch(() => [])
-    return fresh.find((each) => each !== id)
-  }, [queue, me, id])
-  return { neighbours, later }
 }

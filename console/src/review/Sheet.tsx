@@ -21,6 +21,7 @@ import {
   type Field,
   fieldOf,
   type Fields,
+  gaveFirst,
   groupsOf,
   isBroken,
   LINE_ITEMS,
@@ -241,7 +242,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
   )
 
   return (
-    <div className={classes.sheet} data-testid="review" data-painted={isPainted || undefined}>
+    <div className={classes.sheet} data-testid="review" data-review={id} data-painted={isPainted || undefined}>
       <PagePane
         documentId={documentId}
         pageCount={pageCount}
@@ -331,7 +332,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
           }}
           busy={decision.busy}
           needsSecond={fields.needs_second}
-          firstApprovedBy={review.first_approved_by}
+          firstApprovedBy={gaveFirst(view) ? null : review.first_approved_by}
           onPanel={setPanel}
           onApprove={(why) => void decide('approve', why)}
           onReject={(why) => void decide('reject', why)}

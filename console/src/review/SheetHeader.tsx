@@ -47,7 +47,7 @@ export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
             {t(review.band > 1 ? 'review.overdue' : 'review.urgent')}
           </Badge>
         )}
-        {neighbours && (
+        {neighbours && neighbours.total > 0 && (
           <Group gap={0} wrap="nowrap">
             <Step
               label={t('review.previous')}

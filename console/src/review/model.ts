@@ -96,6 +96,12 @@ export function otherValues(field: Field): { value: string; source: string; plac
   return [...found.values()]
 }
 
+/** Whether this person gave the first of two approvals. */
+export function gaveFirst({ review, actions }: View): boolean {
+  const isBarred = actions.some(({ name, problem }) => name === 'claim' && problem === 'may-not-decide')
+  return review.first_approved_by !== null && isBarred
+}
+
 /** How a problem is named among what changed. */
 export function changeOf(problem: InvoiceProblem): string {
   return `problem:${problem.code}`

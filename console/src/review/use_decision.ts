@@ -131,7 +131,7 @@ function forgetLists(id: string): void {
   queryClient.removeQueries({ queryKey: viewQuery(id).queryKey, type: 'inactive' })
 }
 
-function reportSecond(needsSecond: string[], title: string, t: TFunction): void {
+function reportSecond(needsSecond: readonly unknown[], title: string, t: TFunction): void {
   if (needsSecond.length === 0) return
   notifications.show({ title: t('review.firstOfTwo'), message: visible(title), color: 'blue', autoClose: 6000 })
 }

@@ -1,12 +1,13 @@
 /** An editor for JSON. Its text is kept as it was typed, whether it is valid or not. */
 import { json, jsonParseLinter } from '@codemirror/lang-json'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
+import { bracketMatching, indentOnInput } from '@codemirror/language'
 import { lintGutter, linter } from '@codemirror/lint'
 import { EditorState } from '@codemirror/state'
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
-import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
+
+import { codeLook } from '@/kit/code'
 
 type Props = {
   /** The text at the beginning; later changes of it are ignored. */
@@ -16,27 +17,6 @@ type Props = {
   onSubmit?: () => void
   height?: number
 }
-
-const colours = HighlightStyle.define([
-  { tag: tags.propertyName, color: 'var(--mantine-color-ink-text, var(--mantine-color-anchor))' },
-  { tag: tags.string, color: 'var(--mantine-color-teal-text)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--mantine-color-orange-text)' },
-])
-
-const look = EditorView.theme({
-  '&': { fontSize: '12.5px', border: '1px solid var(--line)', borderRadius: '6px', overflow: 'hidden', height: '100%' },
-  '&.cm-focused': { outline: '2px solid var(--mantine-primary-color-filled)', outlineOffset: '-1px' },
-  '.cm-content': { fontFamily: 'var(--mantine-font-family-monospace)', caretColor: 'var(--mantine-color-text)' },
-  '.cm-scroller': { overflow: 'auto' },
-  '.cm-gutters': {
-    background: 'var(--surface-sunken)',
-    color: 'var(--mantine-color-dimmed)',
-    borderRight: '1px solid var(--line)',
-  },
-  '.cm-activeLine, .cm-activeLineGutter': { background: 'var(--surface-hover)' },
-  '.cm-cursor': { borderLeftColor: 'var(--mantine-color-text)' },
-  '.cm-tooltip': { background: 'var(--mantine-color-body)', border: '1px solid var(--line)' },
-})
 
 export function JsonEditor({ initial, label, onChange, onSubmit, height = 240 }: Props) {
   const host = useRef<HTMLDivElement>(null)
@@ -65,10 +45,7 @@ export function JsonEditor({ initial, label, onChange, onSubmit, height = 240 }:
           json(),
           linter(jsonParseLinter()),
           lintGutter(),
-          syntaxHighlighting(colours),
-          look,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
-          EditorView.cspNonce.of(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''),
+          codeLook(label),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current.onChange(update.state.doc.toString())
           }),

@@ -96,6 +96,14 @@ export const itemsQuery = (runId: string, stepId: string, status: Model<'StepSta
     getNextPageParam: (page) => page.after ?? undefined,
   })
 
+/** The open questions to people of a run and of the runs in it. */
+export const questionsQuery = (runId: string) =>
+  queryOptions({
+    queryKey: keys.reviews.list({ run_id: runId, status: 'open' }),
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/reviews', { params: { query: { run_id: runId, status: 'open', limit: 100 } }, signal })),
+  })
+
 /** What a run waits for. `version` is whatever changes with the run. */
 export const waitsQuery = (runId: string, version: string) =>
   queryOptions({

@@ -3,7 +3,8 @@
 Also fills in the config of `input` steps (the run's inputs) and `output` steps (the outputs of their parents by id).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from pydantic import ValidationError
 
@@ -18,11 +19,21 @@ from docrail.dag.values.json_parts import along, replaced
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.wording import describe
 
+NO_FALLBACKS: Mapping[str, Json] = MappingProxyType({})
+"""The defaults of an installation that changes none."""
 
-def normalise(document: dict[str, Json], findings: Findings, *, is_bare: bool = False) -> dict[str, Json]:
+
+def normalise(
+    document: dict[str, Json],
+    findings: Findings,
+    fallbacks: Mapping[str, Json] = NO_FALLBACKS,
+    *,
+    is_bare: bool = False,
+) -> dict[str, Json]:
     """Return `document` with aliases replaced, commands linked and defaults merged; unreadable parts are unchanged.
 
-    `is_bare`: the author wrote only the list of steps (see chain.py).
+    `fallbacks`: the installation's defaults, for what the author gives none. `is_bare`: the author wrote only the list
+    of steps (see chain.py).
     """
     defaults = dict(_usable_defaults(document.get("defaults", {}), findings))
     normalised = {key: value for key, value in document.items() if key != "defaults"}
@@ -34,11 +45,13 @@ def normalise(document: dict[str, Json], findings: Findings, *, is_bare: bool = 
         ]
         normalised["steps"] = read_commands(normalised["steps"], findings)
         normalised = link(normalised, findings, is_bare=is_bare)
-        normalised["steps"] = [_merge(defaults, step) for step in normalised["steps"]]
+        normalised["steps"] = [_merge(fallbacks, defaults, step) for step in normalised["steps"]]
     return normalised
 
 
-def repair(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
+def repair(
+    document: dict[str, Json], findings: Findings, fallbacks: Mapping[str, Json] = NO_FALLBACKS
+) -> dict[str, Json]:
     """Return `document` with misspelt fields renamed as probably meant, so that one typo has no follow-up errors."""
     repaired: Json = document
     for path, word in findings.renames.items():
@@ -48,7 +61,7 @@ def repair(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
             renamed = {(path[-1] if field == word else field): value for field, value in around.items()}
             repaired = replaced(repaired, path[:-1], renamed)
     # `normalise` did not see steps under a misspelt field.
-    return normalise(repaired, findings) if ("steps",) in findings.renames else repaired
+    return normalise(repaired, findings, fallbacks) if ("steps",) in findings.renames else repaired
 
 
 def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> dict[str, Json]:
@@ -65,14 +78,24 @@ def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> 
     return renamed
 
 
-def _merge(defaults: dict[str, Json], step: Json) -> Json:
+def _merge(fallbacks: Mapping[str, Json], defaults: dict[str, Json], step: Json) -> Json:
     """Return the step with the defaults that it does not override. They apply to handler steps only."""
-    if not isinstance(step, dict) or not defaults or step.get(StepKind.HANDLER) is None:
+    layers = (fallbacks, defaults, step)
+    if not isinstance(step, dict) or not (fallbacks or defaults) or step.get(StepKind.HANDLER) is None:
         return step
-    merged = {**defaults, **step}
-    ours, theirs = step.get("retry_config"), defaults.get("retry_config")
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        merged["retry_config"] = {**theirs, **ours}
+    merged = {**fallbacks, **defaults, **step}
+    retries = [layer["retry_config"] for layer in layers if "retry_config" in layer]
+    if all(isinstance(retry, dict) for retry in retries):
+        merged |= {"retry_config": _merge_retries(fallbacks, retries)} if retries else {}
+    return merged
+
+
+def _merge_retries(fallbacks: Mapping[str, Json], retries: list[dict[str, Json]]) -> dict[str, Json]:
+    """Return the delays of a step; a longer first delay of the author's lifts the installation's longest one."""
+    merged = {name: value for retry in retries for name, value in retry.items()}
+    first, most = merged.get("initial_delay"), fallbacks.get("retry_config", {}).get("max_delay")
+    if most is not None and merged["max_delay"] == most and isinstance(first, int | float) and first > most:
+        merged["max_delay"] = first
     return merged
 
 

@@ -83,6 +83,8 @@ DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
 
 MAX_CONTENT_BYTES = 32 * 1024 * 1024
 """Decompressed drawing instructions of a page. A dense page has well under 1 MB; a bomb of 1.2 kB expands to 300 MB."""
+MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
+"""The same for all pages together, so that a thousand pages take no longer to check than a minute allows."""
 MAX_FORMS = 20_000
 """Forms drawn by a page, including nested ones. Six forms that draw each other ten times amount to a million."""
 MAX_DEPTH = 30
@@ -103,12 +105,17 @@ class _Budget:
 
 def refuse_bombs(pdf: pikepdf.Pdf) -> None:
     """Raise UnreadableDocument if a page expands to too many instructions or draws too many forms."""
+    unpacked = 0
     for page in pdf.pages:
         budget = _Budget(_forms(page.obj))
         contents = page.obj.get("/Contents")
         streams = list(contents) if isinstance(contents, pikepdf.Array) else [contents]
         drawing = b"\n".join(_content(stream, budget) for stream in streams if isinstance(stream, pikepdf.Stream))
         _count(drawing, budget.page_forms, budget, depth=0)
+        unpacked += budget.content_bytes
+        if unpacked > MAX_DOCUMENT_BYTES:
+            most = MAX_DOCUMENT_BYTES >> 20
+            raise _bomb(f"unpacks, with those before it, to more than {most} MB of drawing instructions")
 
 
 def _content(stream: pikepdf.Stream, budget: _Budget) -> bytes:

@@ -59,7 +59,7 @@ def _facts(pdf: pikepdf.Pdf, data: bytes, max_pages: int) -> PdfFile:
     if page_count > max_pages:
         raise UnreadableDocument(
             Unreadable.TOO_MANY_PAGES,
-            f"The PDF has {page_count} pages; at most {max_pages} are read. "
+            f"The PDF has {page_count} pages; at most {max_pages} are accepted. "
             "Send the invoice alone, without its attachments.",
         )
     refuse_bombs(pdf)

@@ -4,7 +4,7 @@ import io
 import struct
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 
 from PIL import Image, TiffImagePlugin, UnidentifiedImageError
@@ -33,11 +33,25 @@ SUBFILE_TYPE, REDUCED = 254, 1
 """TIFF tag for the kind of an image in the file, and its bit for a small preview of another image."""
 
 
-def open_pictures(data: bytes, max_pages: int) -> Iterator[Image.Image]:
-    """Yield each page as upright RGB pixels, oriented by its EXIF data.
+def open_pictures(data: bytes, max_pages: int, numbers: Container[int] | None = None) -> Iterator[Image.Image]:
+    """Yield each page as upright RGB pixels, oriented by its EXIF data; with `numbers`, from 1, only those pages.
 
     Raises: UnreadableDocument for damaged files, too many pages, and images of more than MAX_PIXELS.
     """
+    for number, picture in _found(data, max_pages):
+        if numbers is None or number in numbers:
+            with _own_words():
+                page = _page(picture)
+            yield page
+
+
+def count_pictures(data: bytes, max_pages: int) -> int:
+    """Return the number of pages, without decoding them. Raises: UnreadableDocument."""
+    return sum(1 for _ in _found(data, max_pages))
+
+
+def _found(data: bytes, max_pages: int) -> Iterator[tuple[int, Image.Image]]:
+    """Yield each page with its number, not decoded; valid until the next one."""
     with _own_words():
         picture = Image.open(io.BytesIO(data), formats=FORMATS)
     pages = 0
@@ -48,8 +62,9 @@ def open_pictures(data: bytes, max_pages: int) -> Iterator[Image.Image]:
             if _is_preview(picture):
                 continue
             pages += 1
-            page = _page(picture, pages, max_pages)
-        yield page
+            if pages > max_pages:
+                raise _too_many(max_pages)
+        yield pages, picture
 
 
 def _has_page(picture: Image.Image, index: int) -> bool:
@@ -70,13 +85,15 @@ def _is_preview(picture: Image.Image) -> bool:
     return isinstance(kind, int) and bool(kind & REDUCED)
 
 
-def _page(picture: Image.Image, number: int, max_pages: int) -> Image.Image:
-    if number > max_pages:
-        raise UnreadableDocument(
-            Unreadable.TOO_MANY_PAGES,
-            f"The picture has more than {max_pages} pages; at most {max_pages} are read. "
-            "Send the invoice alone, without its attachments.",
-        )
+def _too_many(max_pages: int) -> UnreadableDocument:
+    return UnreadableDocument(
+        Unreadable.TOO_MANY_PAGES,
+        f"The picture has more than {max_pages} pages, the most that are accepted. "
+        "Send the invoice alone, without its attachments.",
+    )
+
+
+def _page(picture: Image.Image) -> Image.Image:
     width, height = picture.size
     if width * height > MAX_PIXELS:
         raise _too_large(f"{width * height / 1e6:.0f} megapixels")

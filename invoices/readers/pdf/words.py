@@ -3,7 +3,7 @@
 import ctypes
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -45,10 +45,17 @@ class _Character:
     """Whether pdfium generated a space before it."""
 
 
-def read_pages(data: bytes) -> list[Page]:
-    """Return each page's words. Raises: UnreadableDocument if the file cannot be opened."""
+def read_pages(data: bytes, numbers: Container[int] | None = None) -> list[Page]:
+    """Return each page's words; pages that are not among `numbers` are empty.
+
+    Raises: UnreadableDocument if the file cannot be opened.
+    """
     with closing(_opened(data)) as document:
-        return [_read_page(document, index) for index in range(len(document))]
+        every = range(1, len(document) + 1)
+        return [
+            _read_page(document, number - 1) if numbers is None or number in numbers else _empty(number)
+            for number in every
+        ]
 
 
 def read_page(data: bytes, number: int) -> Page:
@@ -67,11 +74,15 @@ def _opened(data: bytes) -> pypdfium2.PdfDocument:
         ) from error
 
 
+def _empty(number: int) -> Page:
+    return Page(number, 1.0, 1.0, ())
+
+
 def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
     try:
         page = document[index]
     except pypdfium2.PdfiumError:
-        return Page(index + 1, 1.0, 1.0, ())  # skip a broken page; the others still count
+        return _empty(index + 1)  # skip a broken page; the others still count
     with closing(page), closing(page.get_textpage()) as text_page:
         width, height = page.get_size()
         view, count = View.of(page), min(text_page.count_chars(), MAX_CHARACTERS)

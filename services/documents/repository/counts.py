@@ -42,6 +42,9 @@ SELECT outcome, seconds_le, confidence_le, sum(documents)::bigint AS documents, 
   FROM document_counts
  GROUP BY outcome, seconds_le, confidence_le"""
 
+COUNTS_BY_TENANTS = """
+SELECT tenant_id, outcome, sum(documents)::bigint AS documents FROM document_counts GROUP BY tenant_id, outcome"""
+
 _INFINITY = float("inf")
 
 
@@ -58,3 +61,11 @@ async def claim_metrics(db: Database, tenant_id: str, document_id: str, outcome:
 async def load_counts(db: Database) -> list[DocumentCount]:
     """Return the totals of ALL tenants together, for the operator's dashboards. For internal use only."""
     return [DocumentCount(**row) for row in await db.fetch(LOAD_COUNTS)]
+
+
+async def load_tenant_counts(db: Database) -> dict[str, dict[str, int]]:
+    """Return how many documents each tenant has had, by outcome."""
+    found: dict[str, dict[str, int]] = {}
+    for row in await db.fetch(COUNTS_BY_TENANTS):
+        found.setdefault(row["tenant_id"], {})[row["outcome"]] = row["documents"]
+    return found

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from docrail.adapters.postgres.pool import Database
 from docrail.adapters.store.blobs import BlobRef
-from docrail.services.documents.models import Document, DocumentConflict, OldOriginal
+from docrail.services.documents.models import Document, DocumentConflict, OldOriginal, UnendedDocument
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
-metrics_recorded_at, duplicate_of, definition, source, uploaded_by, original_removed_at,
+metrics_recorded_at, duplicate_of, definition, batch_id, source, uploaded_by, original_removed_at,
 extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
 
 INSERT_DOCUMENT = f"""
 INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
-                       definition, source, uploaded_by, duplicate_of)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+                       definition, source, uploaded_by, batch_id, duplicate_of)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
         (SELECT document_id FROM documents WHERE tenant_id = $1 AND sha256 = $3 AND duplicate_of IS NULL))
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
@@ -27,9 +27,16 @@ LOAD_DOCUMENTS = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND doc
 
 LOAD_UNSTARTED = f"""
 SELECT {_COLUMNS} FROM documents
- WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
+ WHERE run_started_at IS NULL AND batch_id IS NULL AND received_at < now() - make_interval(secs => $1)
    AND ($3::timestamptz IS NULL OR (received_at, tenant_id, document_id) > ($3, $4, $5))
  ORDER BY received_at, tenant_id, document_id
+ LIMIT $2"""
+
+LOAD_UNENDED = """
+SELECT document_id, run_started_at FROM documents
+ WHERE ended_as IS NULL AND decision IS NULL AND run_started_at < now() - make_interval(secs => $1)
+   AND ($3::timestamptz IS NULL OR (run_started_at, document_id) < ($3, $4::text))
+ ORDER BY run_started_at DESC, document_id DESC
  LIMIT $2"""
 
 LOAD_FILE_NAMES = """
@@ -61,6 +68,13 @@ UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
 RETURNING true"""
 
+MARK_ENDED = "UPDATE documents SET ended_as = $2 WHERE document_id = ANY ($1::text[]) AND ended_as IS NULL"
+
+# Its run gets the time again that every run gets before it is looked for.
+MARK_READ_AGAIN = """
+UPDATE documents SET ended_as = NULL, run_started_at = now()
+ WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NOT NULL"""
+
 # What is decided anew is exported anew.
 MARK_DECIDED = """
 UPDATE documents SET decision = $3, decided_at = CASE WHEN $3::text IS NOT NULL THEN now() END, export_id = NULL,
@@ -84,6 +98,7 @@ async def insert_document(
     definition: str | None = None,
     source: str = "",
     uploaded_by: str = "",
+    batch_id: str | None = None,
 ) -> Document:
     """Store the upload and return its row. Repeating it returns the first row, with its original restored.
 
@@ -91,7 +106,7 @@ async def insert_document(
     """
     values = (
         *(tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id),
-        *(definition, source, uploaded_by),
+        *(definition, source, uploaded_by, batch_id),
     )
     for _ in range(INSERT_ATTEMPTS):
         row = await db.fetchrow(INSERT_DOCUMENT, *values)
@@ -135,6 +150,17 @@ async def load_unstarted(
     return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit, *key)]
 
 
+async def load_unended(
+    db: Database, *, older_than_seconds: float, limit: int, after: UnendedDocument | None = None
+) -> list[UnendedDocument]:
+    """Return undecided documents of ALL tenants that have an open run as far as is known, the latest first.
+
+    `after` is the last one of the previous page. For the sweep that asks for their ends; for internal use only.
+    """
+    key = (after.run_started_at, after.document_id) if after else (None, None)
+    return [UnendedDocument(**row) for row in await db.fetch(LOAD_UNENDED, older_than_seconds, limit, *key)]
+
+
 async def load_old_originals(
     db: Database, before: dt.datetime, limit: int, after: OldOriginal | None = None
 ) -> list[OldOriginal]:
@@ -149,6 +175,16 @@ async def load_old_originals(
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
     """Record that the document's run was started. True the first time; later calls return False and change nothing."""
     return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
+
+
+async def mark_ended(db: Database, document_ids: Sequence[str], status: str) -> None:
+    """Record, for documents of ALL tenants, the status in which their last run ended."""
+    await db.execute(MARK_ENDED, document_ids, status)
+
+
+async def mark_read_again(db: Database, tenant_id: str, document_id: str) -> None:
+    """Record that another run of the document starts, or an ended one again."""
+    await db.execute(MARK_READ_AGAIN, tenant_id, document_id)
 
 
 async def mark_decided(db: Database, tenant_id: str, document_id: str, decision: str | None) -> None:

@@ -38,7 +38,8 @@ async def load_words(blobs: Folder, sha256: str, number: int) -> list[PlacedWord
     """Return the stored words of a page; None if they are not stored. Raises: OSError."""
     if (stored := await _load(blobs, _words_path(sha256, None))) is not None:
         pages = await asyncio.to_thread(_PAGES.validate_json, stored)
-        return pages[number - 1] if number <= len(pages) else None
+        if number <= len(pages) and pages[number - 1]:  # none: blank, or not among the pages that were read
+            return pages[number - 1]
     stored = await _load(blobs, _words_path(sha256, number))
     return None if stored is None else _WORDS.validate_json(stored)
 

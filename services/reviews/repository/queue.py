@@ -13,7 +13,7 @@ ORDERS = {Sort.PRIORITY: ORDER} | {sort: f"-coalesce({part}, 0), {ORDER}" for so
 
 # A step's question about a document is listed as the document's item.
 _WANTED = f"""
-SELECT {COLUMNS} FROM {AS_OF % {"now": "$13::timestamptz"}}
+SELECT {COLUMNS} FROM {AS_OF % {"now": "$14::timestamptz"}}
  WHERE r.tenant_id = $1
    AND r.document_review_id IS NULL
    AND ($4::text IS NULL OR (r.status = CASE $4 WHEN 'postponed' THEN 'open' ELSE $4 END AND live.status = $4))
@@ -24,15 +24,16 @@ SELECT {COLUMNS} FROM {AS_OF % {"now": "$13::timestamptz"}}
    AND ($9::text IS NULL OR strpos(lower(r.summary ->> 'vendor'), lower($9)) > 0)
    AND ($10::int IS NULL OR live.band = $10)
    AND ($11::timestamptz IS NULL OR r.due_at <= $11)
-   AND ($12::text IS NULL OR r.assigned_to = $12)"""
+   AND ($12::text IS NULL OR r.assigned_to = $12)
+   AND ($13::text IS NULL OR r.run_id = $13 OR starts_with(r.run_id, $13 || '~'))"""
 
 
-_AFTER = "-$14::int, -$15::float8, $16::timestamptz, $3::text"
+_AFTER = "-$15::int, -$16::float8, $17::timestamptz, $3::text"
 
 
 LIST_REVIEWS = {
     sort: f"""{_WANTED}
-   AND ($3::text IS NULL OR ({order}) > ({_AFTER if sort is Sort.PRIORITY else f"-$17::float8, {_AFTER}"}))
+   AND ($3::text IS NULL OR ({order}) > ({_AFTER if sort is Sort.PRIORITY else f"-$18::float8, {_AFTER}"}))
  ORDER BY {order}
  LIMIT $2"""
     for sort, order in ORDERS.items()

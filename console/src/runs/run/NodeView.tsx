@@ -11,16 +11,20 @@ import { count } from '@/format/numbers'
 import type { NodeState } from '../queries'
 import { colourOf, StatusIcon, type StepStatus } from '../states'
 import classes from './NodeView.module.css'
-import { type NodeStates, nodeStates } from './node_states'
+import type { NodeStates } from './node_states'
 
 export type DrawnNode = Node<Model<'GraphNode'>, 'drawn'>
 
-export const StatesContext = createContext<NodeStates>(nodeStates())
+/** The states of the run that is drawn; undefined: a definition is drawn, which has none. */
+export const StatesContext = createContext<NodeStates | undefined>(undefined)
 
 function useNodeState(id: string): NodeState | undefined {
   const states = use(StatesContext)
-  const subscribe = useCallback((listener: () => void) => states.subscribe(id, listener), [states, id])
-  return useSyncExternalStore(subscribe, () => states.get(id))
+  const subscribe = useCallback(
+    (listener: () => void) => states?.subscribe(id, listener) ?? (() => undefined),
+    [states, id],
+  )
+  return useSyncExternalStore(subscribe, () => states?.get(id))
 }
 
 export const NodeView = memo(function NodeView({ id, data, selected }: NodeProps<DrawnNode>) {
@@ -29,7 +33,8 @@ export const NodeView = memo(function NodeView({ id, data, selected }: NodeProps
   const isGroup = data.kind === null
   const status = state?.status ?? 'pending'
   const title = isGroup ? groupTitle(data, t) : data.title || id
-  const word = state ? t(`runs.status.${status}`) : t('runs.status.unknown')
+  const isOfRun = use(StatesContext) !== undefined
+  const word = state ? t(`runs.status.${status}`) : isOfRun ? t('runs.status.unknown') : ''
   return (
     <div
       className={classes.node}
@@ -37,11 +42,11 @@ export const NodeView = memo(function NodeView({ id, data, selected }: NodeProps
       data-group={isGroup || undefined}
       data-selected={selected || undefined}
       role="group"
-      aria-label={`${title}: ${word}`}
+      aria-label={word ? `${title}: ${word}` : title}
       style={{ '--colour': colourOf(status) } as React.CSSProperties}
     >
       <Handle type="target" position={Position.Left} isConnectable={false} />
-      <div className={classes.icon}>{state ? <StatusIcon status={status} size={16} /> : null}</div>
+      {isOfRun && <div className={classes.icon}>{state ? <StatusIcon status={status} size={16} /> : null}</div>}
       <div className={classes.texts}>
         <div className={classes.title}>
           {isGroup && <IconStack2 size={13} aria-hidden />} {title}
@@ -79,5 +84,7 @@ function detailOf(
 ): string {
   if (state?.items) return t('runs.graph.items', { done: state.items.completed, total: state.items.total })
   const parts = [state?.error ?? word, state && state.attempts > 1 && t('runs.attempts', { count: state.attempts })]
-  return [...parts, node.title ? id : node.handler].filter(Boolean).join(' · ')
+  const isPlain = state === undefined && word === ''
+  const work = node.handler ?? (isPlain && node.kind ? t(`runs.kind.${node.kind}`) : undefined)
+  return [...parts, node.title && !isPlain ? id : work].filter(Boolean).join(' · ')
 }

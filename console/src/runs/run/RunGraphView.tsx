@@ -1,4 +1,4 @@
-/** The drawing of a run. Nodes keep their places; their states come as patches (`node_states.ts`). */
+/** The drawing of a run or of a definition. Nodes keep their places; their states come as patches (`node_states.ts`). */
 import '@xyflow/react/dist/style.css'
 
 import { Alert, Center, Loader, useComputedColorScheme } from '@mantine/core'
@@ -8,6 +8,7 @@ import {
   type Edge,
   MarkerType,
   MiniMap,
+  Panel,
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
@@ -18,7 +19,8 @@ import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
 
-import { NODE_HEIGHT, NODE_WIDTH, type Places } from './layout'
+import { EdgeView } from './EdgeView'
+import { bendKey, type Layout, NODE_HEIGHT, NODE_WIDTH, type Place, type Places } from './layout'
 import { layouts } from './layout_queue'
 import classes from './RunGraphView.module.css'
 import { type DrawnNode, NodeView, StatesContext } from './NodeView'
@@ -27,9 +29,11 @@ import type { NodeStates } from './node_states'
 type Graph = Model<'Graph'>
 
 type Props = {
+  /** The same for all drawings of the same layout. */
   digest: string
   graph: Graph
-  states: NodeStates
+  /** Those of the run; undefined for a definition. */
+  states?: NodeStates
   selected: string | undefined
   /** The node to look at when the drawing opens. */
   focus: string | undefined
@@ -38,6 +42,7 @@ type Props = {
 }
 
 const NODE_TYPES = { drawn: NodeView }
+const EDGE_TYPES = { drawn: EdgeView }
 const LARGEST_FITTED = 40
 const FIT = { maxZoom: 1, padding: 0.1 }
 
@@ -66,11 +71,11 @@ export function RunGraphView(props: Props) {
   )
 }
 
-function Canvas({ graph, places, selected, focus, states, onSelect, onOpen }: Props & Placed) {
+function Canvas({ graph, layout, selected, focus, states, onSelect, onOpen }: Props & Placed) {
   const { t } = useTranslation()
   const scheme = useComputedColorScheme('light')
-  const nodes = useMemo(() => nodesOf(graph, places), [graph, places])
-  const edges = useMemo(() => edgesOf(graph), [graph])
+  const nodes = useMemo(() => nodesOf(graph, layout.places), [graph, layout])
+  const edges = useMemo(() => edgesOf(graph, layout), [graph, layout])
   const shown = useMemo(
     () => nodes.map((node) => (node.id === selected ? { ...node, selected: true } : node)),
     [nodes, selected],
@@ -87,6 +92,7 @@ function Canvas({ graph, places, selected, focus, states, onSelect, onOpen }: Pr
       nodes={shown}
       edges={edges}
       nodeTypes={NODE_TYPES}
+      edgeTypes={EDGE_TYPES}
       colorMode={scheme}
       onNodeClick={(_, node) => act(node)}
       onPaneClick={() => onSelect(undefined)}
@@ -112,8 +118,13 @@ function Canvas({ graph, places, selected, focus, states, onSelect, onOpen }: Pr
           pannable
           zoomable
           position="bottom-right"
-          nodeColor={(node) => MINIMAP[states.get(node.id)?.status ?? 'pending']}
+          nodeColor={(node) => MINIMAP[states?.get(node.id)?.status ?? 'pending']}
         />
+      )}
+      {graph.edges_omitted > 0 && (
+        <Panel position="top-right" className={classes.note}>
+          {t('runs.graph.omitted', { count: graph.edges_omitted })}
+        </Panel>
       )}
     </ReactFlow>
   )
@@ -159,9 +170,10 @@ function useView(graph: Graph, selected: string | undefined, focus: string | und
   useEffect(() => {
     if (isLarge) return later(() => show(selected))
   }, [isLarge, selected, show])
+  const count = graph.nodes.length
   useEffect(() => {
-    if (!isLarge && width > 0) return later(() => void flow.fitView(FIT))
-  }, [flow, isLarge, width])
+    if (!isLarge && width > 0 && count > 0) return later(() => void flow.fitView(FIT))
+  }, [flow, isLarge, width, count])
   return (group) => {
     place.current = graph.nodes.findIndex((node) => node.id === group)
   }
@@ -173,7 +185,7 @@ function later(run: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-type Placed = { graph: Graph; places: Places }
+type Placed = { graph: Graph; layout: Layout }
 
 /** The drawing with its layout. While a new one is laid out, the one before stays. */
 function usePlaced(digest: string, graph: Graph): { placed?: Placed; problem?: string } {
@@ -182,7 +194,7 @@ function usePlaced(digest: string, graph: Graph): { placed?: Placed; problem?: s
   useEffect(() => {
     let current = true
     layouts.place(key, graph).then(
-      (places) => current && setLatest({ placed: { graph, places } }),
+      (layout) => current && setLatest({ placed: { graph, layout } }),
       (error: Error) => current && error.name !== 'AbortError' && setLatest({ problem: error.message }),
     )
     return () => {
@@ -191,6 +203,8 @@ function usePlaced(digest: string, graph: Graph): { placed?: Placed; problem?: s
   }, [key, graph])
   return latest
 }
+
+const NO_BENDS: Place[] = []
 
 function nodesOf(graph: Graph, places: Places): DrawnNode[] {
   return graph.nodes.map((node) => ({
@@ -204,9 +218,11 @@ function nodesOf(graph: Graph, places: Places): DrawnNode[] {
   }))
 }
 
-function edgesOf(graph: Graph): Edge[] {
+function edgesOf(graph: Graph, { bends }: Layout): Edge[] {
   return graph.edges.map((edge) => ({
     id: `${edge.source}>${edge.target}>${edge.branch ?? ''}`,
+    type: 'drawn',
+    data: { bends: bends[bendKey(edge.source, edge.target)] ?? NO_BENDS },
     source: edge.source,
     target: edge.target,
     label: edge.branch ?? undefined,

@@ -66,9 +66,11 @@ export function RunHeader({ run, now, onAct }: Props) {
                 {t('runs.took', { duration: duration(Math.max(seconds ?? 0, 0)) })}
               </span>
             )}
-            <Anchor inherit href={run.history_url} target="_blank" rel="noreferrer">
-              {t('runs.history')} <IconExternalLink size={12} aria-hidden />
-            </Anchor>
+            {run.history_url && (
+              <Anchor inherit href={run.history_url} target="_blank" rel="noreferrer">
+                {t('runs.history')} <IconExternalLink size={12} aria-hidden />
+              </Anchor>
+            )}
           </Group>
         </div>
         <Actions run={run} onAct={onAct} />

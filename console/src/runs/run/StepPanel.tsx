@@ -16,6 +16,7 @@ import { StatusBadge } from '../states'
 import { AnswerForm } from './AnswerForm'
 import { ChangeDialog, type Change } from './ChangeDialog'
 import { ItemsView } from './ItemsView'
+import { QuestionLink, questionOf, useQuestions } from './QuestionLink'
 import classes from './StepPanel.module.css'
 import { ValueView } from './ValueView'
 
@@ -82,7 +83,7 @@ function Details({ runId, detail }: { runId: string; detail: StepDetail }) {
         </Alert>
       )}
       <StepActions actions={detail.actions} onChange={setChange} />
-      {mayAnswer && <AnswerForm runId={runId} stepId={step.step_id} />}
+      {mayAnswer && <Answer runId={runId} step={step} />}
       <Tabs defaultValue="why" keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="why">{t('runs.step.why')}</Tabs.Tab>
@@ -143,6 +144,20 @@ function Details({ runId, detail }: { runId: string; detail: StepDetail }) {
       {change && <ChangeDialog runId={runId} detail={detail} change={change} onClose={() => setChange(undefined)} />}
     </Stack>
   )
+}
+
+/** People answer a question on its page; programs and operators answer other waits with JSON. */
+function Answer({ runId, step }: { runId: string; step: StepDetail['step'] }) {
+  const questions = useQuestions(runId, step.kind === 'human')
+  const question = questions && questionOf(questions, runId, step.step_id)
+  if (step.kind === 'human' && question) {
+    return (
+      <Group>
+        <QuestionLink question={question} />
+      </Group>
+    )
+  }
+  return step.kind === 'human' && questions === undefined ? null : <AnswerForm runId={runId} stepId={step.step_id} />
 }
 
 const CHANGES = ['retry', 'edit', 'skip', 'output'] as const

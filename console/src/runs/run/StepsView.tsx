@@ -1,7 +1,5 @@
 /** The steps of a run as a virtual list, also for what a search has found. */
 import { Text } from '@mantine/core'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
@@ -10,6 +8,7 @@ import { Trouble } from '@/kit/Trouble'
 
 import type { StepLine } from '../queries'
 import { StatusBadge } from '../states'
+import { RowList } from './RowList'
 import classes from './StepsView.module.css'
 
 type Props = {
@@ -23,19 +22,7 @@ const ROW = 44
 
 export function StepsView({ page, error, selected, onSelect }: Props) {
   const { t } = useTranslation()
-  const scroller = useRef<HTMLDivElement>(null)
   const steps = page?.steps ?? []
-  // oxlint-disable-next-line react/incompatible-library -- the compiler leaves this component as it is
-  const rows = useVirtualizer({
-    count: steps.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
-    overscan: 10,
-  })
-  const at = steps.findIndex((step) => step.step_id === selected)
-  useEffect(() => {
-    if (at >= 0) rows.scrollToIndex(at, { align: 'auto' })
-  }, [at, rows])
   if (error && !page)
     return (
       <div className={classes.trouble}>
@@ -49,43 +36,37 @@ export function StepsView({ page, error, selected, onSelect }: Props) {
       </Text>
     )
   return (
-    <div ref={scroller} className={classes.rows} role="group" aria-label={t('runs.view.steps')}>
-      <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
-        {rows.getVirtualItems().map((row) => {
-          const step = steps[row.index]
-          if (!step) return null
-          return (
-            <button
-              key={step.step_id}
-              type="button"
-              className={classes.row}
-              data-selected={step.step_id === selected || undefined}
-              style={{ transform: `translateY(${row.start}px)`, height: ROW }}
-              onClick={() => onSelect(step)}
-            >
-              <span className={classes.status}>
-                <StatusBadge status={step.status} />
-              </span>
-              <span className={classes.name}>
-                <span className={classes.title}>{step.title || step.step_id}</span>
-                <span className={classes.detail}>
-                  {[
-                    step.title && step.step_id,
-                    step.handler ?? t(`runs.kind.${step.kind}`),
-                    step.error && `${step.error.type}: ${step.error.message}`,
-                  ]
-                    .filter(Boolean)
-                    .join(' · ')}
-                </span>
-              </span>
-              <span className={classes.numbers}>
-                {step.items && t('runs.graph.items', { done: step.items.completed, total: step.items.total })}{' '}
-                {step.started_at !== null && step.ended_at !== null && duration(step.ended_at - step.started_at)}
-              </span>
-            </button>
-          )
-        })}
-      </div>
-    </div>
+    <RowList
+      rows={steps}
+      height={ROW}
+      label={t('runs.view.steps')}
+      idOf={(step) => step.step_id}
+      selected={selected}
+      onSelect={onSelect}
+    >
+      {(step) => (
+        <>
+          <span className={classes.status}>
+            <StatusBadge status={step.status} />
+          </span>
+          <span className={classes.name}>
+            <span className={classes.title}>{step.title || step.step_id}</span>
+            <span className={classes.detail}>
+              {[
+                step.title && step.step_id,
+                step.handler ?? t(`runs.kind.${step.kind}`),
+                step.error && `${step.error.type}: ${step.error.message}`,
+              ]
+                .filter(Boolean)
+                .join(' · ')}
+            </span>
+          </span>
+          <span className={classes.numbers}>
+            {step.items && t('runs.graph.items', { done: step.items.completed, total: step.items.total })}{' '}
+            {step.started_at !== null && step.ended_at !== null && duration(step.ended_at - step.started_at)}
+          </span>
+        </>
+      )}
+    </RowList>
   )
 }

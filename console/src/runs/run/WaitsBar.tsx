@@ -9,6 +9,7 @@ import type { Model } from '@/api/client'
 import { time } from '@/format/dates'
 
 import { waitsQuery } from '../queries'
+import { QuestionLink, questionOf, useQuestions } from './QuestionLink'
 import classes from './WaitsBar.module.css'
 
 type Wait = Model<'OpenWait'>
@@ -27,6 +28,10 @@ export function WaitsBar({
   const { t } = useTranslation()
   const found = useQuery(waitsQuery(runId, version))
   const waits = found.data?.waits ?? []
+  const questions = useQuestions(
+    runId,
+    waits.some((wait) => wait.waiting?.waits_for === 'human'),
+  )
   if (waits.length === 0) return null
   return (
     <section className={classes.waits} aria-label={t('runs.waits.label')}>
@@ -43,7 +48,7 @@ export function WaitsBar({
             >
               {wait.waiting?.asks ?? (wait.title || wait.step_id)}
             </Anchor>{' '}
-            {wordsOf(wait, t)}
+            {wordsOf(wait, t)} <LinkOf wait={wait} questions={questions ?? []} />
           </Text>
         ))}
         {waits.length > SHOWN && (
@@ -54,6 +59,12 @@ export function WaitsBar({
       </Stack>
     </section>
   )
+}
+
+function LinkOf({ wait, questions }: { wait: Wait; questions: Model<'Review'>[] }) {
+  const isAsked = wait.waiting?.waits_for === 'human'
+  const question = isAsked ? questionOf(questions, wait.run_id, wait.step_id) : undefined
+  return question && <QuestionLink question={question} isCompact />
 }
 
 function wordsOf({ waiting }: Wait, t: TFunction): string {

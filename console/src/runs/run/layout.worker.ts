@@ -1,3 +1,3 @@
-import { type Drawing, placesOf } from './layout'
+import { type Drawing, layoutOf } from './layout'
 
-addEventListener('message', (event: MessageEvent<Drawing>) => postMessage(placesOf(event.data)))
+addEventListener('message', (event: MessageEvent<Drawing>) => postMessage(layoutOf(event.data)))

@@ -1,0 +1,101 @@
+/** The batches, newest first, with their progress. */
+import { Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { IconStack2 } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+
+import { count } from '@/format/numbers'
+import { Empty } from '@/kit/Empty'
+import { Page } from '@/kit/Page'
+import { Trouble } from '@/kit/Trouble'
+import { Name, Time } from '@/kit/Values'
+
+import classes from './batches.module.css'
+import { type Batch, batchesQuery } from './queries'
+import { BatchState, ProgressBar } from './states'
+import { progressOf, timeLeft } from './words'
+
+export function BatchesPage() {
+  const { t } = useTranslation()
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(batchesQuery)
+  const batches = data?.pages.flatMap((page) => page.batches) ?? []
+  return (
+    <Page title={t('batches.title')} description={t('batches.description')}>
+      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {data && batches.length === 0 && (
+        <Empty icon={IconStack2} title={t('batches.none')}>
+          {t('batches.noneHint')}
+        </Empty>
+      )}
+      {batches.length > 0 && (
+        <Table.ScrollContainer minWidth={760}>
+          <Table highlightOnHover verticalSpacing="sm">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t('batches.batch')}</Table.Th>
+                <Table.Th>{t('batches.state')}</Table.Th>
+                <Table.Th miw={200}>{t('batches.documents')}</Table.Th>
+                <Table.Th className={classes.right}>{t('batches.states.failed')}</Table.Th>
+                <Table.Th>{t('batches.ordered')}</Table.Th>
+                <Table.Th>{t('batches.by')}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {batches.map((each) => (
+                <Row key={each.batch_id} batch={each} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      {hasNextPage && (
+        <Group justify="center">
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {t('app.more')}
+          </Button>
+        </Group>
+      )}
+    </Page>
+  )
+}
+
+function Row({ batch }: { batch: Batch }) {
+  const { t } = useTranslation()
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor
+          renderRoot={(props) => <Link {...props} to="/batches/$batchId" params={{ batchId: batch.batch_id }} />}
+          size="sm"
+          fw={500}
+        >
+          <Name value={batch.name || batch.batch_id} />
+        </Anchor>
+      </Table.Td>
+      <Table.Td>
+        <BatchState batch={batch} />
+      </Table.Td>
+      <Table.Td>
+        <Stack gap={4}>
+          <Group gap="xs" justify="space-between" wrap="nowrap">
+            <Text size="sm" className={classes.line}>
+              {progressOf(batch, t)}
+            </Text>
+            <Text size="xs" c="dimmed" className={classes.line}>
+              {timeLeft(batch, t)}
+            </Text>
+          </Group>
+          <ProgressBar batch={batch} size="xs" />
+        </Stack>
+      </Table.Td>
+      <Table.Td className={classes.right}>{batch.counts.failed > 0 ? count(batch.counts.failed) : '–'}</Table.Td>
+      <Table.Td className={classes.line}>
+        <Time value={batch.created_at} />
+      </Table.Td>
+      <Table.Td>
+        <Name value={batch.created_by} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

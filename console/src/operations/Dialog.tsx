@@ -1,0 +1,47 @@
+/** A dialog that asks before a change, with the fields that the change needs. */
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Trouble } from '@/kit/Trouble'
+
+type Props = {
+  title: string
+  /** What it means, in a sentence or two. */
+  means?: string
+  /** The name of the button. */
+  action: string
+  isHarmful?: boolean
+  change: { isPending: boolean; error: Error | null }
+  onSubmit: () => void
+  onClose: () => void
+  children?: ReactNode
+}
+
+export function Dialog({ title, means, action, isHarmful = false, change, onSubmit, onClose, children }: Props) {
+  const { t } = useTranslation()
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('app.close') }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!change.isPending) onSubmit()
+        }}
+      >
+        <Stack gap="sm">
+          {means && <Text size="sm">{means}</Text>}
+          {children}
+          {change.error !== null && <Trouble error={change.error} />}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {t('app.cancel')}
+            </Button>
+            <Button type="submit" color={isHarmful ? 'red.8' : undefined} loading={change.isPending}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

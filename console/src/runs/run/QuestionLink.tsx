@@ -1,0 +1,42 @@
+/** Leads to the page where people answer what a step asks. */
+import { Button } from '@mantine/core'
+import { IconMessageQuestion } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+
+import type { Model } from '@/api/client'
+import { useMay } from '@/api/me'
+
+import { questionsQuery } from '../queries'
+
+type Question = Model<'Review'>
+
+/** The open questions of a run and of runs in it, for those who may answer; undefined until they are known. */
+export function useQuestions(runId: string, isAsked: boolean): Question[] | undefined {
+  const mayReview = useMay('review')
+  const found = useQuery({ ...questionsQuery(runId), enabled: isAsked && mayReview })
+  if (!mayReview) return []
+  return found.data?.reviews ?? (found.error ? [] : undefined)
+}
+
+/** The question of a step. One about a document is that document's review. */
+export function questionOf(questions: Question[], runId: string, stepId: string): Question | undefined {
+  const own = questions.find((each) => each.run_id === runId && each.step_id === stepId)
+  return own ?? questions.find((each) => each.run_id === runId && each.step_id === null)
+}
+
+export function QuestionLink({ question, isCompact = false }: { question: Question; isCompact?: boolean }) {
+  const { t } = useTranslation()
+  const to = question.kind === 'document' ? '/review/$reviewId' : '/decide/$reviewId'
+  return (
+    <Button
+      renderRoot={(props) => <Link {...props} to={to} params={{ reviewId: question.review_id }} />}
+      size={isCompact ? 'compact-xs' : undefined}
+      variant={isCompact ? 'light' : 'filled'}
+      leftSection={<IconMessageQuestion size={14} aria-hidden />}
+    >
+      {t('runs.answer.decide')}
+    </Button>
+  )
+}

@@ -1,0 +1,247 @@
+"""Add documents to a batch: by their ids, one file at a time, or a zip file of many.
+
+A document's id follows from the batch and its content, so that sending it again adds nothing: the same content is one
+document of the batch, wherever it lies. A place has one content.
+"""
+
+import asyncio
+import hashlib
+import mimetypes
+import zipfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import IO
+
+from docrail.adapters.postgres.pool import Database, transaction
+from docrail.dag.language.inputs import InputProblem
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.batches import repository
+from docrail.services.batches.archives import empty_in, entries_of, open_archive, read_entry
+from docrail.services.batches.models import (
+    FIRST_DUPLICATES,
+    Added,
+    AddedDocument,
+    Batch,
+    BatchOrder,
+    DuplicatePlace,
+    StoredBatch,
+)
+from docrail.services.batches.service import close_batch, create_batch, find_batch, show_batch, wake
+from docrail.services.documents.models import Document
+from docrail.services.documents.service import load_document, load_documents
+from docrail.services.errors import InvalidInput, NotFound, PlaceTaken, TooLarge, WrongState
+from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE, Upload, store_for_batch
+
+AT_ONCE = 4
+"""Files of a zip that are stored in parallel: each waits for the disk."""
+MOST_UNREADABLE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file at its place. Its media type is the caller's claim."""
+
+    place: str
+    file_name: str
+    media_type: str
+    chunks: AsyncIterator[bytes]
+
+
+async def order_batch(app: App, principal: Principal, order: BatchOrder, *, key: str | None = None) -> Batch:
+    """Order a batch with the documents that the order names; the same key again returns the same batch.
+
+    Raises: as `create_batch`, and NotFound (a document; nothing is ordered then).
+    """
+    if order.document_ids:
+        await _check_ids(app, principal, order.document_ids)
+    shown = await create_batch(app, principal, order, key=key)
+    if order.document_ids and not shown.is_closed:
+        await append_documents(app, principal, shown.batch_id, order.document_ids)
+    if order.close and not shown.is_closed:
+        return await close_batch(app, principal, shown.batch_id)
+    return await show_batch(app, principal, shown.batch_id)
+
+
+async def append_documents(app: App, principal: Principal, batch_id: str, document_ids: Sequence[str]) -> Added:
+    """Add uploaded documents; the batch starts a run of each. Safe to repeat.
+
+    Raises: NotFound (the batch, or a document: nothing is added then), WrongState (it is closed).
+    """
+    await find_batch(app.db, principal, batch_id)
+    await _check_ids(app, principal, document_ids)
+    wanted = [*dict.fromkeys(document_ids)]
+    async with transaction(app.db) as tx:
+        batch = await _open(tx, principal, batch_id)
+        new = await repository.insert_documents(tx, principal.tenant_id, batch_id, wanted, wanted)
+    await _wake_if_idle(app, batch, new=len(new))
+    return Added(batch_id, len(new), len(wanted) - len(new), 0, [], [])
+
+
+async def add_file(app: App, principal: Principal, batch_id: str, file: File) -> AddedDocument:
+    """Add a file; the same content again is the same document.
+
+    Raises: NotFound, WrongState (the batch is closed), PlaceTaken (the place has another content), InvalidInput,
+    TooLarge, QuotaExceeded.
+    """
+    batch = await find_batch(app.db, principal, batch_id)
+    data = await _read(file, app.max_upload_bytes)
+    added = await _add(app, principal, batch, _Content(file.place, file.file_name, file.media_type, data))
+    await _wake_if_idle(app, batch, new=int(added.is_new))
+    return added
+
+
+async def add_zip(app: App, principal: Principal, batch_id: str, file: IO[bytes], *, close: bool = False) -> Added:
+    """Add the files of a zip file, whose names are their places. If it is cut off, sending it again goes on.
+
+    Nothing is added if the zip file as a whole is refused. Raises: UnsafeArchive, NothingReadable, and as `add_file`.
+    """
+    batch = await find_batch(app.db, principal, batch_id)
+    _require_open(batch)
+    limits = {"most_file_bytes": app.max_upload_bytes, "most_zip_bytes": app.max_zip_bytes}
+    archive = await asyncio.to_thread(lambda: open_archive(file, **limits))
+    found = [each async for each in _unpacked(app, principal, batch, archive)]
+    if close:
+        await close_batch(app, principal, batch_id)
+    duplicates = [DuplicatePlace(each.place, each.document.document_id) for each in found if each.is_duplicate]
+    new = sum(each.is_new for each in found)
+    return Added(
+        batch_id,
+        new,
+        len(found) - new - len(duplicates),
+        len(duplicates),
+        duplicates[:FIRST_DUPLICATES],
+        empty_in(archive)[:MOST_UNREADABLE],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    place: str
+    file_name: str
+    media_type: str
+    data: bytes
+
+
+async def _unpacked(
+    app: App, principal: Principal, batch: StoredBatch, archive: zipfile.ZipFile
+) -> AsyncIterator[AddedDocument]:
+    """Add the files of the archive, some at the same time."""
+    entries, reading = entries_of(archive), asyncio.Lock()  # a zip file is read by one at a time
+    await _check_room(app, principal, batch, entries)
+
+    async def add(entry: zipfile.ZipInfo) -> AddedDocument:
+        async with reading:
+            data = await asyncio.to_thread(read_entry, archive, entry)
+        media_type = mimetypes.guess_type(entry.filename)[0] or UNKNOWN_MEDIA_TYPE
+        return await _add(app, principal, batch, _Content(entry.filename, entry.filename, media_type, data))
+
+    for first in range(0, len(entries), AT_ONCE):
+        for each in await asyncio.gather(*map(add, entries[first : first + AT_ONCE])):
+            yield each
+        await _wake_if_idle(app, batch, new=AT_ONCE)
+
+
+async def _check_room(app: App, principal: Principal, batch: StoredBatch, entries: list[zipfile.ZipInfo]) -> None:
+    """Refuse a zip file of more documents than the tenant may send today, before any is stored."""
+    places = [entry.filename for entry in entries]
+    known = await repository.load_known(app.db, principal.tenant_id, batch.batch_id, places)
+    if left := len(places) - len(known):
+        await app.quotas.use_documents(app.db, principal, left)
+        await app.quotas.return_documents(app.db, principal, left)  # each is counted when it is stored
+
+
+async def _add(app: App, principal: Principal, batch: StoredBatch, content: _Content) -> AddedDocument:
+    sha256 = await asyncio.to_thread(lambda: hashlib.sha256(content.data).hexdigest())
+    document_id = _document_id(batch, sha256)
+    tenant_id, batch_id = batch.tenant_id, batch.batch_id
+    known = (await repository.load_known(app.db, tenant_id, batch_id, [content.place])).get(content.place)
+    if known is not None and known[0] != document_id:
+        raise PlaceTaken(content.place)
+    stored = await load_document(app.db, tenant_id, document_id)
+    if known is not None and stored is not None:
+        return AddedDocument(stored, content.place, is_new=False, is_duplicate=known[1])
+    if stored is None:
+        _require_open(batch)
+        await app.quotas.use_documents(app.db, principal)
+    upload = _upload(batch, content)
+    insert = await store_for_batch(app, principal, upload, content.data, batch_id, document_id)
+    async with transaction(app.db) as tx:
+        await _open(tx, principal, batch_id)
+        document = await insert(tx)
+        return await _place(tx, document, batch, content.place)
+
+
+async def _place(tx: Database, document: Document, batch: StoredBatch, place: str) -> AddedDocument:
+    tenant_id, batch_id, document_id = batch.tenant_id, batch.batch_id, document.document_id
+    if await repository.insert_documents(tx, tenant_id, batch_id, [document_id], [place]):
+        return AddedDocument(document, place, is_new=True, is_duplicate=False)
+    known = (await repository.load_known(tx, tenant_id, batch_id, [place])).get(place)
+    if known is None:
+        await repository.insert_duplicates(tx, tenant_id, batch_id, [document_id], [place])
+        return AddedDocument(document, place, is_new=False, is_duplicate=True)
+    if known[0] != document_id:  # another request has just put another content there
+        raise PlaceTaken(place)
+    return AddedDocument(document, place, is_new=False, is_duplicate=known[1])
+
+
+def _upload(batch: StoredBatch, content: _Content) -> Upload:
+    wanted = batch.wanted
+    return Upload(
+        chunks=_nothing(),
+        file_name=content.file_name,
+        media_type=content.media_type,
+        sla_hours=wanted.sla_hours,
+        source=wanted.source,
+        definition=wanted.definition,
+    )
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    """Yield nothing: the bytes have been read."""
+    return
+    yield b""
+
+
+async def _read(file: File, limit_bytes: int) -> bytes:
+    data = bytearray()
+    async with aclosing(file.chunks):  # type: ignore[type-var]  # an async generator
+        async for chunk in file.chunks:
+            data += chunk
+            if len(data) > limit_bytes:
+                raise TooLarge(limit_bytes)
+    if not data:
+        raise InvalidInput([InputProblem("file", "is empty")])
+    return bytes(data)
+
+
+async def _open(tx: Database, principal: Principal, batch_id: str) -> StoredBatch:
+    """Return the batch, which no one can close until the transaction ends. Raises: WrongState."""
+    batch = await repository.share_batch(tx, principal.tenant_id, batch_id)
+    assert batch is not None, "no batch is ever deleted"
+    _require_open(batch)
+    return batch
+
+
+def _require_open(batch: StoredBatch) -> None:
+    if batch.closed_at is not None:
+        raise WrongState("add documents", "closed", "batch", advice="order another one")
+
+
+async def _check_ids(app: App, principal: Principal, document_ids: Sequence[str]) -> None:
+    found = await load_documents(app.db, principal.tenant_id, [each for each in document_ids if "\0" not in each])
+    for document_id in document_ids:
+        if document_id not in found:
+            raise NotFound("document", document_id)
+
+
+async def _wake_if_idle(app: App, batch: StoredBatch, *, new: int) -> None:
+    """Wake the batch's workflow, unless documents wait or run that its window sees anyway."""
+    if new and not await repository.has_open(app.db, batch.tenant_id, batch.batch_id, more_than=new):
+        await wake(app, batch, "append")
+
+
+def _document_id(batch: StoredBatch, sha256: str) -> str:
+    text = f"{batch.tenant_id}/{batch.batch_id}/{sha256}"
+    return f"doc_{hashlib.sha256(text.encode()).hexdigest()[:26]}"
