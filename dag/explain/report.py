@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
@@ -230,11 +231,21 @@ def markdown(plan: Plan, run: RunState) -> str:
     head = f"**{run.status}**{late} · {settled} of {len(run.steps)} steps settled · {run.counters.running} running"
     if len(run.steps) > MOST_LINES:
         return head
-    rows = (f"| {step.id} | {_cell(run.steps[step.index])} |" for step in plan.steps)
+    states = [(step.id, run.steps[step.index]) for step in plan.steps]
+    rows = [_row(step_id, state.status, state.compensation, state.reason, state.error) for step_id, state in states]
     return "\n".join((head, "", "| step | status |", "| --- | --- |", *rows))
 
 
-def _cell(state: StepState) -> str:
-    why = state.reason or (state.error.message if state.error else None)
-    status = shown_status(state.status, state.compensation)
-    return f"{status}: {str(why).replace('|', '/')[:200]}" if why else status
+@lru_cache(maxsize=4096)
+def _row(
+    step_id: str,
+    status: StepStatus,
+    compensation: StepStatus | None,
+    reason: SkipReason | None,
+    error: StepError | None,
+) -> str:
+    """Return a step's row. Every turn of a run shows all of them, and few have changed."""
+    why = reason or (error.message if error else None)
+    shown = shown_status(status, compensation)
+    cell = f"{shown}: {str(why).replace('|', '/')[:200]}" if why else shown
+    return f"| {step_id} | {cell} |"
