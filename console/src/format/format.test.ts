@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { date, duration, relative, time } from './dates'
 import { bytes, decimal, money, percent } from './numbers'
 import { shortened, visible } from './text'
+import { usable } from './locale'
 
 /** Intl writes narrow and fixed spaces. */
 const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ')
@@ -66,4 +67,9 @@ test('characters that hide or turn text are made visible', () => {
 
 test('a long text is cut between characters', () => {
   expect(shortened('🧾'.repeat(200), 5)).toBe('🧾🧾🧾🧾…')
+})
+
+test('a locale that is no language tag is passed over', () => {
+  expect(usable(['en-US@posix', 'de-DE'])).toBe('de-DE')
+  expect(usable(['C'])).toBe('en')
 })
