@@ -87,7 +87,7 @@ async def all_open(http: httpx.AsyncClient, run_id: str) -> tuple[str, int]:
 
 async def opened_page(browser: Browser, url: str) -> tuple[Page, float]:
     """Open a page in an empty browser, and return it with the seconds until the drawing was shown."""
-    context = await browser.new_context(viewport={"width": 1440, "height": 900})
+    context = await browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
     page = await context.new_page()
     await page.add_init_script(RECORDER)
     await page.goto(url, wait_until="commit")
@@ -136,11 +136,9 @@ async def measure(browser: Browser, http: httpx.AsyncClient, shape: str) -> Json
     full = f"{url}?view=graph&open={opened}"
     closed_seconds, open_seconds = await seconds_to_open(browser, url), await seconds_to_open(browser, full)
     page, _ = await opened_page(browser, full)
-    await page.wait_for_load_state("networkidle")
     panned = await frames_while_panned(page)
     for _ in range(12):
         await page.get_by_role("button", name="Zoom Out").click()
-    await page.wait_for_load_state("networkidle")
     mounted = await page.locator(".react-flow__node").count()
     zoomed_out = await frames_while_panned(page)
     await page.context.close()
