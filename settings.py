@@ -169,7 +169,7 @@ def refused_host(host: str) -> str:
 
 Profile = Literal["dev", "test", "prod"]
 
-EMPTY_HAS_A_MEANING = frozenset({"worker_resource_tags", "maintenance_schedule"})
+EMPTY_HAS_A_MEANING = frozenset({"worker_resource_tags", "maintenance_schedule", "temporal_ui_url"})
 """Settings that may be set to nothing. An empty value of the others counts as unset, as with `NAME=` in a `.env`."""
 
 PROFILE_DEFAULTS: Mapping[str, Mapping[str, Any]] = {

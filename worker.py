@@ -1,4 +1,7 @@
-"""Run a worker: connect, register workflows and activities, process tasks, and drain on SIGTERM."""
+"""Run a worker: connect, register workflows and activities, process tasks, and drain on SIGTERM.
+
+In one file because it is the list of what a worker is made of.
+"""
 
 import asyncio
 import gc
@@ -9,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from temporalio.client import Client
@@ -21,7 +25,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from docrail import __version__
 from docrail.activities.handler_tools import HandlerTools
 from docrail.activities.internal.background import background_activities
-from docrail.activities.internal.batches import batch_activities
+from docrail.activities.internal.batches import batch_activities, window_activity
 from docrail.activities.internal.dead_letters import dead_letter_activity
 from docrail.activities.internal.deadlines import overdue_activity
 from docrail.activities.internal.exports import export_activities
@@ -61,7 +65,7 @@ from docrail.services.tools import Outside, Tools
 from docrail.settings import Settings, missing_settings, unread_variables
 from docrail.workflows.background import BackgroundTasks
 from docrail.workflows.batch import Batch
-from docrail.workflows.contract.names import VERSION_PREFIX, tag_queue
+from docrail.workflows.contract.names import VERSION_PREFIX, batch_queue, tag_queue
 from docrail.workflows.elsewhere import QueueOnly
 from docrail.workflows.exports import Export
 from docrail.workflows.maintenance import Maintenance, SlaWatch
@@ -98,17 +102,21 @@ CORE_LOGS = LoggingConfig(
 )
 """Temporal's own log, through our formatter: it repeats failures of runs."""
 
+BATCH_SLOTS = 1000
+"""Batches that a worker keeps going at once: each waits for its runs, and costs little itself."""
+
 DEFAULT_SLOTS = 100
 """Slots of each kind for workers that tests and benchmarks assemble."""
 
 
 def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Worker]:
-    """Return a worker for all workflows and handlers, and one for each resource tag that the settings assign to it."""
+    """Return a worker for all workflows and handlers, one for each resource tag that it serves, and one for batches."""
     catalogue = load_catalogue(settings.handlers)
     activities = handler_activities(catalogue, tools)
     grace = settings.graceful_shutdown_seconds
     deployment = deployment_of(settings)
     app = app_of(client, settings, tools, catalogue)
+    on_queue = partial(assemble_activity_worker, client, graceful_shutdown_seconds=grace, deployment=deployment)
     main = assemble_worker(
         client,
         settings.task_queue,
@@ -127,18 +135,16 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
         deployment=deployment,
     )
     tagged = [
-        assemble_tag_worker(
-            client,
+        on_queue(
             tag_queue(settings.task_queue, tag),
             activities,
             per_second=settings.resource_limits[tag],
             activity_slots=settings.slots_of(tag),
-            graceful_shutdown_seconds=grace,
-            deployment=deployment,
         )
         for tag in settings.served_tags
     ]
-    return [main, *tagged]
+    batches = on_queue(batch_queue(settings.task_queue), [window_activity(app)], activity_slots=BATCH_SLOTS)
+    return [main, *tagged, batches]
 
 
 def handler_activities(catalogue: Catalogue, tools: Tools) -> list[Callable[..., Any]]:
@@ -241,17 +247,20 @@ def assemble_worker(
     )
 
 
-def assemble_tag_worker(
+def assemble_activity_worker(
     client: Client,
     task_queue: str,
     activities: Sequence[Callable[..., Any]],
     *,
-    per_second: float,
+    per_second: float | None = None,
     activity_slots: int = DEFAULT_SLOTS,
     graceful_shutdown_seconds: float = 0,
     deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
-    """Return a worker for the steps of one resource tag. It runs no workflows, so no step can bypass the queue."""
+    """Return a worker for one queue's activities. It runs no workflows, so no step can bypass a resource tag's queue.
+
+    `per_second`: the limit of a resource tag.
+    """
     return Worker(
         client,
         task_queue=task_queue,

@@ -55,22 +55,24 @@ class Sending:
         return f"the batch {self.batch_id} goes on with what was sent; {follow}\nsend the rest with: {rest}"
 
 
+Reference = Annotated[
+    str | None,
+    typer.Option(help="ID, ID@VERSION or ID@ALIAS; by default the routing rules choose.", metavar="REF"),
+]
+Concurrency = Annotated[
+    int | None, typer.Option(min=1, help="Most runs that are open at once; 10 by default.", metavar="N")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the batch of this source that was cut off.")]
+SkipBroken = Annotated[bool, typer.Option("--skip-broken", help="Report what cannot be sent, and send the rest.")]
+
+
 def run(
     source: Annotated[str, typer.Argument(help="Folder, pattern, zip or manifest.jsonl.", metavar="SOURCE")],
     *,
-    definition: Annotated[
-        str | None,
-        typer.Option(help="ID, ID@VERSION or ID@ALIAS; by default the routing rules choose.", metavar="REF"),
-    ] = None,
-    max_concurrency: Annotated[
-        int | None, typer.Option(min=1, help="Most runs that are open at once; 10 by default.", metavar="N")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the batch of this source that was cut off.")
-    ] = False,
-    skip_broken: Annotated[
-        bool, typer.Option("--skip-broken", help="Report what cannot be sent, and send the rest.")
-    ] = False,
+    definition: Reference = None,
+    max_concurrency: Concurrency = None,
+    resume: Resume = False,
+    skip_broken: SkipBroken = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Return when all is sent.")] = False,
     api: Api = HERE,
 ) -> Printout:

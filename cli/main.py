@@ -1,4 +1,7 @@
-"""The tree of commands: nouns and their verbs. A command's module is loaded when the command runs."""
+"""The tree of commands: nouns and their verbs. A command's module is loaded when the command runs.
+
+In one file because the tree is read as one list.
+"""
 
 import gc
 import importlib

@@ -72,13 +72,9 @@ def up(
 
     Example: docrail up --data /srv/docrail --port 8080 --workers 2
     """
-    from docrail.settings import is_loopback, refused_host
-
     settings = context.obj()
-    if not (require_keys or is_loopback(settings.api_host)):
-        raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
-    if settings.profile == "prod" and not require_keys:
-        raise SystemExit("the profile `prod` serves no one without a key: give `docrail up` the option --require-keys")
+    if not require_keys:
+        _check_may_be_open(settings)
     configure_logs(settings.log_level, settings.secret_values)
     options = replace(
         _options(settings),
@@ -90,6 +86,16 @@ def up(
         require_keys=require_keys,
     )
     run_until_stopped(lambda: _up(options, settings, as_json=as_json))
+
+
+def _check_may_be_open(settings: Any) -> None:
+    """End the command if the settings ask for more than this machine's users without keys. Raises: SystemExit."""
+    from docrail.settings import is_loopback, refused_host
+
+    if not is_loopback(settings.api_host):
+        raise SystemExit(f"DOCRAIL_API_HOST: {refused_host(settings.api_host)}")
+    if settings.profile == "prod":
+        raise SystemExit("the profile `prod` serves no one without a key: give `docrail up` the option --require-keys")
 
 
 def _options(settings: Any) -> StackOptions:

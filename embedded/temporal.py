@@ -88,7 +88,7 @@ async def start_temporal(
     codec_endpoint: str | None = None,
     private: PrivateNetwork | None = None,
 ) -> TemporalServer:
-    """Start Temporal on a database in `data_dir` and return when it answers. Port 0 takes a free one.
+    """Start Temporal on a database in `data_dir`, port 0 on a free one, and return when it answers.
 
     `dynamic_config` adds KEY=VALUE settings, values in JSON; the web UI decrypts payloads at `codec_endpoint`. In a
     `private` network there is no UI, which knows no users either.
@@ -96,12 +96,13 @@ async def start_temporal(
     """
     port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port", ui_host)
     binary, database = find_binary(), data_dir / "temporal"
-    server = f"{HOST}:{port}" if private is None else f"unix://{private.socket}"
+    proxy = f"unix:{private.socket}" if private else ""
+    server = proxy.replace(":", "://") or f"{HOST}:{port}"
 
     def on(folder: Path) -> Supervised:
         arguments = (
             *(binary, "server", "start-dev", "--ip", HOST, "--port", str(port)),
-            *(("--headless",) if private else ("--ui-ip", ui_host, "--ui-port", str(ui_port))),
+            *_ui(ui_host, ui_port, is_headless=private is not None),
             *("--db-filename", str(folder / "temporal.db"), "--log-level", "error", "--ui-disable-news-fetch"),
             *_each("--sqlite-pragma", SQLITE_PRAGMAS),
             *_each("--search-attribute", (f"{name}=Keyword" for name in SEARCH_ATTRIBUTES)),
@@ -114,10 +115,12 @@ async def start_temporal(
 
     if not database.exists():
         await _make_database(on, database)
-    process = on(database)
-    await process.start()
-    proxy = f"unix:{private.socket}" if private else ""
+    await (process := on(database)).start()
     return TemporalServer(f"{HOST}:{port}", "" if private else f"http://{ui_host}:{ui_port}", process, proxy)
+
+
+def _ui(host: str, port: int, *, is_headless: bool) -> tuple[str, ...]:
+    return ("--headless",) if is_headless else ("--ui-ip", host, "--ui-port", str(port))
 
 
 def _closed_http_api() -> str:

@@ -12,7 +12,14 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
-from docrail.workflows.contract.names import BATCH_TYPE, CHANGED, FAIL_BATCH_WEBHOOK, KEEP_WINDOW, NOTIFY_BATCH
+from docrail.workflows.contract.names import (
+    BATCH_TYPE,
+    CHANGED,
+    FAIL_BATCH_WEBHOOK,
+    KEEP_WINDOW,
+    NOTIFY_BATCH,
+    batch_queue,
+)
 
 with workflow.unsafe.imports_passed_through():
     from docrail.workflows.contract.messages import BatchRequest, BatchRest, BatchRound, BatchWebhookFailure
@@ -65,6 +72,7 @@ class Batch:
         done: BatchRound = await workflow.execute_activity(
             KEEP_WINDOW,
             self._request,
+            task_queue=batch_queue(workflow.info().task_queue),
             result_type=BatchRound,
             start_to_close_timeout=LONGEST,
             heartbeat_timeout=HEARTBEAT,

@@ -14,12 +14,18 @@ from docrail.workflows.contract.messages import BatchRequest, BatchRound, BatchW
 from docrail.workflows.contract.names import FAIL_BATCH_WEBHOOK, KEEP_WINDOW, NOTIFY_BATCH
 
 
-def batch_activities(app: App, outside: Outside) -> list[Callable[[Any], Awaitable[Any]]]:
-    """Return the activities. Each is safe to repeat."""
+def window_activity(app: App) -> Callable[[BatchRequest], Awaitable[BatchRound]]:
+    """Return the activity that keeps a batch's runs going, for minutes at a time. It is safe to repeat."""
 
     @activity.defn(name=KEEP_WINDOW)
     async def keep_window(request: BatchRequest) -> BatchRound:
         return await Window(app, request.tenant_id, request.batch_id).keep(activity.heartbeat)
+
+    return keep_window
+
+
+def batch_activities(app: App, outside: Outside) -> list[Callable[[Any], Awaitable[Any]]]:
+    """Return the short activities of a batch. Each is safe to repeat."""
 
     @activity.defn(name=NOTIFY_BATCH)
     async def notify_batch(request: BatchRequest) -> None:
@@ -30,4 +36,4 @@ def batch_activities(app: App, outside: Outside) -> list[Callable[[Any], Awaitab
     async def fail_webhook(failure: BatchWebhookFailure) -> None:
         await completion.note_failure(app, failure.tenant_id, failure.batch_id, failure.error)
 
-    return [keep_window, notify_batch, fail_webhook]
+    return [notify_batch, fail_webhook]

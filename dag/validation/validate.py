@@ -81,13 +81,9 @@ def _read(
     if not check_json(value, findings):
         return None
     check_reserved_keys(value, findings)
-    is_bare = is_list_of_steps(value)
-    if is_bare:
+    if is_bare := is_list_of_steps(value):
         value = name_list(value, findings)
-    if not isinstance(value, dict):
-        findings.error("wrong-type", (), f"expected an object with 'id' and 'steps', found {describe(value)}")
-        return None
-    if not check_length(value, findings):
+    if not _is_readable(value, findings):
         return None
     document = normalise(value, findings, fallbacks, is_bare=is_bare)
     definition = check_fields(document, findings)
@@ -115,3 +111,10 @@ def _read(
         return None
     check_size(definition, findings)
     return give_ends(with_own_names(definition, catalogue))
+
+
+def _is_readable(value: Json, findings: Findings) -> bool:
+    if not isinstance(value, dict):
+        findings.error("wrong-type", (), f"expected an object with 'id' and 'steps', found {describe(value)}")
+        return False
+    return check_length(value, findings)

@@ -124,10 +124,9 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
                 continue
             resolution = resolution_of(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
             await dead_letters.close(connection, principal.tenant_id, letter, resolution, by=principal.name)
-        summary = definition.title or definition.id
         # Temporal regards aborted runs as completed too
         was_completed = prepared.description.status is WorkflowExecutionStatus.COMPLETED
-        if not await continue_run(app, request, memo, summary, priority, was_completed=was_completed):
+        if not await continue_run(app, request, memo, priority, was_completed=was_completed):
             raise WrongState("retry", RunStatus.RUNNING)
     return RetriedRun(run_id, request.version, RunStatus.RUNNING, prepared.fates)
 

@@ -1,4 +1,7 @@
-"""Define review items, claims, decisions and counts."""
+"""Define review items, claims, decisions and counts.
+
+In one file because the API documents them as one noun.
+"""
 
 import datetime as dt
 import hashlib

@@ -163,9 +163,7 @@ async def begin_run(
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
     definition, memo = Definition.model_validate(stored.body), _memo(stored, inputs, pinned=pinned, priority=priority)
     order = priority_of(definition, principal.tenant_id, complete, priority, highest=highest)
-    created = await _may_start(app, request) and await _start(
-        app, request, memo, definition.title or definition.id, order
-    )
+    created = await _may_start(app, request) and await _start(app, request, memo, order)
     known = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
     return StartedRun(request.run_id, stored.definition_id, known["version"], known["digest"], created=created)
 
@@ -248,7 +246,6 @@ async def continue_run(
     app: App,
     request: RunRequest,
     memo: dict[str, Json],
-    summary: str,
     priority: Priority,
     *,
     was_completed: bool = False,
@@ -261,14 +258,13 @@ async def continue_run(
         await mark_read_again(app.db, request.tenant_id, request.document["document_id"])
     failed_only, any_end = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY, WorkflowIDReusePolicy.ALLOW_DUPLICATE
     policy = any_end if was_completed else failed_only
-    return await _start(app, request, memo, summary, priority, policy)
+    return await _start(app, request, memo, priority, policy)
 
 
 async def _start(
     app: App,
     request: RunRequest,
     memo: dict[str, Json],
-    summary: str,
     priority: Priority,
     policy: WorkflowIDReusePolicy = WorkflowIDReusePolicy.REJECT_DUPLICATE,
 ) -> bool:
@@ -289,7 +285,7 @@ async def _start(
                 id_reuse_policy=policy,
                 memo=memo,
                 search_attributes=TypedSearchAttributes(attributes),
-                static_summary=summary,
+                static_summary=request.definition.get("title") or request.definition["id"],
                 priority=priority,
                 rpc_timeout=RPC_TIMEOUT,
             )

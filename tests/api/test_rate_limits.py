@@ -22,7 +22,7 @@ from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
 from docrail.services.runs.priority import PARTS
 from docrail.services.tools import Tools
-from docrail.worker import assemble_tag_worker, assemble_worker
+from docrail.worker import assemble_activity_worker, assemble_worker
 from docrail.workflows.contract.names import tag_queue
 from docrail.workflows.run import Run
 from tests.api.service import Service, serve, settings_for
@@ -147,7 +147,7 @@ async def test_a_change_counts_for_work_that_waits(alone: Service) -> None:
     client = await connect(alone)
     activities = [activity_for(handler, cast(Tools, None)) for handler in alone.app.catalogue.values()]
     queue = tag_queue(alone.settings.task_queue, TAG)
-    tagged = assemble_tag_worker(client, queue, activities, per_second=10)
+    tagged = assemble_activity_worker(client, queue, activities, per_second=10)
     await alone.http.put(f"/v1/limits/{TAG}", json={"per_second": 0})
     async with interpreting(alone, [tagged]):
         started = (await start(alone)).json()

@@ -17,7 +17,14 @@ from temporalio.worker import Replayer, Worker
 from docrail.worker import workflow_runner
 from docrail.workflows.batch import Batch
 from docrail.workflows.contract.messages import BatchRequest, BatchRest, BatchRound, BatchWebhookFailure
-from docrail.workflows.contract.names import BATCH_TYPE, CHANGED, FAIL_BATCH_WEBHOOK, KEEP_WINDOW, NOTIFY_BATCH
+from docrail.workflows.contract.names import (
+    BATCH_TYPE,
+    CHANGED,
+    FAIL_BATCH_WEBHOOK,
+    KEEP_WINDOW,
+    NOTIFY_BATCH,
+    batch_queue,
+)
 from tests.stack import Servers, eventually
 from tests.workflows.conftest import without_stack_traces
 
@@ -33,12 +40,15 @@ class Script:
         self.done = 0
         self.failures: list[str] = []
 
-    def activities(self) -> list[Callable[..., Any]]:
+    def window(self) -> Callable[..., Any]:
         @activity.defn(name=KEEP_WINDOW)
         async def keep_window(_: BatchRequest) -> BatchRound:
             self.done += 1
             return self.rounds[min(self.done, len(self.rounds)) - 1]
 
+        return keep_window
+
+    def activities(self) -> list[Callable[..., Any]]:
         @activity.defn(name=NOTIFY_BATCH)
         async def notify(_: BatchRequest) -> None:
             raise ApplicationError("the host is not allowed", non_retryable=True)
@@ -47,7 +57,7 @@ class Script:
         async def fail(failure: BatchWebhookFailure) -> None:
             self.failures.append(failure.error)
 
-        return [keep_window, notify, fail]
+        return [notify, fail]
 
 
 @asynccontextmanager
@@ -55,8 +65,9 @@ async def started(servers: Servers, script: Script, **more: int) -> AsyncIterato
     client = await Client.connect(servers.temporal_address, data_converter=pydantic_data_converter, identity="recorded")
     queue = f"batch-{uuid.uuid4().hex}"
     runner = workflow_runner(sandboxed=True)
-    async with Worker(
-        client, task_queue=queue, workflows=[Batch], activities=script.activities(), workflow_runner=runner
+    async with (
+        Worker(client, task_queue=queue, workflows=[Batch], activities=script.activities(), workflow_runner=runner),
+        Worker(client, task_queue=batch_queue(queue), activities=[script.window()]),
     ):
         request = REQUEST.model_copy(update=more)
         yield await client.start_workflow(BATCH_TYPE, request, id=f"batch-{uuid.uuid4().hex}", task_queue=queue)

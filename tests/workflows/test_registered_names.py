@@ -33,9 +33,10 @@ HANDLERS = {
 
 async def test_workflows_and_activities_are_registered_under_these_names(bench: Bench, tmp_path: Path) -> None:
     settings = Settings(task_queue="names", worker_resource_tags=())
-    [worker] = build_workers(bench.client, settings, tools_in(tmp_path))
+    worker, batches = build_workers(bench.client, settings, tools_in(tmp_path))
     config = worker.config()
-    activities = {ActivityDefinition.must_from_callable(each).name for each in config["activities"]}
+    registered = [*config["activities"], *batches.config()["activities"]]
+    activities = {ActivityDefinition.must_from_callable(each).name for each in registered}
     assert {WorkflowDefinition.must_from_class(each).name for each in config["workflows"]} == WORKFLOWS
     assert activities - load_catalogue().keys() == ACTIVITIES | {None}  # None: handlers that this worker lacks
     assert activities >= HANDLERS

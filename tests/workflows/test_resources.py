@@ -21,7 +21,7 @@ from docrail.dag.language.statuses import RunStatus
 from docrail.handlers import Handler, StepCall
 from docrail.services.tools import Tools
 from docrail.settings import Settings
-from docrail.worker import assemble_tag_worker, assemble_worker, build_workers
+from docrail.worker import assemble_activity_worker, assemble_worker, build_workers
 from docrail.workflows.contract.names import tag_queue
 from docrail.workflows.run import Run
 from tests.workflows.conftest import Bench, Values, step, tools_in
@@ -34,7 +34,7 @@ GRACE_SECONDS = 20
 def tag_worker(bench: Bench, handlers: Sequence[Handler], tag: str = TAG) -> Worker:
     activities = [activity_for(handler, NO_TOOLS) for handler in handlers]
     queue = tag_queue(bench.task_queue, tag)
-    return assemble_tag_worker(
+    return assemble_activity_worker(
         bench.client, queue, activities, per_second=1000, graceful_shutdown_seconds=GRACE_SECONDS
     )
 
@@ -119,7 +119,11 @@ async def test_all_queues_of_a_worker_drain_at_once(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("tags", "queues"),
-    [(None, ["q", "q.gemini_api", "q.database"]), (("database",), ["q", "q.database"]), ((), ["q"])],
+    [
+        (None, ["q", "q.gemini_api", "q.database", "q:batches"]),
+        (("database",), ["q", "q.database", "q:batches"]),
+        ((), ["q", "q:batches"]),
+    ],
 )
 def test_settings_choose_the_tags_that_a_worker_serves(
     bench: Bench, tmp_path: Path, tags: tuple[str, ...] | None, queues: list[str]

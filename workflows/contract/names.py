@@ -178,6 +178,14 @@ def tag_queue(task_queue: str, tag: str) -> str:
     return f"{task_queue}.{tag}"
 
 
+def batch_queue(task_queue: str) -> str:
+    """Return the task queue of the activities that keep batches going, derived from the runs' own `task_queue`.
+
+    Such an activity lasts for minutes: on a queue of their own, batches take no place from steps.
+    """
+    return f"{task_queue}:batches"
+
+
 def nested_key(nested: Nested) -> str:
     """Return the name under which a nested step's definition is pinned in its run's request."""
     return nested.id if nested.version is None else f"{nested.id}@{nested.version}"
