@@ -49,7 +49,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         {
             "run": ("docrail.cli.batch_run:run", "Send many documents as a batch, and follow it."),
             "list": ("docrail.cli.batches:list_batches", "List batches, newest first."),
-            "show": ("docrail.cli.batches:show", "Show a batch: its documents by state, the time left, the errors."),
+            "show": ("docrail.cli.batches:show", "Show a batch: states, time left, errors."),
             "documents": ("docrail.cli.batches:documents", "List the documents of a batch, in their order."),
             "result": ("docrail.cli.batches:result", "Write the result of a batch to a file."),
             "pause": ("docrail.cli.batches:pause", "Start no more runs of a batch; open ones go on."),

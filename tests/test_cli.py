@@ -107,7 +107,7 @@ def test_the_shell_completes_nouns_verbs_and_options() -> None:
 
 
 def test_a_misspelt_command_is_refused_with_the_one_that_is_meant() -> None:
-    for words, meant in ((("revew",), "review"), (("review", "aprove", "x"), "approve")):
+    for words, meant in ((("revew",), "review"), (("review", "reopn", "x"), "reopen")):
         refused = docrail(*words)
         assert refused.code == 2
         assert f"No such command {words[-2] if len(words) > 2 else words[-1]!r}. Did you mean {meant!r}?" in refused.err

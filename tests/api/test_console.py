@@ -60,7 +60,7 @@ async def test_every_address_of_a_page_has_the_page(http: httpx.AsyncClient, pat
 
 
 def test_the_pages_are_those_of_the_consoles_routes() -> None:
-    routes = "".join(path.read_text("utf-8") for path in (ROOT / "console" / "src").glob("*/route.tsx"))
+    routes = "".join(path.read_text("utf-8") for path in (ROOT / "console" / "src").rglob("route.tsx"))
     listed = {re.sub(r"\$(\w+)", "{}", path) for path in re.findall(r"^  path: '(.*)',$", routes, re.MULTILINE)}
     assert listed == {re.sub(r"\{\w+\}", "{}", page) for page in PAGES}
 

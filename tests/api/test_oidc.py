@@ -32,6 +32,7 @@ async def test_a_token_says_who_calls_and_what_they_may_do(api: Service, issuer:
         "scopes": ["read", "review"],
         "authenticated_by": "token",
         "key_id": None,
+        "operator": True,
     }
 
 

@@ -74,7 +74,7 @@ def test_no_json_body_takes_a_text_for_a_number_or_a_number_for_the_truth(
     assert route.body_field is not None
     model = route.body_field.field_info.annotation
     model = next((part for part in getattr(model, "__args__", ()) if hasattr(part, "model_fields")), model)
-    if path == "/v1/documents":
+    if path in ("/v1/documents", "/v1/batches/{batch_id}/zip"):
         return  # a form has only texts
     for name, field in getattr(model, "model_fields", {}).items():
         alone = create_model("Alone", value=(field.annotation, field))

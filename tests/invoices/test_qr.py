@@ -10,6 +10,7 @@ import pypdfium2
 import pytest
 import zxingcpp
 from PIL import Image
+from PIL.PngImagePlugin import PngImageFile
 
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.model import InvoiceData
@@ -181,7 +182,7 @@ def test_a_value_missing_from_the_ocr_does_not_count_against_a_code(score: float
 
 @pytest.mark.skipif(not ocr.installed(), reason="needs the extra `ocr`")
 def test_a_picture_is_unpacked_once_for_its_words_and_its_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    unpack = Mock(side_effect=Image.open)
-    monkeypatch.setattr(Image, "open", unpack)
+    unpack = Mock(side_effect=PngImageFile.load_prepare)
+    monkeypatch.setattr(PngImageFile, "load_prepare", lambda image: unpack(image))
     assert "qr" in read(png(picture_of(EPC))).readers
     assert unpack.call_count == 1

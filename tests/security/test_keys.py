@@ -33,6 +33,7 @@ async def test_a_key_says_who_calls_and_what_they_may_do(guarded: Guarded) -> No
         "scopes": ["submit", "read"],
         "authenticated_by": "key",
         "key_id": made["details"]["key_id"],
+        "operator": True,
     }
 
 

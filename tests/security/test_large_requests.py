@@ -127,7 +127,7 @@ async def forker() -> Forker:
     return Forker(CHECK_PROGRAM)
 
 
-BURNING = json.dumps({"body": json.loads(attacks.right_definition(tests=100))["definition"]})
+BURNING = json.dumps({"body": json.loads(attacks.right_definition(tests=100))["definition"], "fallbacks": {}})
 
 
 async def test_a_costly_check_is_stopped_at_its_limit(forker: Forker) -> None:
@@ -143,7 +143,14 @@ async def test_a_check_that_takes_too_much_memory_is_stopped(forker: Forker) -> 
     await forker.start()
     processes = LimitedProcesses(forker, ChildLimits(memory_bytes=180_000_000, cpu_seconds=30, wall_seconds=60.0))
     long = json.loads(attacks.yaml_text())["definition"]
-    order = {"body": long, "tags": [], "unpublished": {"refs": [], "known": []}, "is_planned": False}
+    order = {
+        "body": long,
+        "tags": [],
+        "fallbacks": {},
+        "unpublished": {"refs": [], "known": []},
+        "is_planned": False,
+        "drawn_open": None,
+    }
     try:
         with pytest.raises(TooCostly):
             await processes.perform("definition", json.dumps(order))

@@ -152,7 +152,10 @@ async def test_a_tenants_admin_sees_its_quotas_and_cannot_change_them(guarded: G
     reset = await guarded.ask(admin, "DELETE", "/v1/quotas/documents_per_day", params={"tenant": "seen"})
     assert reset.status_code == 403
     other = await guarded.key(tenant="unseen")
-    assert (await guarded.ask(other, "GET", "/v1/quotas")).json() == {"quotas": [{**priority, "tenant": "unseen"}]}
+    assert (await guarded.ask(other, "GET", "/v1/quotas")).json() == {
+        "quotas": [{**priority, "tenant": "unseen"}],
+        "allowed": False,
+    }
 
 
 async def test_a_reset_quota_gives_way_to_the_default(guarded: Guarded) -> None:

@@ -29,9 +29,10 @@ SAMPLE = Path(__file__).parents[2] / "samples" / "xr_01.01a_ubl.xml"
 OF_ALL = {"/v1/handlers/{name}", "/v1/limits/{tag}", "/v1/quotas/{quota}", "/v1/callbacks/{token}"}
 """Routes whose parameter is no tenant's: the installation's handlers, limits and quotas, and a signed token."""
 NOT_LISTS = {
-    *("/healthz", "/readyz", "/v1/health", "/metrics", "/v1/me", "/v1/sessions", "/v1/keys", "/v1/audit", "/v1/events")
+    *("/healthz", "/readyz", "/v1/health", "/metrics", "/v1/me", "/v1/sessions", "/v1/keys", "/v1/audit", "/v1/events"),
+    *("/v1/audit/newest", "/v1/quotas"),
 }
-"""Routes that name the caller, the time, or no tenant at all. Keys and the audit log are the caller's own."""
+"""Routes that name the caller, the time, or no tenant at all. Keys, quotas and the audit log are the caller's own."""
 PLAN = {
     "id": "secret_plan",
     "steps": [
@@ -188,7 +189,7 @@ def name_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-WITH_IDS = [each for each in operations() if "{" in each[1]]
+WITH_IDS = [each for each in operations() if "{" in each[1] and "{schedule}" not in each[1]]  # of the installation
 LISTS = [(path, operation) for method, path, operation in operations() if method == "GET" and "{" not in path]
 
 

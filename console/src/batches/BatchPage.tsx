@@ -63,7 +63,7 @@ function Origin({ batch }: { batch: Batch }) {
   const { t } = useTranslation()
   return (
     <>
-      <Anchor renderRoot={(props) => <Link {...props} to="/batches" />} size="sm">
+      <Anchor renderRoot={(props) => <Link {...props} to="/batches" />} size="sm" underline="always">
         {t('batches.title')}
       </Anchor>{' '}
       · {t('batches.orderedBy', { name: batch.created_by })} <Time value={batch.created_at} />

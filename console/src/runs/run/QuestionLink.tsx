@@ -32,7 +32,7 @@ export function QuestionLink({ question, isCompact = false }: { question: Questi
   const toPage = (props: object) => <Link {...props} to={to} params={{ reviewId: question.review_id }} />
   if (isCompact)
     return (
-      <Anchor inherit renderRoot={toPage}>
+      <Anchor inherit underline="always" renderRoot={toPage}>
         {t('runs.answer.decide')}
       </Anchor>
     )
