@@ -182,7 +182,12 @@ def test_a_value_missing_from_the_ocr_does_not_count_against_a_code(score: float
 
 @pytest.mark.skipif(not ocr.installed(), reason="needs the extra `ocr`")
 def test_a_picture_is_unpacked_once_for_its_words_and_its_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    unpack = Mock(side_effect=PngImageFile.load_prepare)
-    monkeypatch.setattr(PngImageFile, "load_prepare", lambda image: unpack(image))
+    prepare, unpack = PngImageFile.load_prepare, Mock()
+
+    def load_prepare(image: PngImageFile) -> None:
+        unpack()
+        prepare(image)
+
+    monkeypatch.setattr(PngImageFile, "load_prepare", load_prepare)
     assert "qr" in read(png(picture_of(EPC))).readers
     assert unpack.call_count == 1

@@ -8,7 +8,7 @@ from tests.api.described import DOCUMENT
 from tests.dag.catalogue import CATALOGUE
 
 MADE = {"{document_id}": re.compile(r"doc_[0-9a-z]{26}"), "{run_id}": re.compile(r"[^.]+\..+")}
-"""Ids that Docrail makes itself, at least in part, and what they look like: no fixed address that looks different hides one."""
+"""Ids that Docrail makes itself, or in part: no fixed address that looks different hides one."""
 
 
 def test_no_address_of_the_api_hides_a_definition_or_another_thing() -> None:
