@@ -109,7 +109,7 @@ async def start_run(
     return started
 
 
-IDS_PATTERN = rf"^{ID_PATTERN.strip('^$')}(,{ID_PATTERN.strip('^$')}){{0,59}}$"
+IDS_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,127}(,[A-Za-z][A-Za-z0-9_]{0,127}){0,59}$"
 
 Since = Annotated[Moment | None, Query(description="only runs from this moment on")]
 Before = Annotated[Moment | None, Query(description="only runs before this moment")]
@@ -153,7 +153,7 @@ async def count_runs(
     app: AppDep,
     definitions: Annotated[
         str,
-        Query(max_length=4096, pattern=IDS_PATTERN, description="ids of definitions, at most 60, separated by commas"),
+        Query(max_length=8000, pattern=IDS_PATTERN, description="ids of definitions, at most 60, separated by commas"),
     ],
     failed_since: Annotated[Moment, Query(description="counts failures from this moment on")],
 ) -> RunCounts:

@@ -23,7 +23,7 @@ class ScheduleReason(BaseModel):
 
     model_config = body({"reason": "the disk is being exchanged"})
 
-    reason: Text = ""
+    reason: Annotated[Text, Field(max_length=100)] = ""
     """Kept with the schedule, with the caller's name."""
 
 
