@@ -52,7 +52,7 @@ def show(
     wait: Annotated[bool, typer.Option("--wait", help="Follow it until it has completed.")] = False,
     api: Api = HERE,
 ) -> Printout:
-    """Show a batch: its documents by state, the time left, the errors.
+    """Show a batch: states, time left, errors.
 
     Ctrl-C ends the command, not the batch.
 

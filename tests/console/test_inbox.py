@@ -21,7 +21,7 @@ from tests.api.reviewing import Reviewer, reading, said, waiting
 from tests.api.service import settings_for
 from tests.console.site import LAPTOP, PHONE, Scheme, Site, Watch, axe, screenshot, serve_site, visit
 from tests.postgres import migrated_database
-from tests.stack import Servers, eventually
+from tests.stack import Servers
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 HOSTILE = '\u202egnp<img src=x onerror="document.title=1"><script>document.title=2</script>'
@@ -222,26 +222,6 @@ async def test_a_file_name_that_is_html_and_turns_text_around_does_nothing(page:
     await expect(found).to_contain_text("⟨U+202E⟩gnp<img src=x onerror")
     await expect(page).to_have_title("Inbox · Docrail")
     assert await page.locator("[role=grid] img, [role=grid] script").count() == 0
-
-
-async def test_ten_thousand_rows_scroll(page: Page, site: Site) -> None:
-    await site.service.app.db.execute(
-        "INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours,"
-        " received_at, decision) SELECT $1, 'doc_' || lpad(n::text, 26, '0'), repeat(md5(n::text), 2), 1, 'x/y',"
-        " 'many ' || n || '.pdf', 24, now() - n * interval '1 minute', 'rejected' FROM generate_series(1, 10000) AS n",
-        DEFAULT_TENANT,
-    )
-    await page.goto(f"{site.url}/?status=rejected")
-    await expect(tab(page, "Rejected")).to_contain_text("10,000", timeout=30_000)
-    await expect(row(page, "many 1.pdf")).to_be_visible()
-    assert await page.get_by_role("row").count() < 80
-
-    async def has_come_to_the_1000th() -> bool:
-        await page.evaluate("document.querySelector('[data-inbox-rows]').scrollTo(0, 1e9)")
-        return int(await page.get_by_role("row").last.get_attribute("aria-rowindex") or 0) > 1000
-
-    await eventually(has_come_to_the_1000th, "the 1,000th row", timeout_seconds=180)
-    assert await page.get_by_role("row").count() < 80
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
