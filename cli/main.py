@@ -3,7 +3,6 @@
 In one file because the tree is read as one list.
 """
 
-import gc
 import importlib
 import os
 import signal
@@ -270,7 +269,6 @@ class Lazy(TyperCommand):
 
         module, _, function = self._place.partition(":")
         leaf = getattr(importlib.import_module(module), function)
-        gc.enable()
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         app.command(self.name, help=help_of(leaf))(command_of(leaf))
         return cast("TyperCommand", typer.main.get_command(app))
@@ -403,7 +401,6 @@ def _prepare() -> None:
 
 def main() -> None:
     """Run the command that the arguments name, and end the process with its exit code."""
-    gc.disable()  # until the command is loaded: what is loaded stays, and rounds over it took a fifth of the start
     _prepare()
     code = _run()
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed by the caller

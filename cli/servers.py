@@ -1,7 +1,6 @@
 """`docrail up`, `docrail worker` and `docrail server`: start every server on this machine, or parts of a fleet."""
 
 import asyncio
-import gc
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -150,7 +149,6 @@ def start_api(
 
     Example: docrail server start --tls-cert docrail.pem --tls-key docrail.key
     """
-    gc.disable()  # until it serves, as in cli/main.py
     from docrail.api.app import create_app
     from docrail.api.server import CertificateError, serve
     from docrail.settings import Settings

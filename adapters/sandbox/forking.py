@@ -56,7 +56,6 @@ class _Children:
 
 def serve(control_fd: int, module: str, *arguments: str) -> None:
     """Fork a child for each request until the caller closes the control socket; then kill the remaining children."""
-    gc.disable()
     control = socket.socket(fileno=control_fd)
     control.setblocking(True)
     program: Program = import_module(module).program(*arguments)
@@ -89,7 +88,6 @@ def settle() -> None:
     """Keep what is loaded by now shared with the children: their collectors do not touch it."""
     gc.collect()
     gc.freeze()
-    gc.enable()
 
 
 def _wake_on_child_end() -> socket.socket:

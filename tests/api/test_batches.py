@@ -430,11 +430,3 @@ async def test_a_batchs_runs_go_after_single_ones(service: Service, http: httpx.
     [document] = await documents(http, batch_id)
     handle = service.app.temporal.get_workflow_handle(workflow_id("default", document["run_id"]))
     assert (await handle.describe()).raw_description.workflow_execution_info.priority.priority_key == 4
-
-
-@pytest.mark.slow
-async def test_two_thousand_documents(http: httpx.AsyncClient) -> None:
-    batch_id = await order(http, definition=await publish(http, QUICK), max_concurrency=40)
-    await send_zip(http, batch_id, packed(some(2000)))
-    batch = await completed(http, batch_id, timeout_seconds=280)
-    assert batch["counts"]["done"] == 2000
