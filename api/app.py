@@ -15,7 +15,6 @@ from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
 from docrail.activities.registry import load_catalogue
-from docrail.adapters.oidc.issuer import Issuer
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.sandbox.forker import Forker
@@ -195,8 +194,12 @@ def _add_routes(api: FastAPI) -> None:
 
 def _identity_provider(settings: Settings) -> IdentityProvider | None:
     issuer = settings.issuer
+    if issuer is None:
+        return None
+    from docrail.adapters.oidc.issuer import Issuer  # noqa: PLC0415  # joserfc: few installations need its memory
+
     lifetime = dt.timedelta(minutes=settings.oidc_session_minutes)
-    return None if issuer is None else IdentityProvider(Issuer(issuer), settings.claim_mapping, lifetime)
+    return IdentityProvider(Issuer(issuer), settings.claim_mapping, lifetime)
 
 
 def settle() -> None:

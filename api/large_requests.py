@@ -5,6 +5,7 @@ A body is read completely before the request is handled, so that a slow caller h
 
 import asyncio
 import ctypes
+import gc
 import re
 import sys
 from collections.abc import Callable
@@ -124,5 +125,6 @@ _MALLOC_TRIM = _trim()
 
 def return_memory() -> None:
     """Return freed memory to the operating system: the allocator keeps it otherwise."""
+    gc.collect()  # errors and their tracebacks refer to each other, and hold what was parsed
     if _MALLOC_TRIM is not None:
         _MALLOC_TRIM(0)

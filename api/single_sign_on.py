@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from docrail.adapters.oidc.issuer import SignIn
+from docrail.adapters.oidc.access import SignIn
 from docrail.api.auth import access_of, cookie_name, recorded, session_cookie, set_cookie
 from docrail.api.errors import problems_without_key, refusal
 from docrail.api.parameters import AppDep

@@ -1,5 +1,8 @@
 """Define how an issuer is used. Light to import: every command reads the settings."""
 
+import base64
+import hashlib
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -29,3 +32,18 @@ class IssuerAccess:
     client_secret: str | None = field(default=None, repr=False)
     allowed_hosts: Sequence[str] = ()
     """Other hosts that are not public, and that the issuer's endpoints may be on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """The random values of one sign-in, known to the browser that began it (RFC 7636, RFC 9700)."""
+
+    state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    nonce: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+    @property
+    def challenge(self) -> str:
+        """Return the code challenge S256."""
+        digest = hashlib.sha256(self.verifier.encode("ascii")).digest()
+        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")

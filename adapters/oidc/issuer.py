@@ -2,11 +2,8 @@
 
 import asyncio
 import base64
-import hashlib
-import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import quote_plus, urlencode, urlsplit
 
@@ -14,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient, Outgoing, is_success
-from docrail.adapters.oidc.access import IssuerAccess
+from docrail.adapters.oidc.access import IssuerAccess, SignIn
 from docrail.adapters.oidc.errors import IssuerUnavailableError, TokenRefusedError, UnknownKeyError
 from docrail.adapters.oidc.published import Endpoints, Publication, Published, read_endpoints, read_keys, send
 from docrail.adapters.oidc.tokens import (
@@ -28,21 +25,6 @@ from docrail.adapters.oidc.tokens import (
 SIGN_IN_SCOPES = "openid profile email"
 MOST_REDEMPTIONS = 20
 """Codes that are redeemed at the same time: anyone can invent codes, and the issuer serves others too."""
-
-
-@dataclass(frozen=True, slots=True)
-class SignIn:
-    """The random values of one sign-in, known to the browser that began it (RFC 7636, RFC 9700)."""
-
-    state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    nonce: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-
-    @property
-    def challenge(self) -> str:
-        """Return the code challenge S256."""
-        digest = hashlib.sha256(self.verifier.encode("ascii")).digest()
-        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
 
 
 class _Tokens(BaseModel):

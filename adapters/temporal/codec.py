@@ -8,10 +8,8 @@ can be turned on while runs are open.
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from temporalio.api.common.v1 import Payload
@@ -29,6 +27,9 @@ from temporalio.converter import (
 from temporalio.exceptions import ApplicationError
 
 from docrail.adapters.temporal.keys import SETTING, PayloadKeys
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 ENCODING = b"binary/encrypted"
 KEY_ID, WORKFLOW_ID = "encryption-key-id", "encryption-workflow-id"
@@ -48,7 +49,7 @@ class PayloadEncryption(PayloadCodec, WithSerializationContext):
     """Temporal's interface to the keys. Without keys it encrypts nothing, and says which key is missing."""
 
     def __init__(self, keys: PayloadKeys, workflow_id: str = "") -> None:
-        self._ciphers = {name: AESGCM(key) for name, key in keys.keys.items()}
+        self._ciphers = _ciphers_of(keys)
         self._first = next(iter(self._ciphers), None)
         self._workflow_id = workflow_id
 
@@ -87,6 +88,8 @@ class PayloadEncryption(PayloadCodec, WithSerializationContext):
             has = ", ".join(self._ciphers) or "none"
             raise PayloadKeyError(f"a payload is encrypted with the key {name[:32]!r}: {SETTING} here has {has}")
         self._check_workflow(workflow_id.decode("utf-8", "replace"))
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415  # as in _ciphers_of
+
         try:
             opened = cipher.decrypt(payload.data[:NONCE_BYTES], payload.data[NONCE_BYTES:], _bound(key_id, workflow_id))
         except (InvalidTag, ValueError):
@@ -100,6 +103,14 @@ class PayloadEncryption(PayloadCodec, WithSerializationContext):
         if "/" not in bound and self._workflow_id.startswith(f"{bound}-"):
             return  # a schedule's: each of its workflows has the time appended to the id
         raise PayloadKeyError(f"a payload of the workflow {bound[:200]!r} is in {self._workflow_id!r}: it was moved")
+
+
+def _ciphers_of(keys: PayloadKeys) -> "dict[str, AESGCM]":
+    if not keys.keys:
+        return {}
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415  # without keys, 8 MB for nothing
+
+    return {name: AESGCM(key) for name, key in keys.keys.items()}
 
 
 def owner_of(payload: Payload) -> str | None:

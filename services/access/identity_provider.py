@@ -9,17 +9,21 @@ import datetime as dt
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import asyncpg
 
+from docrail.adapters.oidc.access import SignIn
 from docrail.adapters.oidc.errors import IssuerUnavailableError, TokenRefusedError
-from docrail.adapters.oidc.issuer import Issuer, SignIn
 from docrail.adapters.postgres.tenants import of_tenant
 from docrail.dag.values.json_values import Json
 from docrail.services.access import repository
 from docrail.services.access.models import Method, Principal
 from docrail.services.access.oidc import SUBJECT, ClaimMapping, person_of
 from docrail.services.errors import Claimed, NotAdmitted, Unauthenticated, Unavailable
+
+if TYPE_CHECKING:  # joserfc: an API without an identity provider does not need its memory
+    from docrail.adapters.oidc.issuer import Issuer
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +32,7 @@ log = logging.getLogger(__name__)
 class IdentityProvider:
     """Admits the people that an issuer knows, as far as the mapping gives them scopes."""
 
-    issuer: Issuer
+    issuer: "Issuer"
     mapping: ClaimMapping
     session_lifetime: dt.timedelta
     """How long a session keeps the roles of its sign-in: what the provider takes away later, counts after that time."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
 from deploy.node import CONSOLE
 from docrail.api.console import BUILT
@@ -21,7 +21,9 @@ from tests.stack import eventually
 Scheme = Literal["light", "dark"]
 DESKTOP, LAPTOP, PHONE = (1440, 900), (1024, 768), (390, 844)
 """The sizes of window in which pages are looked at."""
-TIMEOUT_SECONDS = 20
+TIMEOUT_SECONDS = 60
+"""Tests of servers run at the same time, on few cores."""
+expect.set_options(timeout=TIMEOUT_SECONDS * 1000)
 SERVER_ERROR = 500
 AXE = CONSOLE / "node_modules" / "axe-core" / "axe.min.js"
 REFUSED = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")

@@ -63,7 +63,7 @@ async def publish(page: Page, site: Site, name: str) -> None:
     await expect(page.get_by_role("group", name="File the supplier")).to_be_visible()
     await expect(page.get_by_role("button", name="Publish…")).to_be_enabled()
     await page.keyboard.press("Control+Enter")
-    await expect(page.get_by_role("dialog", name=f"Publish {name}")).to_be_visible()
+    await expect(page.get_by_role("dialog", name=f"Publish {name}").get_by_role("textbox")).to_be_focused()
     await page.keyboard.type("suppliers are checked from now on")
     await page.keyboard.press("Enter")
     await expect(page.get_by_text(f"{name} is published as version 1.")).to_be_visible()
