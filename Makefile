@@ -3,7 +3,10 @@ SHELL := /bin/sh
 RUN := .venv/bin/
 # More than the cores: a test on real servers waits for half of its time.
 WORKERS := 5
-PYTEST := $(RUN)python -m pytest -n $(WORKERS) --dist worksteal
+# Failed tests are run again as often as this, and listed: for CI (docs/adr/0043-reruns.md).
+RERUNS := 0
+ONE_BY_ONE := $(RUN)python -m pytest --reruns $(RERUNS) -rfER
+PYTEST := $(ONE_BY_ONE) -n $(WORKERS) --dist worksteal
 LABELLED := ../shared/data/invoices
 PYTHONS := python3 python3.13 python3.12 python3.11
 
@@ -83,8 +86,8 @@ test: .venv/.developer console/node_modules/.for-checks console  ## Run the test
 	@$(PYTEST) -m "not slow" --hypothesis-profile=quick
 
 test-all: .venv/.developer console/node_modules/.for-checks console  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
-	@$(PYTEST) --hypothesis-profile=thorough --ignore=tests/chaos
-	@$(RUN)python -m pytest tests/chaos
+	@$(PYTEST) --hypothesis-profile=thorough --ignore=tests/console --ignore=tests/chaos; status=$$?; \
+	  $(ONE_BY_ONE) tests/console tests/chaos || status=$$?; exit $$status
 
 mutants: .venv/.developer  ## Plant the mistakes of tests/mutants in copies of the tree: the tests must notice each one
 	@$(RUN)python -m tests.mutants

@@ -14,6 +14,7 @@ from temporalio.service import HttpConnectProxyConfig, RetryConfig, TLSConfig
 
 from docrail.adapters.temporal.codec import data_converter
 from docrail.adapters.temporal.keys import NO_KEYS, PayloadKeys
+from docrail.adapters.temporal.queries import AskTwice
 
 _ADDRESS = re.compile(r"[^\s/]+:[0-9]{1,5}")
 
@@ -81,6 +82,7 @@ async def connect(
         api_key=connection.api_key,
         rpc_metadata=connection.metadata,
         data_converter=data_converter(connection.keys),
+        interceptors=[AskTwice()],
         lazy=lazy,
         retry_config=retry_config,
         runtime=runtime,

@@ -29,7 +29,7 @@ def open_archive(file: IO[bytes], *, most_file_bytes: int, most_zip_bytes: int) 
 
     Raises: UnsafeArchive, NothingReadable.
     """
-    try:
+    try:  # zipfile raises NotImplementedError for methods of compression that it lacks
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, OSError, ValueError) as error:
         raise UnsafeArchive([InputProblem("file", f"is not a zip file that can be read: {error}")]) from None
@@ -52,7 +52,7 @@ def empty_in(archive: zipfile.ZipFile) -> list[str]:
 
 def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """Return the content of a file, at most what its entry announces. Blocking. Raises: UnsafeArchive."""
-    try:
+    try:  # zipfile raises NotImplementedError for methods of compression that it lacks
         with archive.open(entry) as file:
             data = file.read(entry.file_size + 1)
     except (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, NotImplementedError) as error:

@@ -135,9 +135,11 @@ async def test_a_failed_document_is_sent_again_or_dismissed(page: Page) -> None:
 
 async def test_the_address_is_the_state_and_a_search_finds_by_every_column(page: Page, site: Site) -> None:
     await to_review(site, "Quirin GmbH", "Zacharias AG")
+    await expect(row(page, "Zacharias")).to_be_visible()
     for words in ("quirin", "Quirin GmbH.pdf", "119,00"):
         await page.keyboard.press("Escape")
         await page.keyboard.press("/")
+        await expect(page.get_by_role("searchbox")).to_be_focused()
         await page.keyboard.press("Control+a")
         await page.keyboard.type(words)
         await expect(page).to_have_url(re.compile("text="))

@@ -208,7 +208,9 @@ async def test_a_click_on_a_word_fills_the_focused_field(visitor: Visitor, site:
     page = await visitor.tab(path_of(item, "none"))
     await shown(page)
     await field(page, "Total").focus()
+    await expect(page.get_by_test_id("focused-box")).to_be_visible()
     words = page.get_by_test_id("page-words")
+    await words.hover(trial=True)  # until the page has moved to the field
     await words.hover(position=await place(page, 0.83, 0.39))
     await words.click(position=await place(page, 0.83, 0.352))
     await expect(field(page, "Total")).to_have_value("100,00")

@@ -46,6 +46,23 @@ async def test_the_palette_goes_to_a_page(page: Page) -> None:
     await expect(page.get_by_role("heading", level=1, name="Exports")).to_be_visible()
 
 
+async def test_what_is_typed_right_after_the_palettes_key_goes_into_it_and_the_focus_comes_back(page: Page) -> None:
+    search = page.get_by_role("searchbox")
+    await search.focus()
+    await page.evaluate(
+        """async () => {
+            const press = (key, more) => document.activeElement.dispatchEvent(
+                new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true, ...more}))
+            press('k', {ctrlKey: true})
+            await Promise.resolve()
+            window.focusedNext = document.activeElement?.closest('[role=dialog]') !== null
+        }"""
+    )
+    assert await page.evaluate("window.focusedNext")
+    await page.keyboard.press("Escape")
+    await expect(search).to_be_focused()
+
+
 async def test_a_key_can_be_changed_and_single_keys_switched_off(page: Page) -> None:
     await expect(page.get_by_role("heading", level=1)).to_be_visible()
     await page.keyboard.press("?")

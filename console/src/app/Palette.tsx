@@ -15,8 +15,16 @@ import { useSignal } from './signal'
 /** What opens the palette itself. */
 const PALETTE = new Set<CommandId>(['general.palette', 'general.search'])
 
+let before: Element | null = null
+
 export function openPalette(): void {
+  before = document.activeElement
   spotlight.open()
+}
+
+/** Gives the focus back. Mantine would return it to the palette's own field, which takes it as soon as it is drawn. */
+function returnFocus(): void {
+  if (before instanceof HTMLElement) before.focus({ preventScroll: true })
 }
 
 /** Goes to any page and runs any command that works on the present one, by a few letters of its name. */
@@ -31,6 +39,9 @@ export function Palette() {
         { group: t('palette.commands'), actions: commands },
       ]}
       shortcut={null}
+      transitionProps={{ duration: 0 }}
+      returnFocus={false}
+      onSpotlightClose={returnFocus}
       highlightQuery
       scrollable
       maxHeight={420}
@@ -39,6 +50,7 @@ export function Palette() {
         leftSection: <IconSearch size={18} />,
         placeholder: t('palette.placeholder'),
         'aria-label': t('palette.placeholder'),
+        autoFocus: true, // Mantine moves the focus in a timer, which comes after the next key of someone who types fast
       }}
     />
   )

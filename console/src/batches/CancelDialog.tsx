@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 import { Trouble } from '@/kit/Trouble'
+import { Dialog } from '@/kit/Dialog'
 
 import { type Batch, useActOnBatch } from './queries'
 
@@ -10,7 +11,7 @@ export function CancelDialog({ batch, onClose }: { batch: Batch; onClose: () => 
   const { t } = useTranslation()
   const act = useActOnBatch(batch.batch_id)
   return (
-    <Modal opened onClose={onClose} title={t('batches.askCancel')} closeButtonProps={{ 'aria-label': t('app.close') }}>
+    <Dialog onClose={onClose} title={t('batches.askCancel')}>
       <Stack gap="sm">
         <Text size="sm">
           {t('batches.cancelMeans', { waiting: batch.counts.waiting, running: batch.counts.running })}
@@ -25,6 +26,6 @@ export function CancelDialog({ batch, onClose }: { batch: Batch; onClose: () => 
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

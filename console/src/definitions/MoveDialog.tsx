@@ -1,11 +1,12 @@
 /** Asks before what new runs get is moved. The dialog is the preview: what changes, and what stays as it is. */
-import { Alert, Button, Group, List, Modal, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Group, List, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Trouble } from '@/kit/Trouble'
+import { Dialog } from '@/kit/Dialog'
 
 import { type Move, useMove } from './moving'
 import { countsQuery, type VersionPage } from './queries'
@@ -28,7 +29,7 @@ export function MoveDialog({ definitionId, move: first, page, onClose }: Props) 
     moving.mutate({ move, reason }, { onSuccess: onClose })
   }
   return (
-    <Modal opened onClose={onClose} title={titleOf(move, page, t)} size={560}>
+    <Dialog onClose={onClose} title={titleOf(move, page, t)} size={560}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -86,7 +87,7 @@ export function MoveDialog({ definitionId, move: first, page, onClose }: Props) 
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }
 

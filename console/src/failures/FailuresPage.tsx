@@ -1,5 +1,5 @@
 /** Steps that failed for good, grouped by class of error and step: retry one or all of a group. */
-import { Badge, Button, Group as Row, Modal, Stack, Text, UnstyledButton } from '@mantine/core'
+import { Badge, Button, Group as Row, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconChevronRight, IconMoodCheck, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 
 import { count } from '@/format/numbers'
 import { useCommands } from '@/keyboard/use_commands'
+import { Dialog } from '@/kit/Dialog'
 import { Empty } from '@/kit/Empty'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
@@ -139,12 +140,7 @@ function RetryAll({ group, onClose }: { group: Group; onClose: () => void }) {
   const { t } = useTranslation()
   const retry = useRetryLetters()
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('failures.ask', { count: group.letters })}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
-    >
+    <Dialog onClose={onClose} title={t('failures.ask', { count: group.letters })}>
       <Stack gap="sm">
         <Text size="sm">{t('failures.means', { step: group.step_id, count: group.runs })}</Text>
         {group.failed_again > 0 && (
@@ -165,7 +161,7 @@ function RetryAll({ group, onClose }: { group: Group; onClose: () => void }) {
           )}
         </Row>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Modal, Progress, ScrollArea, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Loader, Progress, ScrollArea, Stack, Table, Text } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { keys } from '@/api/keys'
 import { visible } from '@/format/text'
 import { useCommands } from '@/keyboard/use_commands'
+import { Dialog } from '@/kit/Dialog'
 import { KeysOf } from '@/kit/Keys'
 import { Trouble } from '@/kit/Trouble'
 import { Money, Name } from '@/kit/Values'
@@ -42,7 +43,7 @@ export function ApproveDialog({ wanted, onClose }: Props) {
   const close = () => !approve.isPending && onClose(tried)
   useCommands({ 'form.submit': mayApprove ? () => approve.mutate(shown) : undefined }, { inDialog: true })
   return (
-    <Modal opened onClose={close} size="lg" title={t('inbox.approval.title')}>
+    <Dialog onClose={close} size="lg" title={t('inbox.approval.title')}>
       <Stack gap="md">
         {preview.isPending && <Loader size="sm" role="status" aria-label={t('app.loading')} />}
         {preview.isError && <Trouble error={preview.error} retry={() => void preview.refetch()} />}
@@ -74,7 +75,7 @@ export function ApproveDialog({ wanted, onClose }: Props) {
           )}
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

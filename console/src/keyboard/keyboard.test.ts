@@ -21,9 +21,11 @@ function active(id: CommandId, options: { inDialog?: boolean; isFallback?: boole
   return run
 }
 
-function element(html: string): Element {
-  document.body.innerHTML = html
-  return document.body.firstElementChild ?? document.body
+function element(tag: string, attributes: Record<string, string> = {}): Element {
+  const made = document.createElement(tag)
+  Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value))
+  document.body.replaceChildren(made)
+  return made
 }
 
 beforeEach(() => addEventListener('keydown', dispatch))
@@ -31,7 +33,7 @@ afterEach(() => {
   removeEventListener('keydown', dispatch)
   removals.splice(0).forEach((remove) => remove())
   bindings.set(usual)
-  document.body.innerHTML = ''
+  document.body.replaceChildren()
 })
 
 describe('the table of commands', () => {
@@ -92,21 +94,21 @@ describe('a command', () => {
   test('with a single key rests in a text field, one with Ctrl works there', () => {
     const next = active('list.next')
     const approve = active('review.approve')
-    for (const field of ['<input>', '<textarea></textarea>', '<div contenteditable="true"></div>']) {
-      press('j', { on: element(field) })
-    }
-    press('Enter', { on: element('<input>'), ctrlKey: true })
+    press('j', { on: element('input') })
+    press('j', { on: element('textarea') })
+    press('j', { on: element('div', { contenteditable: 'true' }) })
+    press('Enter', { on: element('input'), ctrlKey: true })
     expect(next).not.toHaveBeenCalled()
     expect(approve).toHaveBeenCalledOnce()
   })
   test('works on a checkbox, in which nothing is typed', () => {
     const run = active('list.select')
-    press('x', { on: element('<input type="checkbox">') })
+    press('x', { on: element('input', { type: 'checkbox' }) })
     expect(run).toHaveBeenCalledOnce()
   })
   test('leaves Enter to a focused button', () => {
     const run = active('list.open')
-    press('Enter', { on: element('<button></button>') })
+    press('Enter', { on: element('button') })
     expect(run).not.toHaveBeenCalled()
     press('Enter')
     expect(run).toHaveBeenCalledOnce()
@@ -120,7 +122,7 @@ describe('a command', () => {
     expect(next).toHaveBeenCalledOnce()
   })
   test('rests while a dialog is open, that of the dialog works', () => {
-    element('<div role="dialog" aria-modal="true"></div>')
+    element('div', { role: 'dialog', 'aria-modal': 'true' })
     const page = active('form.submit')
     const dialog = active('review.approve', { inDialog: true })
     press('Enter', { ctrlKey: true })
@@ -143,7 +145,7 @@ describe('a command', () => {
   test('rests while a character is composed, and where another handler has answered', () => {
     const run = active('list.next')
     press('j', { isComposing: true })
-    const field = element('<div></div>')
+    const field = element('div')
     field.addEventListener('keydown', (event) => event.preventDefault())
     press('j', { on: field })
     expect(run).not.toHaveBeenCalled()

@@ -1,5 +1,5 @@
 /** Make a key, or give one a new secret, and show the secret once. */
-import { Alert, Button, Checkbox, CopyButton, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Checkbox, CopyButton, Group, Select, Stack, TextInput } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,8 +7,9 @@ import { useTranslation } from 'react-i18next'
 import type { Model } from '@/api/client'
 import { keys } from '@/api/keys'
 import type { Scope } from '@/api/me'
+import { Dialog } from '@/kit/Dialog'
 
-import { Dialog } from './Dialog'
+import { FormDialog } from './FormDialog'
 import classes from './Operations.module.css'
 import { createKey, type Key, rotateKey, useChange } from './queries'
 
@@ -27,7 +28,7 @@ export function CreateDialog({ onMade, onClose }: Made) {
   const change = useChange(createKey, keys.keys.all)
   const orderNow = () => ({ name, scopes: scopes as Scope[], expires_at: inDays(days) })
   return (
-    <Dialog
+    <FormDialog
       title={t('operations.keys.create')}
       means={t('operations.keys.createMeans')}
       action={t('operations.keys.create')}
@@ -58,7 +59,7 @@ export function CreateDialog({ onMade, onClose }: Made) {
         onChange={setDays}
         allowDeselect={false}
       />
-    </Dialog>
+    </FormDialog>
   )
 }
 
@@ -72,7 +73,7 @@ export function RotateDialog({ found, onMade, onClose }: Made & { found: Key }) 
   const change = useChange(rotateKey, keys.keys.all)
   const order = { key_id: found.key_id, overlap_hours: Number(hours ?? 0) }
   return (
-    <Dialog
+    <FormDialog
       title={t('operations.keys.rotateOf', { name: found.name })}
       means={t('operations.keys.rotateMeans')}
       action={t('operations.keys.rotate')}
@@ -88,21 +89,19 @@ export function RotateDialog({ found, onMade, onClose }: Made & { found: Key }) 
         allowDeselect={false}
         data-autofocus
       />
-    </Dialog>
+    </FormDialog>
   )
 }
 
-/** The only place that shows a secret. A click beside the dialog does not close it. */
+/** The only place that shows a secret. A click outside the dialog does not close it. */
 export function SecretDialog({ made, onClose }: { made: Model<'NewKey'>; onClose: () => void }) {
   const { t } = useTranslation()
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       closeOnClickOutside={false}
       size="lg"
       title={t('operations.keys.secretOf', { name: made.details.name })}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
     >
       <Stack gap="sm">
         <Alert color="yellow" icon={<IconAlertTriangle size={18} aria-hidden />}>
@@ -136,6 +135,6 @@ export function SecretDialog({ made, onClose }: { made: Model<'NewKey'>; onClose
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

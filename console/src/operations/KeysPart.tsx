@@ -12,7 +12,7 @@ import { State } from '@/kit/State'
 import { Id, Name, Time } from '@/kit/Values'
 
 import { DataTable, useActionsColumn } from './DataTable'
-import { Dialog } from './Dialog'
+import { FormDialog } from './FormDialog'
 import { CreateDialog, RotateDialog, SecretDialog } from './KeyDialogs'
 import { More } from './More'
 import classes from './Operations.module.css'
@@ -163,7 +163,7 @@ function RevokeDialog({ found, onClose }: { found: Key; onClose: () => void }) {
   const { t } = useTranslation()
   const change = useChange(revokeKey, keys.keys.all)
   return (
-    <Dialog
+    <FormDialog
       title={t('operations.keys.revokeOf', { name: found.name })}
       means={t('operations.keys.revokeMeans')}
       action={t('operations.keys.revoke')}

@@ -11,7 +11,7 @@ import { Empty } from '@/kit/Empty'
 import { Name, Time } from '@/kit/Values'
 
 import { DataTable, Number, useActionsColumn } from './DataTable'
-import { Dialog } from './Dialog'
+import { FormDialog } from './FormDialog'
 import { type Limit, limitsQuery, resetLimit, setLimit, useChange } from './queries'
 
 export function LimitsPart() {
@@ -121,7 +121,7 @@ function ChangeDialog({ limit, onClose }: { limit: Limit; onClose: () => void })
   const [reason, setReason] = useState('')
   const change = useChange(setLimit, keys.limits.all)
   return (
-    <Dialog
+    <FormDialog
       title={t('operations.limits.changeOf', { tag: limit.tag })}
       means={t('operations.limits.means')}
       action={t('app.save')}
@@ -148,7 +148,7 @@ function ChangeDialog({ limit, onClose }: { limit: Limit; onClose: () => void })
         maxLength={500}
         onChange={(event) => setReason(event.currentTarget.value)}
       />
-    </Dialog>
+    </FormDialog>
   )
 }
 
@@ -156,7 +156,7 @@ function ResetDialog({ limit, onClose }: { limit: Limit; onClose: () => void }) 
   const { t } = useTranslation()
   const change = useChange(resetLimit, keys.limits.all)
   return (
-    <Dialog
+    <FormDialog
       title={t('operations.limits.resetOf', { tag: limit.tag })}
       means={t('operations.limits.resetMeans', { rate: count(limit.initial_per_second) })}
       action={t('operations.reset')}

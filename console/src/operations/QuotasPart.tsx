@@ -13,7 +13,7 @@ import { Empty } from '@/kit/Empty'
 import { Id, Name, Time } from '@/kit/Values'
 
 import { DataTable, Number, useActionsColumn } from './DataTable'
-import { Dialog } from './Dialog'
+import { FormDialog } from './FormDialog'
 import { type Quota, quotasQuery, resetQuota, setQuota, tenantsQuery, useChange } from './queries'
 
 type QuotaName = Quota['quota']
@@ -183,7 +183,7 @@ function ChangeDialog({ tenant, quota, onClose }: ChangeProps) {
   const change = useChange(setQuota, keys.quotas.all)
   const forKey = OF_TENANTS.has(name) ? '' : keyId.trim()
   return (
-    <Dialog
+    <FormDialog
       title={t('operations.quotas.setFor', { tenant })}
       means={t('operations.quotas.means')}
       action={t('app.save')}
@@ -221,7 +221,7 @@ function ChangeDialog({ tenant, quota, onClose }: ChangeProps) {
           onChange={(event) => setKeyId(event.currentTarget.value)}
         />
       )}
-    </Dialog>
+    </FormDialog>
   )
 }
 
@@ -229,7 +229,7 @@ function ResetDialog({ quota, onClose }: { quota: Quota; onClose: () => void }) 
   const { t } = useTranslation()
   const change = useChange(resetQuota, keys.quotas.all)
   return (
-    <Dialog
+    <FormDialog
       title={t('operations.quotas.resetOf', { name: t(`operations.quotas.names.${quota.quota}`) })}
       means={t('operations.quotas.resetMeans')}
       action={t('operations.reset')}

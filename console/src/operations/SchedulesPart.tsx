@@ -21,7 +21,7 @@ import { State } from '@/kit/State'
 import { Name, Time } from '@/kit/Values'
 
 import { DataTable, Number, useActionsColumn } from './DataTable'
-import { Dialog } from './Dialog'
+import { FormDialog } from './FormDialog'
 import classes from './Operations.module.css'
 import { runSchedule, type Schedule, schedulesQuery, switchSchedule, useChange } from './queries'
 
@@ -155,7 +155,7 @@ function SwitchDialog({ schedule, onClose }: { schedule: Schedule; onClose: () =
   const name = t(`operations.schedules.names.${schedule.name}`)
   const isPaused = schedule.paused
   return (
-    <Dialog
+    <FormDialog
       title={t(isPaused ? 'operations.schedules.resumeOf' : 'operations.schedules.pauseOf', { name })}
       means={t(isPaused ? 'operations.schedules.resumeMeans' : `operations.schedules.pauseMeans.${schedule.name}`)}
       action={t(isPaused ? 'operations.schedules.resume' : 'operations.schedules.pause')}
@@ -170,6 +170,6 @@ function SwitchDialog({ schedule, onClose }: { schedule: Schedule; onClose: () =
         onChange={(event) => setReason(event.currentTarget.value)}
         data-autofocus
       />
-    </Dialog>
+    </FormDialog>
   )
 }

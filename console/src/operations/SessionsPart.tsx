@@ -11,7 +11,7 @@ import { Empty } from '@/kit/Empty'
 import { Id, Name, Time } from '@/kit/Values'
 
 import { DataTable, useActionsColumn } from './DataTable'
-import { Dialog } from './Dialog'
+import { FormDialog } from './FormDialog'
 import { More } from './More'
 import classes from './Operations.module.css'
 import { revokeSession, sessionsQuery, useChange } from './queries'
@@ -91,7 +91,7 @@ function EndDialog({ session, onClose }: { session: Model<'Session'>; onClose: (
   const { t } = useTranslation()
   const change = useChange(revokeSession, keys.sessions.all)
   return (
-    <Dialog
+    <FormDialog
       title={t('operations.sessions.endOf', { name: session.name })}
       means={t('operations.sessions.means')}
       action={t('operations.sessions.end')}

@@ -1,7 +1,8 @@
 /** Asks before an action on one or many runs, and shows what came of it for each. */
-import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, List, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dialog } from '@/kit/Dialog'
 
 import { type RunAction, useActOnRuns } from './actions'
 
@@ -26,12 +27,7 @@ export function ActDialog({ asked, onClose }: { asked: Asked; onClose: (isDone: 
     )
 
   return (
-    <Modal
-      opened
-      onClose={() => onClose(act.isSuccess)}
-      title={t(`runs.ask.${action}`, { count: runIds.length })}
-      closeButtonProps={{ 'aria-label': t('runs.close') }}
-    >
+    <Dialog onClose={() => onClose(act.isSuccess)} title={t(`runs.ask.${action}`, { count: runIds.length })}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -79,6 +75,6 @@ export function ActDialog({ asked, onClose }: { asked: Asked; onClose: (isDone: 
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

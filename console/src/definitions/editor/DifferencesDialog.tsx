@@ -3,16 +3,14 @@ import { yaml } from '@codemirror/lang-yaml'
 import { unifiedMergeView } from '@codemirror/merge'
 import { EditorState } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
-import { Modal } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 
 import { codeLook } from '@/kit/code'
+import { Dialog } from '@/kit/Dialog'
 
 type Props = { title: string; before: string; after: string; onClose: () => void }
 
 export function DifferencesDialog({ title, before, after, onClose }: Props) {
-  const { t } = useTranslation()
   const [host, setHost] = useState<HTMLDivElement | null>(null)
   useEffect(() => {
     if (!host) return
@@ -32,8 +30,8 @@ export function DifferencesDialog({ title, before, after, onClose }: Props) {
     return () => view.destroy()
   }, [host, before, after, title])
   return (
-    <Modal opened onClose={onClose} title={title} size={960} closeButtonProps={{ 'aria-label': t('app.close') }}>
+    <Dialog onClose={onClose} title={title} size={960}>
       <div ref={setHost} style={{ height: '68vh' }} />
-    </Modal>
+    </Dialog>
   )
 }

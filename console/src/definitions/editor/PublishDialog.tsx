@@ -1,5 +1,5 @@
 /** Publishes the text: for all new runs, as the canary for a share of them, or for none yet. */
-import { Alert, Button, Checkbox, Group, Modal, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,6 +8,7 @@ import { api, type Model, read } from '@/api/client'
 import { keys } from '@/api/keys'
 import { isProblem } from '@/api/problem'
 import { useCommands } from '@/keyboard/use_commands'
+import { Dialog } from '@/kit/Dialog'
 import { KeysOf } from '@/kit/Keys'
 import { Trouble } from '@/kit/Trouble'
 
@@ -43,12 +44,10 @@ export function PublishDialog({ text, id, base, isRenamed, onDone, onOutdated, o
   }
   useCommands({ 'form.submit': send }, { inDialog: true })
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       title={isFirst ? t('editor.publish.first', { id }) : t('editor.publish.next', { id })}
       size={560}
-      closeButtonProps={{ 'aria-label': t('app.close') }}
     >
       <form
         onSubmit={(event) => {
@@ -116,7 +115,7 @@ export function PublishDialog({ text, id, base, isRenamed, onDone, onOutdated, o
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,6 +1,6 @@
 /** The text of a definition, its problems and its drawing, next to each other, while it is written. */
 import type { EditorView } from '@codemirror/view'
-import { Badge, Button, Group, Modal, Title } from '@mantine/core'
+import { Badge, Button, Group, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -11,6 +11,7 @@ import { api, type Model, read } from '@/api/client'
 import { useMay } from '@/api/me'
 import { useCommands } from '@/keyboard/use_commands'
 import { Banner } from '@/kit/Banner'
+import { Dialog } from '@/kit/Dialog'
 import { KeyCaps, KeysOf } from '@/kit/Keys'
 import { notifyDone, notifyProblem } from '@/kit/notify'
 import { Trouble } from '@/kit/Trouble'
@@ -229,14 +230,9 @@ export function Workspace({ definitionId, published, version, newest, onReload }
         />
       )}
       {dialog === 'tests' && tests.data && (
-        <Modal
-          opened
-          onClose={() => setDialog(undefined)}
-          title={t('editor.tests.title')}
-          closeButtonProps={{ 'aria-label': t('app.close') }}
-        >
+        <Dialog onClose={() => setDialog(undefined)} title={t('editor.tests.title')}>
           <TestResults results={tests.data.tests} />
-        </Modal>
+        </Dialog>
       )}
     </div>
   )
@@ -262,7 +258,7 @@ function TheirChanges({ definitionId, newest, text, onClose }: TheirProps) {
 function DiscardDialog({ onDiscard, onClose }: { onDiscard: () => void; onClose: () => void }) {
   const { t } = useTranslation()
   return (
-    <Modal opened onClose={onClose} title={t('editor.draft.ask')} closeButtonProps={{ 'aria-label': t('app.close') }}>
+    <Dialog onClose={onClose} title={t('editor.draft.ask')}>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" data-autofocus onClick={onClose}>
           {t('editor.draft.keep')}
@@ -271,7 +267,7 @@ function DiscardDialog({ onDiscard, onClose }: { onDiscard: () => void; onClose:
           {t('editor.draft.discard')}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,5 +1,5 @@
 /** Starts a run of a definition; its form is made of the definition's inputs. */
-import { Button, Modal, Select, Stack, Text } from '@mantine/core'
+import { Button, Select, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -10,6 +10,7 @@ import { keys } from '@/api/keys'
 import { isProblem } from '@/api/problem'
 import { AnswerForm } from '@/decide/AnswerForm'
 import { answerOf, type Fault, type Field, type Json, type Typed } from '@/decide/fields'
+import { Dialog } from '@/kit/Dialog'
 import { Trouble } from '@/kit/Trouble'
 
 import { inputFields } from './inputs'
@@ -66,7 +67,7 @@ export function StartDialog({ definition: first, version, onClose }: Props) {
   }
   const title = version === undefined ? t('runs.start.title') : t('runs.start.titleOf', { version })
   return (
-    <Modal opened onClose={onClose} title={first ? `${title}: ${first}` : title} size="lg">
+    <Dialog onClose={onClose} title={first ? `${title}: ${first}` : title} size="lg">
       <Stack gap="md">
         {first === undefined && (
           <Select
@@ -108,7 +109,7 @@ export function StartDialog({ definition: first, version, onClose }: Props) {
           </AnswerForm>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

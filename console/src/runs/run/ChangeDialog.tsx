@@ -1,11 +1,12 @@
 /** Retries a step, with or without a change. The dialog is the preview: what will run again, and what is kept. */
-import { Alert, Button, Group, Modal, ScrollArea, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, ScrollArea, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
+import { Dialog } from '@/kit/Dialog'
 import { Trouble } from '@/kit/Trouble'
 
 import { previewRetry, type StepChange, useRetry } from '../actions'
@@ -36,7 +37,7 @@ export function ChangeDialog({ runId, detail, change, onClose }: Props) {
   }
   const title = t(`runs.change.title.${change.kind}`, { step: change.item ? `${stepId} · ${change.item}` : stepId })
   return (
-    <Modal opened onClose={onClose} title={title} size={680} closeButtonProps={{ 'aria-label': t('runs.close') }}>
+    <Dialog onClose={onClose} title={title} size={680}>
       <Stack gap="sm">
         {typed && (
           <>
@@ -81,7 +82,7 @@ export function ChangeDialog({ runId, detail, change, onClose }: Props) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

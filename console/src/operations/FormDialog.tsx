@@ -1,9 +1,10 @@
 /** A dialog that asks before a change, with the fields that the change needs. */
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Trouble } from '@/kit/Trouble'
+import { Dialog } from '@/kit/Dialog'
 
 type Props = {
   title: string
@@ -18,10 +19,10 @@ type Props = {
   children?: ReactNode
 }
 
-export function Dialog({ title, means, action, isHarmful = false, change, onSubmit, onClose, children }: Props) {
+export function FormDialog({ title, means, action, isHarmful = false, change, onSubmit, onClose, children }: Props) {
   const { t } = useTranslation()
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('app.close') }}>
+    <Dialog onClose={onClose} title={title}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -42,6 +43,6 @@ export function Dialog({ title, means, action, isHarmful = false, change, onSubm
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }
