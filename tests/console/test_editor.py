@@ -135,7 +135,7 @@ async def test_what_can_be_written_is_suggested_with_what_it_means(page: Page, s
     suggested = page.get_by_role("listbox")
     await expect(suggested).to_contain_text("send_webhook")
     await page.keyboard.type("send_w")
-    await suggested.get_by_role("option", name="send_webhook").click()  # Enter rests while the list is new
+    await suggested.get_by_role("option", name="send_webhook", exact=True).click()  # Enter rests while the list is new
     await expect(text_editor(page)).to_contain_text("handler: send_webhook")
     await paste(page, "\n    config:\n      ")
     await page.keyboard.press("Control+Space")
