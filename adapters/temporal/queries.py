@@ -1,7 +1,8 @@
 """Ask a worker once more if it does not answer a query.
 
-A worker that drops a run from its cache loses the queries that wait for this run ("leftover buffered tasks" in its log),
-and Temporal does not deliver them again: the caller would wait for the whole timeout, although the worker is well.
+A worker that drops a run from its cache loses the queries that wait for this run (its log has "leftover buffered
+tasks"), and Temporal does not deliver them again: the caller would wait for the whole timeout, although the worker is
+well.
 """
 
 from dataclasses import replace

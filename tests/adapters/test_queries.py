@@ -61,9 +61,9 @@ async def test_another_error_is_reported_at_once() -> None:
     assert server.timeouts == [FIRST_TIMEOUT]
 
 
-@pytest.mark.parametrize("timeout", [None, FIRST_TIMEOUT])
-async def test_a_query_without_time_for_a_second_one_is_sent_once(timeout: timedelta | None) -> None:
+@pytest.mark.parametrize("limit", [None, FIRST_TIMEOUT])
+async def test_a_query_without_time_for_a_second_one_is_sent_once(limit: timedelta | None) -> None:
     server = Losing([RPCStatusCode.DEADLINE_EXCEEDED])
     with pytest.raises(RPCError):
-        await AskTwice().intercept_client(server).query_workflow(query(timeout))
-    assert server.timeouts == [timeout]
+        await AskTwice().intercept_client(server).query_workflow(query(limit))
+    assert server.timeouts == [limit]

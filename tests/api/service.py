@@ -6,6 +6,8 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -15,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI, Header
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.runtime import Runtime, TelemetryConfig
 
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.postgres.tenants import ALL_ROWS
@@ -161,11 +164,17 @@ async def serve(settings: Settings) -> AsyncIterator[Service]:
         pool.terminate()
 
 
+@cache
+def _runtime() -> Runtime:
+    """Return the runtime of this process's workers. The SDK's own sends the first heartbeat after a minute."""
+    return Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=timedelta(seconds=1))
+
+
 @asynccontextmanager
 async def work(settings: Settings) -> AsyncIterator[None]:
     """Run a worker with Temporal's sandbox, which production turns off for speed."""
     connection = find_connection(settings.temporal_address, None, envconfig=False, keys=settings.encryption)
-    client = await connect(connection)
+    client = await connect(connection, runtime=_runtime())
     async with open_tools(settings) as tools, working(build_workers(client, settings, tools)):
         yield
 

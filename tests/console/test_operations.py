@@ -59,10 +59,10 @@ async def test_workers_and_queues_are_shown_with_their_state(operations: Page, f
     services = operations.get_by_role("list", name="Services")
     await expect(services.get_by_role("listitem").filter(has_text="Available")).to_have_count(4)
     worker = operations.get_by_role("table", name="Workers").get_by_role("row").nth(1)
-    await expect(worker).to_contain_text("Working", timeout=180_000)
+    await expect(worker).to_contain_text("Working")
     started = await furnished.service.http.post("/v1/runs", json={"definition": SLOW})
     run_id = started.json()["run_id"]
-    await expect(worker).to_contain_text("1 of 100", timeout=60_000)
+    await expect(worker).to_contain_text("1 of 100")
     queues = operations.get_by_role("table", name="Task queues")
     await expect(queues.get_by_role("row").filter(has_text="Runs to decide")).to_contain_text("1")
     await screenshot(operations, "operations-fleet-busy", pictures)

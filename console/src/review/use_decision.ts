@@ -1,4 +1,4 @@
-/** Sends a decision. The next document does not wait for a slow answer; a late refusal is reported with a way back. */
+/** Sends a decision. The next document does not wait for the answer; a refusal is reported there, with a way back. */
 import { notifications } from '@mantine/notifications'
 import type { TFunction } from 'i18next'
 import { createElement, useCallback, useState } from 'react'
@@ -15,9 +15,6 @@ import { LateRefusal } from './LateRefusal'
 import type { Fields } from './model'
 import { viewQuery } from './queries'
 import type { Claim } from './use_claim'
-
-/** How long the page waits for the answer before it shows the next document. */
-const PATIENCE_MS = 60
 
 type Late = { problem: Problem; decided: Fields }
 
@@ -66,15 +63,15 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
         (error: unknown) => asProblem(error),
       )
       void outcome.then((refused) => !refused && forgetLists(id))
-      const early = await (isLast ? outcome : Promise.race([outcome, patience()]))
-      if (early && early !== 'slow') {
+      const early = isLast ? await outcome : undefined
+      if (early) {
         setBusy(false)
         setProblem(early)
         return early
       }
       claim.settled()
       onNext()
-      if (early !== 'slow') return undefined
+      if (isLast) return undefined
       void outcome.then((refused) => {
         if (!refused) return
         if (decided) lateRefusals.set(id, { problem: refused, decided })
@@ -115,10 +112,6 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
   )
 
   return { busy, problem, forget: useCallback(() => setProblem(undefined), []), send, postpone }
-}
-
-function patience(): Promise<'slow'> {
-  return new Promise((resolve) => setTimeout(() => resolve('slow'), PATIENCE_MS))
 }
 
 /** The lists and the item are others now. */
