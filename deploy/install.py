@@ -4,13 +4,16 @@
 import subprocess
 import sys
 
-PIP = (sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-color", "--require-hashes")
+# --no-deps: the lock file has every package. pip looks for what is needed with an extra, as google-auth[requests],
+# apart from its pin, and refuses a newer version because its hash is missing.
+PIP = (sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-color")
+LOCKED = ("--require-hashes", "--no-deps", "--progress-bar", "off", "-r")
 
 
 def main(lock: str) -> int:
     """Return pip's exit code; show its whole output if that is not 0."""
     said, found, ends = [], 0, "\r" if sys.stdout.isatty() else "\n"
-    command = (*PIP, "--progress-bar", "off", "-r", lock)
+    command = (*PIP, *LOCKED, lock)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:  # noqa: S603
         assert pip.stdout is not None
         for line in pip.stdout:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 
 from tests.test_layout import ROOT
@@ -41,6 +43,12 @@ def test_every_package_is_pinned_by_its_hash_and_no_index_is_named() -> None:
         assert text.count("==") >= len(pins(lock)) > 50
         assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=[a-z0-9])", text))
         assert "://" not in text
+
+
+def test_what_is_locked_needs_nothing_else() -> None:
+    """The lock files are installed without looking for dependencies."""
+    checked = subprocess.run([sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False)
+    assert (checked.stdout, checked.returncode) == ("No broken requirements found.\n", 0)
 
 
 def test_the_image_is_made_of_the_runtime_alone() -> None:
