@@ -336,7 +336,7 @@ class Settings(BaseSettings):
     api_port: int = Field(8000, ge=0, le=65535, description="port the HTTP API listens on")
     api_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_check_names)] = Field(
         (),
-        description="names by which callers reach the API and the workers' /metrics pages, besides localhost, the "
+        description="names by which callers reach the API and the workers' pages, besides localhost, the "
         "address listened on and the host of DOCRAIL_PUBLIC_URL: `docrail.internal, api`. Requests for any other host "
         "are refused. A server that listens on 0.0.0.0 or :: accepts every IP address",
     )
@@ -351,9 +351,9 @@ class Settings(BaseSettings):
         "believed: `10.0.0.0/8, 192.168.1.7`",
     )
     worker_metrics_port: int = Field(
-        0, ge=0, le=65535, description="port of a worker's Prometheus /metrics page; 0: none"
+        0, ge=0, le=65535, description="port of a worker's pages, /metrics for Prometheus and /readyz; 0: none"
     )
-    worker_metrics_host: str = Field("127.0.0.1", description="address that a worker's /metrics page listens on")
+    worker_metrics_host: str = Field("127.0.0.1", description="address that a worker's pages listen on")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "warning",
         description="least level of what the API and the workers log; tokens are removed at each level",

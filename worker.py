@@ -40,7 +40,7 @@ from docrail.activities.wrapper import activity_for, missing_handler_activity
 from docrail.adapters.gemini.access import GeminiAccess
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient
-from docrail.adapters.http.metrics_page import serve_metrics
+from docrail.adapters.http.worker_pages import WorkerPages
 from docrail.adapters.logs import configure_logs
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.redaction import redacted_logs
@@ -58,6 +58,7 @@ from docrail.services.documents.originals import DrawAhead
 from docrail.services.engine import engine_errors, temporal_unreachable
 from docrail.services.errors import Unavailable
 from docrail.services.exports.files import ExportFiles
+from docrail.services.fleet.health import find_polling_fault
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
 from docrail.services.quotas.service import Quotas
@@ -372,8 +373,9 @@ async def serve(settings: Settings) -> None:
         sys.exit(temporal_unreachable(error, connection))
     async with open_tools(settings) as tools:
         if settings.worker_metrics_port:
-            host, port = settings.worker_metrics_host, settings.worker_metrics_port
-            await serve_metrics(tools.metrics.registry, host, port, settings.worker_hosts)
+            find_fault = partial(find_polling_fault, client, settings.task_queue)
+            pages = WorkerPages(tools.metrics.registry, find_fault, settings.worker_hosts)
+            await pages.serve(settings.worker_metrics_host, settings.worker_metrics_port)
         async with working(build_workers(client, settings, tools)):
             settle_memory()
             await stop.wait()

@@ -160,7 +160,7 @@ def test_addresses_lead_to_services_and_ports_agree() -> None:
     assert f"nc -z localhost {port}" in " ".join(SERVICES[host]["healthcheck"]["test"])
     assert SERVICES["api"]["ports"] == [f"127.0.0.1:{api.api_port}:{api.api_port}"]
     assert f":{api.api_port}/healthz" in SERVICES["api"]["healthcheck"]["test"][-1]
-    assert f":{worker.worker_metrics_port}/metrics" in SERVICES["worker"]["healthcheck"]["test"][-1]
+    assert f":{worker.worker_metrics_port}/readyz" in SERVICES["worker"]["healthcheck"]["test"][-1]
     assert api.temporal_ui_url == "http://" + SERVICES["temporal-ui"]["ports"][0].rsplit(":", 1)[0]
 
 

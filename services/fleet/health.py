@@ -72,6 +72,22 @@ async def _check_temporal(app: App) -> tuple[str, str]:
     return OK, check_workers(app.task_queue, takers, heartbeats, dt.datetime.now(dt.UTC))
 
 
+async def find_polling_fault(client: Client, task_queue: str) -> str | None:
+    """Return why this process's own worker gets no work from the task queue; None: it polls. Never raises."""
+    try:
+        with engine_errors("task queue", task_queue):
+            async with asyncio.timeout(CHECK_SECONDS):
+                queue = await describe_queue(client, task_queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
+                heartbeats = await load_heartbeats(client, task_queue)
+    except Unavailable as error:
+        return str(error)
+    own = [poller for poller in queue.pollers if poller.identity == client.identity]
+    if not own:
+        return f"this worker does not poll the task queue {task_queue!r}"
+    found = check_workers(task_queue, own, heartbeats, dt.datetime.now(dt.UTC))
+    return None if found == OK else found
+
+
 async def describe_queue(
     client: Client, task_queue: str, kind: TaskQueueType.ValueType, *, stats: bool = False
 ) -> DescribeTaskQueueResponse:

@@ -10,11 +10,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
+import httpx
 import pytest
 from temporalio.api.workflowservice.v1 import ListWorkersRequest
 
 from docrail import __version__
 from docrail.dag.values.json_values import Json
+from docrail.embedded.claims import claim_port
 from docrail.settings import Settings
 from tests.api.service import SLOW, Service, serve, settings_for
 from tests.cli.process import docrail
@@ -56,6 +58,34 @@ async def has_sent_its_interval(service: Service, process_id: int) -> bool:
     return any(beat.elapsed_since_last_heartbeat.ToTimedelta() for beat in own)
 
 
+async def ready(port: int) -> tuple[int, str]:
+    """Return what a worker's own health check says; 0 if it does not answer."""
+    try:
+        async with httpx.AsyncClient(trust_env=False, timeout=2) as http:
+            answer = await http.get(f"http://127.0.0.1:{port}/readyz")
+    except httpx.TransportError:
+        return 0, ""
+    return answer.status_code, answer.text
+
+
+async def test_a_worker_says_itself_whether_it_gets_work(alone: Service) -> None:
+    port = claim_port(0, "a worker's pages")
+    async with worker_process(alone, DOCRAIL_WORKER_METRICS_PORT=str(port)) as worker:
+
+        async def says(status: int, words: str) -> bool:
+            found = await ready(port)
+            return found[0] == status and words in found[1]
+
+        await eventually(partial(says, 200, "ok"), "the worker to poll", timeout_seconds=60)
+        worker.send_signal(signal.SIGSTOP)
+        assert await ready(port) == (0, "")
+        worker.send_signal(signal.SIGCONT)
+        await eventually(partial(says, 200, "ok"), "the worker to be well again", timeout_seconds=60)
+        await occupy(alone, worker)
+        worker.terminate()
+        await eventually(partial(says, 503, "is stopping"), "the worker to drain", timeout_seconds=60)
+
+
 async def worker_status(service: Service) -> str:
     return str((await service.http.get("/readyz")).json()["worker"])
 
@@ -83,6 +113,17 @@ async def listed(service: Service) -> dict[str, Json]:
 
 async def states(service: Service) -> dict[str, str]:
     return {process_id: worker["state"] for process_id, worker in (await listed(service)).items()}
+
+
+async def occupy(service: Service, process: asyncio.subprocess.Process) -> None:
+    """Have the worker run a step that goes on."""
+    started = await service.http.post("/v1/runs", json={"definition": SLOW})
+    assert started.status_code == 202, started.text
+
+    async def is_busy() -> bool:
+        return bool((await listed(service))[str(process.pid)]["queues"][0]["steps"]["used"])
+
+    await eventually(is_busy, "the step to occupy a slot", timeout_seconds=60)
 
 
 async def become(service: Service, process: asyncio.subprocess.Process, state: str | None, seconds: float) -> None:
@@ -135,13 +176,7 @@ async def test_a_killed_worker_is_silent_and_its_successor_works(alone: Service)
 
 async def test_a_worker_that_drains_is_shown_until_it_has_stopped(alone: Service) -> None:
     async with worker_process(alone, DOCRAIL_GRACEFUL_SHUTDOWN_SECONDS="20") as process:
-        started = await alone.http.post("/v1/runs", json={"definition": SLOW})
-        assert started.status_code == 202, started.text
-
-        async def is_busy() -> bool:
-            return bool((await listed(alone))[str(process.pid)]["queues"][0]["steps"]["used"])
-
-        await eventually(is_busy, "the step to occupy a slot", timeout_seconds=60)
+        await occupy(alone, process)
         process.terminate()
         await become(alone, process, "draining", 60)
         assert "is stopping" in await worker_status(alone)

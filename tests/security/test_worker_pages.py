@@ -1,4 +1,4 @@
-"""A worker's metrics page answers to its own names only, and half-sent requests keep no one else out."""
+"""A worker's pages answer to its own names only, and half-sent requests keep no one else out."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter
 
 from docrail.adapters.http.heads import Heads
-from docrail.adapters.http.metrics_page import serve_metrics
+from docrail.adapters.http.worker_pages import WorkerPages
 from docrail.settings import Settings
 from tests.stack import eventually
 
@@ -16,12 +16,16 @@ MOST = 20
 SECONDS = 0.5
 
 
+async def no_fault() -> str | None:
+    return None
+
+
 @pytest.fixture
 async def page() -> AsyncIterator[httpx.AsyncClient]:
     registry = CollectorRegistry()
     Counter("documents", "Documents", registry=registry).inc(7)
     hosts = Settings(api_hosts="worker", worker_metrics_host="127.0.0.1").worker_hosts
-    server = await serve_metrics(registry, "127.0.0.1", 0, hosts, Heads(MOST, SECONDS))
+    server = await WorkerPages(registry, no_fault, hosts, Heads(MOST, SECONDS)).serve("127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as http:
         yield http
@@ -42,7 +46,7 @@ async def test_it_answers_to_its_own_names(page: httpx.AsyncClient, host: str) -
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:9100", "127.0.0.1.evil.example", "10.0.0.5"])
-@pytest.mark.parametrize("path", ["/metrics", "/"])
+@pytest.mark.parametrize("path", ["/metrics", "/readyz", "/"])
 async def test_it_shows_nothing_under_another_name(page: httpx.AsyncClient, host: str, path: str) -> None:
     answer = await page.get(path, headers={"Host": host})
     assert (answer.status_code, "documents" in answer.text) == (421, False)
