@@ -38,14 +38,19 @@ class Hello:
     """Docrail's version. A page that was loaded from another one should be loaded again."""
 
 
-STREAMED: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed "
-        "object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. "
-        "`heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. "
-        "Send the last `id` as `Last-Event-ID` to resume.",
-    }
+STREAM: dict[str, Any] = {
+    "response_class": EventSourceResponse,
+    "responses": {
+        **problems(NotFound, QuotaExceeded),
+        200: {
+            "description": "Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a "
+            "changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown "
+            "again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is "
+            "dead. Send the last `id` as `Last-Event-ID` to resume.",
+        },
+    },
 }
+"""What the routes of streams have in common."""
 
 LastEventId = Annotated[
     str | None,
@@ -94,11 +99,7 @@ async def _batch_stream(
         yield stream
 
 
-@router.get(
-    "/events",
-    response_class=EventSourceResponse,
-    responses={**problems(NotFound, QuotaExceeded), **STREAMED},
-)
+@router.get("/events", **STREAM)
 async def stream_events(
     request: Request, _: MayRead, app: AppDep, stream: Annotated[Stream, Depends(_stream)]
 ) -> AsyncIterator[ServerSentEvent]:
@@ -107,11 +108,7 @@ async def stream_events(
         yield event
 
 
-@router.get(
-    "/runs/{run_id}/events",
-    response_class=EventSourceResponse,
-    responses={**problems(NotFound, QuotaExceeded), **STREAMED},
-)
+@router.get("/runs/{run_id}/events", **STREAM)
 async def stream_run_events(
     request: Request, _: MayRead, app: AppDep, stream: Annotated[Stream, Depends(_run_stream)]
 ) -> AsyncIterator[ServerSentEvent]:
@@ -120,11 +117,7 @@ async def stream_run_events(
         yield event
 
 
-@router.get(
-    "/batches/{batch_id}/events",
-    response_class=EventSourceResponse,
-    responses={**problems(NotFound, QuotaExceeded), **STREAMED},
-)
+@router.get("/batches/{batch_id}/events", **STREAM)
 async def stream_batch_events(
     request: Request, _: MayRead, app: AppDep, stream: Annotated[Stream, Depends(_batch_stream)]
 ) -> AsyncIterator[ServerSentEvent]:

@@ -1,5 +1,5 @@
 /** The batches, newest first, with their progress. */
-import { Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core'
 import { IconStack2 } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 
 import { count } from '@/format/numbers'
 import { Empty } from '@/kit/Empty'
+import { More } from '@/kit/More'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
@@ -18,12 +19,12 @@ import { progressOf, timeLeft } from './words'
 
 export function BatchesPage() {
   const { t } = useTranslation()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(batchesQuery)
-  const batches = data?.pages.flatMap((page) => page.batches) ?? []
+  const found = useInfiniteQuery(batchesQuery)
+  const batches = found.data?.pages.flatMap((page) => page.batches) ?? []
   return (
     <Page title={t('batches.title')} description={t('batches.description')}>
-      {error && <Trouble error={error} retry={() => void refetch()} />}
-      {data && batches.length === 0 && (
+      {found.error && <Trouble error={found.error} retry={() => void found.refetch()} />}
+      {found.data && batches.length === 0 && (
         <Empty icon={IconStack2} title={t('batches.none')}>
           {t('batches.noneHint')}
         </Empty>
@@ -49,13 +50,7 @@ export function BatchesPage() {
           </Table>
         </Table.ScrollContainer>
       )}
-      {hasNextPage && (
-        <Group justify="center">
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {t('app.more')}
-          </Button>
-        </Group>
-      )}
+      <More found={found} />
     </Page>
   )
 }

@@ -1,10 +1,11 @@
-import { Anchor, Button, Group, Stack, Table, Text, Title } from '@mantine/core'
+import { Anchor, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { IconFiles } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
 import { Empty } from '@/kit/Empty'
+import { More } from '@/kit/More'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
 
@@ -53,13 +54,7 @@ export function Documents({ batch }: { batch: Batch }) {
           </Table>
         </Table.ScrollContainer>
       )}
-      {found.hasNextPage && (
-        <Group justify="center">
-          <Button variant="default" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-            {t('app.more')}
-          </Button>
-        </Group>
-      )}
+      <More found={found} />
     </Stack>
   )
 }

@@ -10,6 +10,7 @@ import { useMay } from '@/api/me'
 import { count } from '@/format/numbers'
 import { useCommands } from '@/keyboard/use_commands'
 import { Empty } from '@/kit/Empty'
+import { More } from '@/kit/More'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
@@ -95,16 +96,7 @@ export function DefinitionsPage() {
           </Table.Tbody>
         </Table>
       )}
-      {found.hasNextPage && (
-        <Button
-          variant="default"
-          w="max-content"
-          loading={found.isFetchingNextPage}
-          onClick={() => void found.fetchNextPage()}
-        >
-          {t('app.more')}
-        </Button>
-      )}
+      <More found={found} />
     </Page>
   )
 }

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import type { Model } from '@/api/client'
 import { useMay } from '@/api/me'
 import { percent } from '@/format/numbers'
+import { More } from '@/kit/More'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
 
@@ -62,16 +63,7 @@ export function History({ definitionId, aliases, onMove }: Props) {
             ))}
           </Table.Tbody>
         </Table>
-        {found.hasNextPage && (
-          <Button
-            variant="default"
-            w="max-content"
-            loading={found.isFetchingNextPage}
-            onClick={() => void found.fetchNextPage()}
-          >
-            {t('app.more')}
-          </Button>
-        )}
+        <More found={found} />
       </Stack>
     </Stack>
   )

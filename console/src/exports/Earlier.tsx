@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Button, Group, Progress, Stack, Table, Text, Title, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Progress, Stack, Table, Text, Title, Tooltip } from '@mantine/core'
 import {
   IconAlertTriangle,
   IconCheck,
@@ -13,6 +13,7 @@ import { useTranslation } from 'react-i18next'
 
 import { bytes, count } from '@/format/numbers'
 import { Empty } from '@/kit/Empty'
+import { More } from '@/kit/More'
 import { State } from '@/kit/State'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
@@ -24,14 +25,14 @@ import { type Export, exportsQuery } from './queries'
 /** Earlier exports, whose files can be downloaded again. `saved`: those whose file this page saves when it is ready. */
 export function Earlier({ saved }: { saved: readonly string[] }) {
   const { t } = useTranslation()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(exportsQuery)
-  const exports = data?.pages.flatMap((page) => page.exports) ?? []
+  const found = useInfiniteQuery(exportsQuery)
+  const exports = found.data?.pages.flatMap((page) => page.exports) ?? []
   useSaving(exports, saved)
   return (
     <Stack gap="xs" component="section" aria-label={t('exports.earlier')}>
       <Title order={2}>{t('exports.earlier')}</Title>
-      {error && <Trouble error={error} retry={() => void refetch()} />}
-      {data && exports.length === 0 && (
+      {found.error && <Trouble error={found.error} retry={() => void found.refetch()} />}
+      {found.data && exports.length === 0 && (
         <Empty icon={IconFileExport} title={t('exports.none')}>
           {t('exports.noneHint')}
         </Empty>
@@ -58,13 +59,7 @@ export function Earlier({ saved }: { saved: readonly string[] }) {
           </Table>
         </Table.ScrollContainer>
       )}
-      {hasNextPage && (
-        <Group justify="center">
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {t('app.more')}
-          </Button>
-        </Group>
-      )}
+      <More found={found} />
     </Stack>
   )
 }

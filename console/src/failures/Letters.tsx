@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
 import { Loading } from '@/kit/Loading'
+import { More } from '@/kit/More'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
 
@@ -38,11 +39,7 @@ export function Letters({ group, mayResolve }: { group: Group; mayResolve: boole
           ))}
         </Table.Tbody>
       </Table>
-      {found.hasNextPage && (
-        <Button variant="subtle" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          {t('app.more')}
-        </Button>
-      )}
+      <More found={found} />
     </div>
   )
 }

@@ -3,10 +3,10 @@ import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
 import { count } from '@/format/numbers'
+import classes from '@/kit/tabs.module.css'
 
 import { type InboxSearch, readSearch, type Tab, TABS } from './search'
 import { LOOKS } from './status'
-import classes from './Tabs.module.css'
 
 type Props = { search: InboxSearch; counts: Model<'DocumentCounts'> | undefined }
 

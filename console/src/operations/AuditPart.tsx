@@ -9,11 +9,11 @@ import { useTranslation } from 'react-i18next'
 import type { Model } from '@/api/client'
 import { count } from '@/format/numbers'
 import { Empty } from '@/kit/Empty'
+import { More } from '@/kit/More'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
 
 import { DataTable, Number } from './DataTable'
-import { More } from './More'
 import classes from './Operations.module.css'
 import { type AuditFilters, auditQuery, verifyAudit } from './queries'
 

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useMe } from '@/api/me'
 import { NotFoundPage } from '@/app/NotFoundPage'
 import { Page } from '@/kit/Page'
+import tabs from '@/kit/tabs.module.css'
 
 import classes from './Operations.module.css'
 import { type Part, partsFor } from './parts'
@@ -29,13 +30,13 @@ export function OperationsPage() {
 function Tabs({ parts, shown }: { parts: Part[]; shown: Part }) {
   const { t } = useTranslation()
   return (
-    <nav className={classes.tabs} aria-label={t('operations.parts')}>
+    <nav className={tabs.tabs} aria-label={t('operations.parts')}>
       {parts.map((part) => (
         <Link
           key={part.name}
           to="/operations/$part"
           params={{ part: part.name }}
-          className={classes.tab}
+          className={tabs.tab}
           data-active={part === shown || undefined}
           aria-current={part === shown ? 'page' : undefined}
         >

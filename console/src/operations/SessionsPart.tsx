@@ -8,11 +8,11 @@ import { useTranslation } from 'react-i18next'
 import type { Model } from '@/api/client'
 import { keys } from '@/api/keys'
 import { Empty } from '@/kit/Empty'
+import { More } from '@/kit/More'
 import { Id, Name, Time } from '@/kit/Values'
 
 import { DataTable, useActionsColumn } from './DataTable'
 import { FormDialog } from './FormDialog'
-import { More } from './More'
 import classes from './Operations.module.css'
 import { revokeSession, sessionsQuery, useChange } from './queries'
 

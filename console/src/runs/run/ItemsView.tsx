@@ -1,11 +1,12 @@
 /** The items of a step's list, one by one: what failed can be edited, skipped or given an output. */
-import { Button, Group, Menu, ActionIcon, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Group, Menu, ActionIcon, SegmentedControl, Stack, Text } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api, read } from '@/api/client'
+import { More } from '@/kit/More'
 import { Trouble } from '@/kit/Trouble'
 
 import { type Action, itemsQuery } from '../queries'
@@ -84,11 +85,7 @@ export function ItemsView({ runId, stepId, actions, onChange }: Props) {
           )}
         </Group>
       ))}
-      {found.hasNextPage && (
-        <Button variant="default" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-          {t('app.more')}
-        </Button>
-      )}
+      <More found={found} />
     </Stack>
   )
 }
