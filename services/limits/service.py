@@ -44,6 +44,9 @@ ACTIVITY = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
 DIGITS = 6
 """Decimal places kept: Temporal stores rates as 32-bit floats, where 0.1 becomes 0.10000000149."""
 
+MOST_READS, READ_AGAIN_SECONDS = 20, 0.1
+"""How often a change is looked for before the older limit is reported."""
+
 _KNOWN_SOURCES = frozenset({RateLimitSource.RATE_LIMIT_SOURCE_API, RateLimitSource.RATE_LIMIT_SOURCE_WORKER})
 """Any other source means that neither the queue nor a worker has set a limit yet."""
 
@@ -123,15 +126,15 @@ async def set_limit(app: App, principal: Principal, tag: str, per_second: float,
     _check_tag(app, tag)
     if not 0 <= per_second <= HIGHEST_RATE:
         raise InvalidInput([InputProblem("per_second", f"must be between 0 and {HIGHEST_RATE:g}")])
-    await _update(app, tag, per_second, OPERATOR + principal.name, reason)
-    return await _load(app, tag)
+    written = await _update(app, tag, per_second, OPERATOR + principal.name, reason)
+    return await _load(app, tag, written)
 
 
 async def reset_limit(app: App, _: Principal, tag: str) -> TagLimit:
     """Reset a tag's limit to that of the settings, which it follows from then on. Raises: NotFound, Unavailable."""
     _check_tag(app, tag)
-    await _update(app, tag, app.resource_limits[tag], FROM_SETTINGS, RESET)
-    return await _load(app, tag)
+    written = await _update(app, tag, app.resource_limits[tag], FROM_SETTINGS, RESET)
+    return await _load(app, tag, written)
 
 
 async def apply_limits(connection: Connection, task_queue: str, limits: Mapping[str, float]) -> list[AppliedLimit]:
@@ -167,11 +170,11 @@ def _check_tag(app: App, tag: str) -> None:
         raise NotFound("resource tag", tag)
 
 
-async def _update(app: App, tag: str, per_second: float, identity: str, reason: str) -> None:
+async def _update(app: App, tag: str, per_second: float, identity: str, reason: str) -> RateLimitConfig:
     queue = tag_queue(app.task_queue, tag)
     with engine_errors("task queue", queue):
         try:
-            await _set(app.temporal, queue, per_second, identity, reason)
+            return await _set(app.temporal, queue, per_second, identity, reason)
         except RPCError as error:
             if error.status not in _NOT_KEPT:
                 raise
@@ -179,11 +182,21 @@ async def _update(app: App, tag: str, per_second: float, identity: str, reason: 
             raise Unavailable("Temporal", message) from error
 
 
-async def _load(app: App, tag: str) -> TagLimit:
+async def _load(app: App, tag: str, written: RateLimitConfig | None = None) -> TagLimit:
+    """Return a limit, as it is `written`: what describes a queue in Temporal learns of a change a moment later."""
     queue = tag_queue(app.task_queue, tag)
     with engine_errors("task queue", queue):
         found = await _describe(app.temporal, queue)
+        for _ in range(MOST_READS):
+            if written is None or _time_of(found.config.queue_rate_limit) >= _time_of(written):
+                break
+            await asyncio.sleep(READ_AGAIN_SECONDS)
+            found = await _describe(app.temporal, queue)
     return _tag_limit(app, tag, found, dt.datetime.now(dt.UTC))
+
+
+def _time_of(limit: RateLimitConfig) -> dt.datetime:
+    return limit.metadata.update_time.ToDatetime(dt.UTC)
 
 
 def _tag_limit(app: App, tag: str, found: DescribeTaskQueueResponse, now: dt.datetime) -> TagLimit:
@@ -226,7 +239,7 @@ async def _describe(client: Client, queue: str) -> DescribeTaskQueueResponse:
     return await client.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
 
 
-async def _set(client: Client, queue: str, per_second: float, identity: str, reason: str) -> None:
+async def _set(client: Client, queue: str, per_second: float, identity: str, reason: str) -> RateLimitConfig:
     limit = UpdateTaskQueueConfigRequest.RateLimitUpdate(
         rate_limit=RateLimit(requests_per_second=per_second), reason=reason
     )
@@ -237,4 +250,5 @@ async def _set(client: Client, queue: str, per_second: float, identity: str, rea
         task_queue_type=ACTIVITY,
         update_queue_rate_limit=limit,
     )
-    await client.workflow_service.update_task_queue_config(request, timeout=RPC_TIMEOUT)
+    answer = await client.workflow_service.update_task_queue_config(request, timeout=RPC_TIMEOUT)
+    return answer.config.queue_rate_limit
