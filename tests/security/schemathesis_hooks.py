@@ -40,6 +40,7 @@ BEYOND_SCHEMAS = (
     r"the definition has no such (step|input)",  # what is stored decides
     r"inputs\.\w+: is required",  # what is stored decides
     r"inputs\.",  # what is stored decides
+    r"^(steps\..*\.)?config[.:]",  # the handler of the step decides
     r"until: expected a time .* after now",  # the time decides
     r"is a whole number that does not fit 64 bits",  # anywhere inside a value of any shape
     r"^close: would close a batch without documents",  # two places of one request
