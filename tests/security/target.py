@@ -31,8 +31,9 @@ class Target:
         return httpx.AsyncClient(base_url=self.url, headers=self.headers, timeout=120, trust_env=False)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 async def target(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Target]:
+    """Start an API for a file's tests: its memory is measured, which the tests of other files would fill."""
     port = claim_port(0, "the API")
     environment = {
         "DOCRAIL_DATABASE_URL": dsn,
