@@ -85,6 +85,20 @@ def resident_mb(pid: int) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / MEGABYTE
 
 
+def kept_mb(pid: int) -> float:
+    """Return the memory of a process and all that it has started; what they share counts once."""
+    return sum(map(_share_mb, [pid, *descendants(pid)]))
+
+
+def _share_mb(pid: int) -> float:
+    """Return the memory of a process, with a share of what it shares (proc(5), Pss); 0 if it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / MEGABYTE
+
+
 def children_mb(pid: int) -> float:
     """Return the resident memory of all processes that `pid` has started."""
     return sum(map(resident_mb, descendants(pid)))
