@@ -207,7 +207,7 @@ async def test_failed_documents_are_counted_by_class_and_tried_again(service: Se
     assert again["completed_at"] is None
     batch = await completed(http, batch_id)
     assert batch["counts"]["total"] == 3
-    audit = (await http.get("/v1/audit")).json()
+    audit = (await http.get("/v1/audit/newest")).json()
     acts = [each["act"] for each in audit["events"] if each["detail"].get("batch_id") == batch_id]
     assert {"batch_ordered", "batch_closed", "batch_retried"} <= set(acts)
 
