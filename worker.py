@@ -59,6 +59,7 @@ from docrail.services.engine import engine_errors, temporal_unreachable
 from docrail.services.errors import Unavailable
 from docrail.services.exports.files import ExportFiles
 from docrail.services.fleet.health import find_polling_fault
+from docrail.services.fleet.store_identity import WrongStore, claim_store
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
 from docrail.services.quotas.service import Quotas
@@ -180,13 +181,15 @@ def internal_activities(tools: Tools) -> list[Callable[..., Any]]:
 
 def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogue) -> App:
     """Return the resources that services need, from the worker's own."""
+    store = settings.open_store()
     return App(
         db=tools.db,
         credentials=tools.db,  # a worker has no callers
         temporal=client,
+        store=store,
         blobs=tools.blobs,
         values=tools.values,
-        exports=ExportFiles(settings.open_store().sub("exports")),
+        exports=ExportFiles(store.sub("exports")),
         catalogue=catalogue,
         task_queue=settings.task_queue,
         resource_limits=settings.resource_limits,
@@ -372,6 +375,10 @@ async def serve(settings: Settings) -> None:
     except Unavailable as error:
         sys.exit(temporal_unreachable(error, connection))
     async with open_tools(settings) as tools:
+        try:
+            await claim_store(tools.db, settings.open_store())
+        except WrongStore as error:
+            sys.exit(str(error))
         if settings.worker_metrics_port:
             find_fault = partial(find_polling_fault, client, settings.task_queue)
             pages = WorkerPages(tools.metrics.registry, find_fault, settings.worker_hosts)

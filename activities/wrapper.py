@@ -26,6 +26,7 @@ from docrail.dag.values.json_values import Json, shortened
 from docrail.dag.values.stored import STORED, part_of
 from docrail.handlers import Handler, RetryLaterError, StepCall, replaced
 from docrail.handlers import Tools as HandlerTools
+from docrail.services.storage_problems import storage_problem
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import EARLIER_ERRORS, WORKER_STOPPED, AttemptRequest, StepOutcome, errors_left
 
@@ -215,6 +216,8 @@ def _message(error: Exception) -> str:
         return f"{error.title} does not fit: {'; '.join(faults)}"
     if isinstance(error, KeyError):
         return f"missing key {error}"
+    if isinstance(error, OSError) and error.errno and error.filename:  # of a disk
+        return f"{storage_problem(error)} ({error})"
     return str(error) or type(error).__name__
 
 

@@ -224,6 +224,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             db=pool,
             credentials=credentials,
             temporal=await open_client(connection),
+            store=store,
             blobs=BlobStore(store.sub("blobs"), turns_in(pool, BLOBS)),
             values=ValueStore(store.sub("values"), turns_in(pool, VALUES)),
             exports=ExportFiles(store.sub("exports")),

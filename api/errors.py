@@ -70,6 +70,7 @@ from docrail.services.errors import (
     UnsupportedType,
     WrongState,
 )
+from docrail.services.storage_problems import storage_problem
 
 MEDIA_TYPE = "application/problem+json"
 JSON_TYPE = "application/json"
@@ -214,7 +215,7 @@ def refusal(error: OperationError) -> JSONResponse:
 def unavailable(error: Exception) -> JSONResponse:
     """Return the response for one of the errors UNAVAILABLE."""
     log.warning("storage is unavailable: %r", error)
-    return refusal(Unavailable("storage", type(error).__name__))
+    return refusal(Unavailable("storage", storage_problem(error)))
 
 
 def _of_quota(error: QuotaExceeded) -> dict[str, str]:

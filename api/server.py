@@ -10,7 +10,10 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
+from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.api.connections import Bounds, Connections
+from docrail.services.app import App
+from docrail.services.fleet.store_identity import claim_store
 from docrail.settings import Settings
 
 GRACE_SECONDS = 10
@@ -23,6 +26,8 @@ STREAM_SHARE = 4
 BACKLOG = 100
 """Connections that the system accepts for us; asyncio tries as many accepts in one go."""
 HANDSHAKE_SECONDS = 10.0
+CLAIM_SECONDS = 2.0
+"""How long the first request waits for the check of the store, and how often that is repeated until it answers."""
 RENEWAL_SECONDS = 5.0
 """How often the files of the certificate are looked at."""
 
@@ -34,7 +39,7 @@ class CertificateError(Exception):
 
 
 def serve(api: FastAPI, settings: Settings) -> None:
-    """Serve until SIGTERM or Ctrl-C, then let requests end. Raises: CertificateError, OSError."""
+    """Serve until SIGTERM or Ctrl-C, then let requests end. Raises: CertificateError, WrongStore, OSError."""
     context = tls_context(settings.tls_cert, settings.tls_key)
     most = min(MOST_CONNECTIONS, raise_file_limit() // 2)
     connections, api.state.most_streams = Connections(Bounds(most)), most // STREAM_SHARE
@@ -105,15 +110,41 @@ async def _serve(server: uvicorn.Server, api: FastAPI, settings: Settings, conte
     server.lifespan = config.lifespan_class(config)
     with server.capture_signals():
         await server.startup(sockets=[])
-        await _listen(server, settings, context)
+        claiming = await _begin_claim(server, api)
+        if not claiming.done() or claiming.exception() is None:
+            await _listen(server, settings, context)
         renewing = asyncio.create_task(_renew(context, settings))
         try:
             await server.main_loop()
         finally:
             renewing.cancel()
+            claiming.cancel()
             if events := getattr(api.state, "events", None):  # None: the startup failed
                 events.close()  # streams have no end that a graceful stop could wait for
             await server.shutdown()
+    if claiming.done() and not claiming.cancelled():
+        claiming.result()
+
+
+async def _begin_claim(server: uvicorn.Server, api: FastAPI) -> asyncio.Task[None]:
+    """Return the task that claims the store, once it has ended or CLAIM_SECONDS have passed. If it fails, we stop."""
+
+    def stop_if_wrong(ended: asyncio.Task[None]) -> None:
+        server.should_exit |= ended.cancelled() or ended.exception() is not None
+
+    claiming = asyncio.create_task(_claim(api.state.app))
+    claiming.add_done_callback(stop_if_wrong)
+    await asyncio.wait([claiming], timeout=CLAIM_SECONDS)
+    return claiming
+
+
+async def _claim(app: App) -> None:
+    """Claim the store as soon as it and PostgreSQL answer. Raises: WrongStore."""
+    while True:
+        with suppress(OSError, TimeoutError, *DATABASE_ERRORS):  # /readyz names them
+            await claim_store(app.db, app.store)
+            return
+        await asyncio.sleep(CLAIM_SECONDS)
 
 
 async def _listen(server: uvicorn.Server, settings: Settings, context: ssl.SSLContext | None) -> None:

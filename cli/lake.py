@@ -2,17 +2,24 @@
 
 import asyncio
 import sys
+from contextlib import suppress
 from textwrap import fill
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from docrail.adapters.postgres.pool import DATABASE_ERRORS
+from docrail.adapters.store.folders import Folder
 from docrail.cli.printout import Printout
 from docrail.cli.terminal import complain
 from docrail.invoices.model import FIELD_NAMES
 from docrail.services.errors import Unavailable
 from docrail.services.lake.files import Lake
 
+if TYPE_CHECKING:
+    from docrail.settings import Settings
+
+LONGEST_CHECK_SECONDS = 3.0
 MANY_FILES = 2_000
 """Small files that make a query noticeably slow."""
 
@@ -73,7 +80,9 @@ def query(
     from docrail.cli import lake_answer  # DuckDB and pyarrow: no other command needs their memory
 
     settings = context.obj()
-    lake = Lake(settings.open_store().sub("lake"))
+    store = settings.open_store()
+    check_store_of(settings, store)
+    lake = Lake(store.sub("lake"))
     shape = lake_answer.Shape.JSON if as_json else lake_answer.Shape.CSV if as_csv else lake_answer.Shape.TABLE
     files = lake_answer.answer_query(lake, tenant, sys.stdin.read() if sql == "-" else sql, parquet or shape)
     if files > MANY_FILES:
@@ -81,6 +90,25 @@ def query(
 
 
 query.__doc__ = HELP
+
+
+def check_store_of(settings: "Settings", store: Folder) -> None:
+    """Refuse the store of another database, if the settings name a database and it answers. Raises: WrongStore."""
+    if "database_url" in settings.model_fields_set:
+        with suppress(OSError, TimeoutError, *DATABASE_ERRORS):  # the files can be queried without any server
+            asyncio.run(_check_store(settings.database_url, store))
+
+
+async def _check_store(dsn: str, store: Folder) -> None:
+    from docrail.adapters.postgres.pool import open_pool
+    from docrail.services.fleet.store_identity import check_store
+
+    async with asyncio.timeout(LONGEST_CHECK_SECONDS):
+        pool = await open_pool(dsn, min_size=1, max_size=1)
+        try:
+            await check_store(pool, store)
+        finally:
+            pool.terminate()
 
 
 def compact(context: typer.Context) -> Printout:

@@ -169,6 +169,7 @@ async def _start_servers(
     applied = await migrate(postgres.dsn)
     report(f"migrated the database: {', '.join(applied)}" if applied else "the database is up to date")
     database_url = await admit_services(postgres)
+    await _claim_store(options.data_dir, database_url)
     await _publish(database_url)
     if options.require_keys:
         await _keep_local_key(options.data_dir, database_url, options.api_url)
@@ -204,6 +205,20 @@ async def _private_network(options: StackOptions, report: Report, cleanup: Async
     if private.folder != home:
         cleanup.callback(shutil.rmtree, private.folder, ignore_errors=True)
     return private
+
+
+async def _claim_store(data_dir: Path, dsn: str) -> None:
+    """Check once for all processes that will use it. Raises: WrongStore."""
+    # local imports: `docrail --help` loads this module too
+    from docrail.adapters.postgres.pool import open_pool  # noqa: PLC0415
+    from docrail.services.fleet.store_identity import claim_store  # noqa: PLC0415
+    from docrail.settings import Settings  # noqa: PLC0415
+
+    pool = await open_pool(dsn, min_size=1, max_size=1)
+    try:
+        await claim_store(pool, Settings(data_dir=data_dir).open_store())
+    finally:
+        await pool.close()
 
 
 async def _publish(dsn: str) -> None:

@@ -12,6 +12,7 @@ import asyncpg
 from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.values import ValueStore
 from docrail.dag.values.json_values import Json
 from docrail.handlers import Catalogue, Handler
@@ -71,6 +72,8 @@ class App:
     """For keys and sessions, whose tenant is not known before. Its sessions see all tenants' rows and stay like that: a
     change of role makes PostgreSQL plan a session's statements again."""
     temporal: "Client"
+    store: Folder
+    """All stored files; the next three keep theirs in folders of it."""
     blobs: BlobStore
     values: ValueStore
     exports: "ExportFiles"

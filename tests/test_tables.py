@@ -25,6 +25,7 @@ OWNERS = {
     "exports": {"export_documents", "exports"},
     "extraction": {"reading_leases"},
     "failures": {"dead_letters"},
+    "fleet": {"store_identity"},
     "lake": {"lake_versions"},
     "quotas": {"quota_days", "quotas"},
     "reviews": {"review_counts", "reviews", "sla_events"},

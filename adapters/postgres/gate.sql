@@ -24,6 +24,7 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO docrail_app, docrail_fleet;
 REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, docrail_app, docrail_fleet;
 GRANT SELECT ON migrations TO docrail_app, docrail_fleet;
+GRANT SELECT, INSERT, UPDATE ON store_identity TO docrail_app, docrail_fleet;
 
 DO $$
 DECLARE

@@ -703,6 +703,14 @@ CREATE TABLE public.step_cache (
     CONSTRAINT step_cache_cache_key_check CHECK ((cache_key ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE public.store_identity (
+    only_row boolean DEFAULT true NOT NULL,
+    store_id text NOT NULL,
+    is_written boolean DEFAULT false NOT NULL,
+    made_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT store_identity_only_row_check CHECK (only_row)
+);
+
 CREATE TABLE public.vendor_keys (
     tenant_id text NOT NULL,
     key text NOT NULL,
@@ -841,6 +849,9 @@ ALTER TABLE ONLY public.sla_events
 
 ALTER TABLE ONLY public.step_cache
     ADD CONSTRAINT step_cache_pkey PRIMARY KEY (tenant_id, cache_key);
+
+ALTER TABLE ONLY public.store_identity
+    ADD CONSTRAINT store_identity_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY public.vendor_keys
     ADD CONSTRAINT vendor_keys_pkey PRIMARY KEY (tenant_id, key);

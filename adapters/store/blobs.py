@@ -62,16 +62,18 @@ class BlobStore:
     def __init__(self, place: Path | Folder, turn: Turn = no_turns) -> None:
         self.folder = as_folder(place)
         self._turn = turn
-        self._probing: asyncio.Task[None] | None = None
+        self._probing: asyncio.Task[int | None] | None = None
 
-    async def probe(self) -> None:
-        """Return if blobs can be stored. Concurrent calls share one look: a volume that hangs holds one thread.
+    async def probe(self) -> int | None:
+        """Return the free space in bytes if blobs can be stored; None: there is no known limit.
+
+        Concurrent calls share one look: a volume that hangs holds one thread.
 
         Raises: OSError (disk full, not writable, S3 unavailable).
         """
         if self._probing is None or self._probing.done():
             self._probing = asyncio.create_task(asyncio.to_thread(self._probe))
-        await asyncio.shield(self._probing)
+        return await asyncio.shield(self._probing)
 
     async def put(self, data: bytes) -> BlobRef:
         """Store `data`, durable on return. Existing bytes are not rewritten within a day.
@@ -106,17 +108,19 @@ class BlobStore:
             await asyncio.to_thread(copy.write_bytes, data)
             yield copy
 
-    def _probe(self) -> None:
+    def _probe(self) -> int | None:
         place = blob_path("0" * 64)
         path = self.folder.local_path(place)
         if path is None:
             self.folder.stat(place)
-            return
+            return None
         folder = next(parent for parent in path.parents if parent.exists())
         if not os.access(folder, os.W_OK):
-            raise PermissionError(errno.EACCES, "not writable")
-        if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
-            raise OSError(errno.ENOSPC, "full")
+            raise PermissionError(errno.EACCES, "not writable", str(folder))
+        free = self.folder.free_bytes()
+        if free is not None and free < LEAST_FREE_BYTES:
+            raise OSError(errno.ENOSPC, "full", str(folder))
+        return free
 
     def _offer(self, data: bytes) -> tuple[BlobRef, bool]:
         """Return the reference of the bytes, and whether they are stored now and need no rewrite."""

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import io
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,6 +25,10 @@ class FileChanged(StorageError):  # noqa: N818  # a statement about the file
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was changed by another process after it was read")
         self.path = path
+
+
+class StoreUnavailable(OSError):  # noqa: N818  # a statement about the service
+    """The service that keeps the files does not answer, or refused the request. A retry may help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,9 @@ class Folder(Protocol):
 
     def local_path(self, path: str) -> Path | None:
         """Return the file's path on this machine; None if it is stored elsewhere."""
+
+    def free_bytes(self) -> int | None:
+        """Return the free space in bytes; None: there is no known limit."""
 
     def remove_leftovers(self) -> int:
         """Delete the leftovers of killed writers, and return the number of files."""
@@ -171,6 +179,11 @@ class LocalFolder:
     def local_path(self, path: str) -> Path | None:
         """Return the path of the file, whether it exists or not."""
         return self._at(path)
+
+    def free_bytes(self) -> int:
+        """Return the free space of the disk, as far as this user may use it."""
+        folder = next(path for path in (self.root, *self.root.absolute().parents) if path.exists())
+        return shutil.disk_usage(folder).free
 
     def remove_leftovers(self) -> int:
         """Delete the temporary files of killed writers."""

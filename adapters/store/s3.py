@@ -11,7 +11,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import S3Store
 
-from docrail.adapters.store.folders import FileChanged, FileInfo, Tagged, checked_path
+from docrail.adapters.store.folders import FileChanged, FileInfo, StoreUnavailable, Tagged, checked_path
 
 REQUEST_SECONDS = 60
 """Timeout of a request: the largest stored value has 64 MiB."""
@@ -33,7 +33,7 @@ READ_AHEAD_BYTES = 2**16
 """Parquet readers request many small adjacent parts."""
 
 
-class S3Unavailable(OSError):  # noqa: N818  # a statement about the service
+class S3Unavailable(StoreUnavailable):
     """S3 is unavailable, or refused the request. An OSError, like that of a disk: a retry may help."""
 
     def __init__(self, what: str, bucket: str, error: Exception) -> None:
@@ -162,6 +162,9 @@ class S3Folder:
     def local_path(self, path: str) -> Path | None:  # noqa: ARG002  # no object does
         """Return None: it is not on this machine."""
         return None
+
+    def free_bytes(self) -> None:
+        """Return None: a bucket has no limit."""
 
     def remove_leftovers(self) -> int:
         """Return 0: an incomplete upload leaves no object."""

@@ -17,10 +17,13 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, Describe
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.services.app import App
 from docrail.services.definitions.service import list_missing
 from docrail.services.engine import POLL_SECONDS, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import Unavailable
+from docrail.services.fleet.store_identity import ANOTHER, WrongStore, check_store
+from docrail.services.storage_problems import storage_problem
 
 OK = "ok"
 
@@ -49,13 +52,15 @@ class Readiness:
     postgresql: Annotated[str, Field(examples=["ok"])]
     worker: Annotated[str, Field(examples=["no worker polls the task queue 'docrail'"])]
     store: Annotated[str, Field(examples=["ok"])]
+    store_free_bytes: Annotated[int | None, Field(examples=[128_849_018_880])]
+    """Free space of the store's disk; null if it is unknown or has no limit, as in S3."""
 
 
 async def check_readiness(app: App) -> Readiness:
     """Check each service. Never raises if one is unavailable."""
     checks = _check_temporal(app), _check_postgresql(app), _check_store(app)
-    (temporal, worker), postgresql, store = await asyncio.gather(*checks)
-    return Readiness({temporal, postgresql, worker, store} == {OK}, temporal, postgresql, worker, store)
+    (temporal, worker), postgresql, (store, free) = await asyncio.gather(*checks)
+    return Readiness({temporal, postgresql, worker, store} == {OK}, temporal, postgresql, worker, store, free)
 
 
 async def _check_temporal(app: App) -> tuple[str, str]:
@@ -203,14 +208,22 @@ async def _check_postgresql(app: App) -> str:
     except (asyncpg.InvalidParameterValueError, asyncpg.UndefinedTableError):  # no role to become, no table
         return "the database is not migrated: run `docrail server migrate`"
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        return f"PostgreSQL is not available: {type(error).__name__}"
+        return f"PostgreSQL is not available: {storage_problem(error)}"
     return f"not published yet: {', '.join(missing)}; run `docrail server migrate`" if missing else OK
 
 
-async def _check_store(app: App) -> str:
+async def _check_store(app: App) -> tuple[str, int | None]:
+    """Return the store's state, and its free space if that is known."""
     try:
         async with asyncio.timeout(CHECK_SECONDS):
-            await app.blobs.probe()
-    except OSError as error:  # TimeoutError is one
-        return f"the file store is not available: {type(error).__name__}"
-    return OK
+            free = await app.blobs.probe()
+            await check_store(app.db, app.store)
+    except WrongStore:
+        return ANOTHER, None
+    except TimeoutError:
+        return f"the file store does not answer within {CHECK_SECONDS:.0f} s", None
+    except OSError as error:
+        return f"the file store is not available: {storage_problem(error)}", None
+    except DATABASE_ERRORS:  # `postgresql` says so
+        return OK, None
+    return OK, free

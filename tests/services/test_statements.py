@@ -115,9 +115,10 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
         "services.usage.repository.SPENT_BY_TENANTS",
         "services.usage.repository.TOTALS",
     }
+    of_installation = {f"services.fleet.repository.{name}" for name in ("ADD", "LOAD", "LOCK", "SET_WRITTEN")}
     free = {name for name, sql in STATEMENTS.items() if "tenant_id = $1" not in sql and "(tenant_id" not in sql}
     free = {name for name in free if not name.startswith(OF_CREDENTIALS)}
-    assert free == {f"docrail.{name}" for name in locks | positions | sweeping | totals}
+    assert free == {f"docrail.{name}" for name in locks | positions | sweeping | totals | of_installation}
 
 
 def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -> None:
@@ -145,6 +146,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     # Files know no tenant, or belong to all.
     of_all = {"forget_stored_outputs", "load_old_originals", "load_open_documents", "mark_original_removed"}
     of_all |= {"load_position", "is_known", "read_all"}
+    of_all |= {"add_identity", "load_identity", "lock_identity", "set_written"}
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled", "list_open"}
     sweeps |= {"load_unended", "mark_ended", "list_unfinished", "take_asking"}
     old = {"delete_all", "delete_old", "delete_forgotten_leases", "delete_past_days", "delete_expired_outputs"}

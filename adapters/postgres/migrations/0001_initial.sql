@@ -1,4 +1,5 @@
--- The initial schema. Every table carries its tenant, and every query starts from it (../gate.sql makes sure).
+-- The initial schema. Every table but store_identity carries its tenant, and every query starts from it (../gate.sql
+-- makes sure).
 
 -- Documents ----------------------------------------------------------------------------------------------------------
 
@@ -169,6 +170,14 @@ CREATE TABLE executions (
     run_id        text,
     triggered_at  timestamptz,
     FOREIGN KEY (tenant_id, definition_id, version) REFERENCES definitions (tenant_id, definition_id, version)
+);
+
+-- The file store that belongs to this database: one row, once a process has used it.
+CREATE TABLE store_identity (
+    only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    store_id   text NOT NULL,
+    is_written boolean NOT NULL DEFAULT false, -- whether the store has had this id
+    made_at    timestamptz NOT NULL DEFAULT now()
 );
 
 -- A cache: it may be emptied at any time.

@@ -7793,6 +7793,11 @@ export interface components {
              * @example ok
              */
             store: string;
+            /**
+             * Store Free Bytes
+             * @example 128849018880
+             */
+            store_free_bytes: number | null;
         };
         /**
          * Reading

@@ -12,7 +12,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 
 import { duration, relative } from '@/format/dates'
-import { count, decimal } from '@/format/numbers'
+import { bytes, count, decimal } from '@/format/numbers'
 import { Empty } from '@/kit/Empty'
 import { State } from '@/kit/State'
 import { Trouble } from '@/kit/Trouble'
@@ -85,6 +85,9 @@ function Services() {
             <Text size="xs" c="dimmed">
               {isWell ? t(`operations.fleet.does.${service}`) : <Name value={health[service]} most={200} />}
             </Text>
+            {service === 'store' && health.store_free_bytes !== null && (
+              <Text size="xs">{t('operations.fleet.free', { size: bytes(health.store_free_bytes) })}</Text>
+            )}
           </div>
         )
       })}
