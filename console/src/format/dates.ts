@@ -1,4 +1,5 @@
 /** Dates and times. A date is the text `YYYY-MM-DD` and has no zone; a time is an instant, shown with its zone. */
+import { dateFormat, numberFormat } from './formatters'
 import { locale as ofBrowser } from './locale'
 import { zoneName } from './zone'
 
@@ -12,7 +13,7 @@ export function date(value: string, locale = ofBrowser): string {
   const midnight = new Date(0)
   midnight.setUTCFullYear(year, month - 1, day)
   const options = { year: 'numeric', month: '2-digit', day: '2-digit', timeZone: 'UTC' } as const
-  return new Intl.DateTimeFormat(locale, options).format(midnight)
+  return dateFormat(locale, options).format(midnight)
 }
 
 /** An instant with its zone: `23/11/2026, 18:07 CET`; any other text as it is. */
@@ -52,8 +53,7 @@ export function relative(instant: string, now: number, language: string): string
 
 /** How long something took: `340 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`. */
 export function duration(seconds: number, locale = ofBrowser): string {
-  const number = (value: number, digits = 0) =>
-    new Intl.NumberFormat(locale, { maximumFractionDigits: digits }).format(value)
+  const number = (value: number, digits = 0) => numberFormat(locale, { maximumFractionDigits: digits }).format(value)
   if (seconds < 1) return `${number(seconds * 1000)} ms`
   if (seconds < 60) return `${number(seconds, 1)} s`
   if (seconds < 3600) return `${number(Math.floor(seconds / 60))} min ${number(Math.floor(seconds % 60))} s`
@@ -62,12 +62,10 @@ export function duration(seconds: number, locale = ofBrowser): string {
 
 function formatted(instant: string, options: Intl.DateTimeFormatOptions, locale: string): string | undefined {
   const moment = new Date(instant)
-  return Number.isNaN(moment.getTime()) ? undefined : new Intl.DateTimeFormat(locale, options).format(moment)
+  return Number.isNaN(moment.getTime()) ? undefined : dateFormat(locale, options).format(moment)
 }
 
 function zoneAt(instant: string, zone: string, locale: string): string {
-  const parts = new Intl.DateTimeFormat(locale, { timeZone: zone, timeZoneName: 'short' }).formatToParts(
-    new Date(instant),
-  )
+  const parts = dateFormat(locale, { timeZone: zone, timeZoneName: 'short' }).formatToParts(new Date(instant))
   return parts.find((part) => part.type === 'timeZoneName')?.value ?? zone
 }

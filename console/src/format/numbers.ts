@@ -1,4 +1,5 @@
 /** Numbers and money. Decimals are strings from end to end: Intl formats them exactly, a float would round them. */
+import { numberFormat } from './formatters'
 import { locale as ofBrowser } from './locale'
 
 const DECIMAL = /^-?\d+(\.\d+)?$/
@@ -15,7 +16,7 @@ export function money(value: string, currency: string | null | undefined, locale
   if (!DECIMAL.test(value)) return value
   if (!currency || !/^[A-Z]{3}$/.test(currency)) return decimal(value, locale)
   const decimals = Math.min(value.split('.')[1]?.length ?? 0, 20)
-  const usual = new Intl.NumberFormat(locale, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits
+  const usual = numberFormat(locale, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits
   const shown = Math.max(usual ?? 2, decimals) // never hides a digit
   return exact(
     value,
@@ -26,13 +27,13 @@ export function money(value: string, currency: string | null | undefined, locale
 
 /** A count: `12,500`. */
 export function count(value: number, locale = ofBrowser): string {
-  return new Intl.NumberFormat(locale).format(value)
+  return numberFormat(locale).format(value)
 }
 
 /** A share from 0 to 1 in whole percent. Never 100 % for what is not quite 1. */
 export function percent(share: number, locale = ofBrowser): string {
   const whole = share >= 1 ? 1 : Math.min(Math.round(share * 100) / 100, 0.99)
-  return new Intl.NumberFormat(locale, { style: 'percent' }).format(whole)
+  return numberFormat(locale, { style: 'percent' }).format(whole)
 }
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
@@ -41,9 +42,9 @@ const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 export function bytes(size: number, locale = ofBrowser): string {
   const step = size < 1000 ? 0 : Math.min(Math.floor(Math.log10(size) / 3), UNITS.length - 1)
   const options = { style: 'unit', unit: UNITS[step], unitDisplay: 'short', maximumSignificantDigits: 3 } as const
-  return new Intl.NumberFormat(locale, options).format(size / 1000 ** step)
+  return numberFormat(locale, options).format(size / 1000 ** step)
 }
 
 function exact(value: string, options: Intl.NumberFormatOptions, locale: string): string {
-  return new Intl.NumberFormat(locale, options).format(value as `${number}`)
+  return numberFormat(locale, options).format(value as `${number}`)
 }

@@ -74,7 +74,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
   const [late] = useState(() => takeLate(id))
   const [changed, setChanged] = useState<string[]>(() => (late ? differences(late.decided, fields) : []))
   const [isTyping, setTyping] = useState(false)
-  const [isPainted, setPainted] = useState(false)
+  const sheet = useRef<HTMLDivElement>(null)
   const side = useRef<HTMLDivElement>(null)
   const shown = useRef(fields)
   useLayoutEffect(() => {
@@ -92,7 +92,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
   useEffect(() => () => eyes.of.end(), [eyes])
   const onPainted = useCallback(() => {
     eyes.of.painted()
-    setPainted(true)
+    sheet.current?.setAttribute('data-painted', '') // not a state, which would render all fields once more
   }, [eyes])
 
   const show = useCallback((name: string) => {
@@ -242,7 +242,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
   )
 
   return (
-    <div className={classes.sheet} data-testid="review" data-review={id} data-painted={isPainted || undefined}>
+    <div className={classes.sheet} data-testid="review" data-review={id} ref={sheet}>
       <PagePane
         documentId={documentId}
         pageCount={pageCount}
@@ -326,7 +326,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
         <Footer
           panel={panel}
           allowed={{
-            approve: isMine && isPainted && (may.get('approve')?.allowed ?? false),
+            approve: isMine && (may.get('approve')?.allowed ?? false),
             reject: isMine && (may.get('reject')?.allowed ?? false),
             postpone: isMine,
           }}

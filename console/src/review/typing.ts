@@ -3,6 +3,7 @@
  * amount has no groups of thousands, and a date in a locale with slashes has its month in words.
  */
 import { date } from '@/format/dates'
+import { numberFormat } from '@/format/formatters'
 import { locale as ofBrowser } from '@/format/locale'
 
 import { isAmount, isDate } from './model'
@@ -18,7 +19,10 @@ export function typedText(name: string, value: string | null, locale = ofBrowser
 
 export function typedAmount(value: string | null, locale = ofBrowser): string {
   if (value === null || !DECIMAL.test(value)) return value ?? ''
-  const comma = new Intl.NumberFormat(locale).formatToParts(1.5).find((part) => part.type === 'decimal')?.value === ','
+  const comma =
+    numberFormat(locale)
+      .formatToParts(1.5)
+      .find((part) => part.type === 'decimal')?.value === ','
   const text = comma ? value.replace('.', ',') : value
   // three decimals could be thousands: a fourth makes it plain
   return /^-?[1-9]\d{0,2}[.,]\d{3}$/.test(text) ? `${text}0` : text
