@@ -1,4 +1,3 @@
-import { Group, Text, Tooltip } from '@mantine/core'
 import {
   IconAlertTriangle,
   IconCircleCheck,
@@ -12,6 +11,7 @@ import { useTranslation } from 'react-i18next'
 import { percent } from '@/format/numbers'
 
 import { type Certainty, certaintyOf, type Field } from './model'
+import classes from './review.module.css'
 
 const LOOKS: Record<Certainty, { icon: Icon; color: string }> = {
   confirmed: { icon: IconUserCheck, color: 'var(--way)' },
@@ -21,20 +21,18 @@ const LOOKS: Record<Certainty, { icon: Icon; color: string }> = {
   unknown: { icon: IconCircleDashed, color: 'var(--mantine-color-dimmed)' },
 }
 
-/** How certain a value is: as icon, word and number. */
+/** How certain a value is: as icon, word and number. In plain elements: each of twenty fields has one (bench.console). */
 export function Certain({ field }: { field: Field }) {
   const { t } = useTranslation()
   const certainty = certaintyOf(field)
   const { icon: Symbol, color } = LOOKS[certainty]
   const number = certainty === 'confirmed' || field.confidence === null ? '' : percent(field.confidence)
   return (
-    <Tooltip label={t(`review.certaintyHint.${certainty}`)} multiline maw={280}>
-      <Group gap={4} wrap="nowrap" c={color} miw={0}>
-        <Symbol size={15} stroke={1.9} aria-hidden style={{ flex: 'none' }} />
-        <Text size="xs" truncate className="numbers">
-          {t(`review.certainty.${certainty}`)} {number}
-        </Text>
-      </Group>
-    </Tooltip>
+    <div className={classes.certain} style={{ color }} title={t(`review.certaintyHint.${certainty}`)}>
+      <Symbol size={15} stroke={1.9} aria-hidden style={{ flex: 'none' }} />
+      <span className="numbers">
+        {t(`review.certainty.${certainty}`)} {number}
+      </span>
+    </div>
   )
 }

@@ -1,7 +1,7 @@
 /** Sends a decision. The next document does not wait for the answer; a refusal is reported there, with a way back. */
 import { notifications } from '@mantine/notifications'
 import type { TFunction } from 'i18next'
-import { createElement, useCallback, useState } from 'react'
+import { createElement, useCallback, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api, read } from '@/api/client'
@@ -52,12 +52,16 @@ export type Decision = {
 export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: Asked): Decision {
   const { t } = useTranslation()
   const [busy, setBusy] = useState(false)
+  const leaves = useRef(false) // not a state, which would render this document once more before the next one
   const [problem, setProblem] = useState(late?.problem)
 
   const finish = useCallback(
     async (done: Promise<unknown>, decided?: Fields): Promise<Problem | undefined> => {
-      setBusy(true)
-      setProblem(undefined)
+      leaves.current = !isLast
+      if (isLast) {
+        setBusy(true)
+        setProblem(undefined)
+      }
       const outcome = done.then(
         () => undefined,
         (error: unknown) => asProblem(error),
@@ -83,8 +87,9 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
   )
 
   const send: Decision['send'] = useCallback(
-    (kind, decided, why) =>
-      finish(
+    async (kind, decided, why) => {
+      if (leaves.current) return undefined
+      return finish(
         claim.token().then(async (token) => {
           const asked = { params: { path: { review_id: id } }, body: { token, digest: decided.digest, why } }
           if (kind === 'reject') return void (await read(api.POST('/v1/reviews/{review_id}/reject', asked)))
@@ -92,13 +97,15 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
           reportSecond(made.needs_second, title, t)
         }),
         decided,
-      ),
+      )
+    },
     [claim, finish, id, t, title],
   )
 
   const postpone: Decision['postpone'] = useCallback(
-    (until, why) =>
-      finish(
+    async (until, why) => {
+      if (leaves.current) return undefined
+      return finish(
         claim.token().then((token) =>
           read(
             api.POST('/v1/reviews/{review_id}/postpone', {
@@ -107,7 +114,8 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
             }),
           ),
         ),
-      ),
+      )
+    },
     [claim, finish, id],
   )
 
