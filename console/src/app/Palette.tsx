@@ -1,4 +1,4 @@
-import { Spotlight, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
+import { createSpotlight, Spotlight, type SpotlightActionGroupData, useSpotlight } from '@mantine/spotlight'
 import { IconCommand, IconSearch } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -7,19 +7,23 @@ import { useMe } from '@/api/me'
 import { KeysOf } from '@/kit/Keys'
 import type { CommandId } from '@/keyboard/commands'
 import { nameOf } from '@/keyboard/names'
-import { activeCommands } from '@/keyboard/registry'
+import { activeCommands, type Entry } from '@/keyboard/registry'
 
 import { PAGES } from './pages'
-import { useSignal } from './signal'
+import { signal, useSignal } from './signal'
 
 /** What opens the palette itself. */
 const PALETTE = new Set<CommandId>(['general.palette', 'general.search'])
+
+const [store, palette] = createSpotlight()
+/** While it is closed: the commands change with every document, and to list them takes as long as to draw five fields. */
+const NONE = signal<readonly Entry[]>([])
 
 let before: Element | null = null
 
 export function openPalette(): void {
   before = document.activeElement
-  spotlight.open()
+  palette.open()
 }
 
 /** Gives the focus back. Mantine would return it to the palette's own field, which takes it as soon as it is drawn. */
@@ -31,9 +35,10 @@ function returnFocus(): void {
 export function Palette() {
   const { t } = useTranslation()
   const pages = usePages()
-  const commands = useCommandsHere()
+  const commands = useCommandsHere(useSpotlight(store).opened)
   return (
     <Spotlight
+      store={store}
       actions={[
         { group: t('palette.pages'), actions: pages },
         { group: t('palette.commands'), actions: commands },
@@ -68,9 +73,9 @@ function usePages(): SpotlightActionGroupData['actions'] {
   }))
 }
 
-function useCommandsHere(): SpotlightActionGroupData['actions'] {
+function useCommandsHere(isOpen: boolean): SpotlightActionGroupData['actions'] {
   const { t } = useTranslation()
-  return useSignal(activeCommands)
+  return useSignal(isOpen ? activeCommands : NONE)
     .filter((each, index, all) => all.findIndex((other) => other.id === each.id) === index)
     .filter((each) => !PALETTE.has(each.id) && !each.inDialog)
     .map((each) => ({
