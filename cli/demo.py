@@ -203,7 +203,7 @@ def _cells(sample: Shown) -> tuple[str, ...]:
 
 def _places(stack: Stack, folder: Path) -> Iterator[str]:
     yield f"\nParquet and JSON    {folder / 'lake'}"
-    yield f"Temporal histories  {stack.temporal.ui_url}"
+    yield f"Temporal histories  {stack.runs_url}"
     yield "\nStill running. In the console sixty invoices wait for you."
     yield from addresses(stack, folder)
 

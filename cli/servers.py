@@ -211,7 +211,7 @@ def addresses(stack: Stack, data_dir: Path) -> list[str]:
     return [
         f"  Console      {stack.api_url}",
         f"  API          {stack.api_url}/v1  (what it offers: {stack.api_url}/docs)",
-        *([f"  Temporal UI  {stack.temporal.ui_url}"] if stack.temporal.ui_url else []),
+        *([f"  Temporal UI  {stack.runs_url}"] if stack.runs_url else []),
         f"  Temporal     {stack.temporal.proxy or stack.temporal.address}",
         f"  PostgreSQL   {stack.environment['DOCRAIL_DATABASE_URL']}",
         *(f"  Metrics      {url}" for url in stack.metrics_urls),

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 
@@ -97,6 +98,13 @@ class Stack:
     def api_url(self) -> str:
         """Return the API's address, without a trailing slash."""
         return str(self.http.base_url).rstrip("/")
+
+    @property
+    def runs_url(self) -> str:
+        """Return the address of Temporal's list of runs, without those of schedules; empty: there is no UI."""
+        query = quote('WorkflowType="Run"')
+        url = f"{self.temporal.ui_url}/namespaces/{NAMESPACE}/workflows?query={query}"
+        return url if self.temporal.ui_url else ""
 
     async def wait_ready(self, *, timeout_seconds: float = READY_SECONDS) -> None:
         """Return when /readyz succeeds: Temporal, PostgreSQL and a polling worker. Raises: TimeoutError."""

@@ -35,8 +35,11 @@ CATCH_UP = timedelta(hours=12)
 """A machine that was off at night runs maintenance in the morning, once."""
 
 
-EVERY = timedelta(minutes=1)
-"""Maximum delay of an event, while SLAs are counted in hours."""
+SLA_EVERY = timedelta(minutes=5)
+"""Maximum delay of an event, while SLAs are counted in hours; each round is one more line in Temporal's list."""
+
+BACKGROUND_EVERY = timedelta(minutes=1)
+"""Maximum delay of what a killed process left to do."""
 
 
 _NOT_ALLOWED = frozenset({RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED})
@@ -60,18 +63,20 @@ async def apply_schedule(connection: Connection, task_queue: str, cron: str) -> 
     return await _apply(connection, schedule_id(task_queue), apply, refused)
 
 
-async def apply_sla_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
-    """Schedule the SLA watch every minute, and return a message; empty if it was scheduled already.
+async def apply_sla_schedule(connection: Connection, task_queue: str, every: timedelta = SLA_EVERY) -> str:
+    """Schedule the SLA watch every five minutes, and return a message; empty if it was scheduled already.
 
     Safe to repeat. A schedule paused by a person stays paused. Raises: Unavailable.
     """
     schedule = _interval(SLA_TYPE, sla_schedule_id(task_queue), task_queue, every)
-    message = "scheduled the check for review items that become due: every minute"
+    message = "scheduled the check for review items that become due: every five minutes"
     refused = "no one is notified of review items that become due"
     return await _apply(connection, sla_schedule_id(task_queue), partial(_create, schedule, message), refused)
 
 
-async def apply_background_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
+async def apply_background_schedule(
+    connection: Connection, task_queue: str, every: timedelta = BACKGROUND_EVERY
+) -> str:
     """Schedule the background tasks every minute; returns and raises as `apply_sla_schedule`."""
     schedule = _interval(BACKGROUND_TYPE, background_id(task_queue), task_queue, every)
     apply = partial(_create, schedule, "scheduled the background tasks: every minute")

@@ -46,7 +46,7 @@ async def test_the_schedule_is_made_once_and_its_rounds_record_what_is_due(embed
     client = await Client.connect(embedded.temporal_address, data_converter=pydantic_data_converter)
     tenant = await _half_used(tools)
 
-    assert "every minute" in await apply_sla_schedule(connection, queue)
+    assert "every five minutes" in await apply_sla_schedule(connection, queue)
     assert await apply_sla_schedule(connection, queue) == ""
     handle = client.get_schedule_handle(sla_schedule_id(queue))
     try:
