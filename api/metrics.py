@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from docrail.adapters.postgres.tenants import all_tenants
 from docrail.api.auth import MayReadTotals
 from docrail.api.errors import problems
+from docrail.api.gauges import load_gauges
 from docrail.api.parameters import AppDep
 from docrail.services.app import in_time
 from docrail.services.batches.service import count_all_open
@@ -97,14 +98,15 @@ async def metrics(request: Request, _: MayReadTotals, app: AppDep) -> Response:
     """Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews."""
     # In parallel: each may wait for a database that hangs.
     with all_tenants():  # the totals name none of them
-        documents, models, reviews, batches = await asyncio.gather(
+        documents, models, reviews, batches, gauges = await asyncio.gather(
             in_time(load_counts(app.db)),
             in_time(load_model_totals(app.db)),
             in_time(load_review_counts(app.db)),
             in_time(count_all_open(app)),
+            load_gauges(app),
         )
-    collectors = (DocumentMetrics(documents), ModelTotals(models or ()), ReviewTotals(reviews), BatchTotals(batches))
-    page = b"".join(map(generate_latest, (request.app.state.registry, *collectors)))
+    totals = (DocumentMetrics(documents), ModelTotals(models or ()), ReviewTotals(reviews), BatchTotals(batches))
+    page = b"".join(map(generate_latest, (request.app.state.registry, *totals, gauges)))
     return Response(page, media_type=CONTENT_TYPE_LATEST)
 
 

@@ -18,6 +18,7 @@ from docrail.dag.values.json_values import Json
 from docrail.handlers import Catalogue, Handler
 from docrail.services.access.failed_sign_ins import FailedSignIns
 from docrail.services.callback_urls import CallbackKeys
+from docrail.services.errors import Unavailable
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
 
@@ -102,18 +103,18 @@ class App:
 
 
 ANSWER_SECONDS = 3.0
-"""Timeout of a database query for the metrics page. Prometheus allows a scrape 10 s; a hanging database must not cost
-the page its other metrics."""
+"""Timeout of a service for the metrics page. Prometheus allows a scrape 10 s; a service that hangs must not cost the
+page its other metrics."""
 
 T = TypeVar("T")
 
 
 async def in_time(answer: Awaitable[T]) -> T | None:
-    """Return PostgreSQL's answer; None if there is none within ANSWER_SECONDS. Never raises for that."""
+    """Return a service's answer; None if there is none within ANSWER_SECONDS. Never raises for that."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await answer
-    except (OSError, TimeoutError, *DATABASE_ERRORS):
+    except (OSError, TimeoutError, Unavailable, *DATABASE_ERRORS):
         return None
 
 

@@ -92,6 +92,8 @@ SELECT {_COLUMNS} FROM dead_letters
 
 LIST_OLDEST = f"SELECT {_COLUMNS} FROM dead_letters WHERE {_MATCHES} ORDER BY failed_at, run_id, step_id LIMIT $9"
 
+COUNT_ALL_OPEN = "SELECT status, count(*) AS letters FROM dead_letters WHERE status <> 'resolved' GROUP BY status"
+
 COUNT = f"""
 SELECT error_type, count(*) AS letters, count(*) FILTER (WHERE status = 'parked') AS parked,
        count(*) FILTER (WHERE retryable) AS retryable, min(failed_at) AS oldest, max(failed_at) AS newest
@@ -187,6 +189,11 @@ async def list_letters(
 async def list_oldest(db: Database, tenant_id: str, wanted: LetterFilter, *, limit: int) -> list[StoredLetter]:
     """Return letters, oldest failure first: a letter that fails again moves to the end."""
     return [_letter(row) for row in await db.fetch(LIST_OLDEST, tenant_id, *_parameters(wanted), limit)]
+
+
+async def count_all_open(db: Database) -> dict[str, int]:
+    """Count the unresolved failures of all tenants by status."""
+    return {row["status"]: row["letters"] for row in await db.fetch(COUNT_ALL_OPEN)}
 
 
 async def count_letters(db: Database, tenant_id: str, wanted: LetterFilter) -> list[ClassCount]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 
-from docrail.adapters.postgres.pool import transaction
+from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
 from docrail.services.access.models import Principal, Scope
@@ -53,6 +53,11 @@ async def list_letters(
     unknown = [] if found or key else await _unmatched(app, principal, wanted)
     shown = await _named(app, principal, found[:limit])
     return LetterPage(shown, "/".join(found[limit - 1].key) if len(found) > limit else None, unknown)
+
+
+async def count_all_open(db: Database) -> dict[str, int]:
+    """Return how many failures of all tenants no one has resolved, by status."""
+    return {"parked": 0, "failed": 0} | await dead_letters.count_all_open(db)
 
 
 async def count_letters(app: App, principal: Principal, wanted: LetterFilter) -> LetterCounts:

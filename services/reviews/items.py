@@ -22,7 +22,7 @@ from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, May
 from docrail.services.reviews.models import DOCUMENT, Appearance, Review
 from docrail.services.reviews.records import record_act
 from docrail.services.reviews.repository.filing import load_unfiled, lock_unfiled, mark_filed
-from docrail.services.reviews.repository.items import load_review, load_review_counts, lock_review
+from docrail.services.reviews.repository.items import count_all_open, load_review, load_review_counts, lock_review
 from docrail.services.reviews.standing import load_state
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "check_held",
     "check_open",
     "check_second",
+    "count_all_open",
     "document_of",
     "find_item",
     "gave_first",

@@ -319,6 +319,14 @@ events by percent."""
 
 
 @dataclass(frozen=True, slots=True)
+class OpenReviews:
+    """How many items wait for people."""
+
+    open: int
+    overdue: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewCount:
     """One total."""
 

@@ -185,6 +185,17 @@ async def count_runs(
     return RunCounts(found, failed_since)
 
 
+async def count_all_open(app: App) -> dict[str, int]:
+    """Return how many runs of all tenants have not ended, by status. Raises: Unavailable."""
+    open_runs = f'WorkflowType = "{WORKFLOW_TYPE}" AND ExecutionStatus = "Running"'
+    special = [RunStatus.WAITING, RunStatus.PAUSED]
+    queries = [open_runs, *(f'{open_runs} AND {STATUS.name} = "{status}"' for status in special)]
+    with engine_errors("run", ""):
+        found = await asyncio.gather(*(app.temporal.count_workflows(each, rpc_timeout=RPC_TIMEOUT) for each in queries))
+    everything, *others = [each.count for each in found]
+    return {RunStatus.RUNNING: max(everything - sum(others), 0), **dict(zip(special, others, strict=True))}
+
+
 async def _counts_of(app: App, tenant_id: str, definition_id: str, since: dt.datetime) -> DefinitionRuns:
     runs = _query(tenant_id, RunFilter(definition_id))
     failed = f'{_STATUS_FILTERS[RunStatus.FAILED]} AND CloseTime >= "{_time(since)}"'

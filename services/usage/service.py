@@ -32,6 +32,7 @@ __all__ = [
     "list_document_uses",
     "list_tenants",
     "load_model_totals",
+    "load_spent_today",
     "show_usage",
 ]
 

@@ -1,18 +1,23 @@
 """The /metrics page: how the documents of all workers ended, out of PostgreSQL."""
 
 import asyncio
+import re
 import secrets
+from decimal import Decimal
+from pathlib import Path
 
 import httpx
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
+from docrail.api.gauges import Gauges
 from docrail.api.metrics import DocumentMetrics
 from docrail.services.documents.models import DocumentCount
 from docrail.services.metrics import Metrics
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, serve
+from tests.stack import eventually
 
 INFINITY = float("inf")
 SUCCESS = 'documents_processed_total{status="success"}'
@@ -114,3 +119,60 @@ def samples(collector: Collector) -> dict[str, dict[tuple[tuple[str, str], ...],
             if not sample.name.endswith("_created"):  # when a process began to count; a fleet never did
                 found.setdefault(sample.name, {})[tuple(sample.labels.items())] = sample.value
     return found
+
+
+async def test_the_page_shows_what_waits_and_who_works(service: Service) -> None:
+    http = service.http
+    before = await page_of(http)
+    uploaded = await http.post("/v1/documents", files={"file": ("a", f"no invoice {secrets.token_hex(8)}".encode())})
+    asks = {"id": "asks", "steps": [{"id": "answer", "wait": {"for": "signal"}}]}
+    waiting = (await http.post("/v1/runs", json={"definition": asks})).json()["run_id"]
+    await service.ended(uploaded.json()["run_id"])
+
+    async def shows_the_wait() -> bool:  # Temporal counts what its index has, a moment later
+        page = await page_of(http)
+        return page['docrail_open_runs{status="waiting"}'] > before['docrail_open_runs{status="waiting"}']
+
+    await eventually(shows_the_wait, "the waiting run on the page")
+    page = await page_of(http)
+    assert page['docrail_workers{state="working"}'] >= 1
+    assert page[f'docrail_queue_waiting{{queue="{service.settings.task_queue}",tasks="runs"}}'] >= 0
+    assert page[f'docrail_queue_oldest_wait_seconds{{queue="{service.settings.task_queue}",tasks="steps"}}'] >= 0
+    assert page["docrail_store_free_bytes"] > 0
+    assert (page["docrail_model_spent_today"], "docrail_model_budget" in page) == (0, False)
+    await http.post(f"/v1/runs/{waiting}/abort", json={"reason": "a test"})
+
+
+async def test_the_page_counts_open_items_and_failures_of_all_tenants(service: Service) -> None:
+    http = service.http
+    before = await page_of(http)
+    fails = {"id": "fails", "steps": [{"id": "say", "handler": "fail", "config": {"times": 9}, "max_retries": 0}]}
+    run_id = (await http.post("/v1/runs", json={"definition": fails})).json()["run_id"]
+    await service.closed(run_id)
+    uploaded = await http.post("/v1/documents", files={"file": ("a", e_invoice(secrets.token_hex(8)))})
+    await service.ended(uploaded.json()["run_id"])
+    after = await page_of(http)
+    grown = {name: after[name] - before[name] for name in before if name.startswith("docrail_o")}
+    assert grown["docrail_open_reviews"] == 1
+    assert sum(grown[f'docrail_open_failures{{status="{status}"}}'] for status in ("parked", "failed")) == 1
+
+
+async def test_without_temporal_the_page_keeps_the_gauges_of_postgresql(service: Service) -> None:
+    away = service.settings.model_copy(update={"temporal_address": "127.0.0.1:1"})
+    async with serve(away) as alone:
+        page = await page_of(alone.http)
+    assert page["docrail_open_reviews"] >= 0
+    assert [name for name in page if name.startswith(("docrail_queue", "docrail_workers", "docrail_open_runs"))] == []
+
+
+async def test_the_how_to_names_the_gauges_of_the_page(service: Service) -> None:
+    text = (Path(__file__).parents[2] / "docs/howto/scale.md").read_text("utf-8")
+    named = set(re.findall(r"`(docrail_\w+)`", text))
+    shown = {name.partition("{")[0] for name in await page_of(service.http)}
+    assert named - shown == {"docrail_model_budget"}  # there is none here
+
+
+def test_what_is_not_known_is_left_out_and_a_budget_is_shown() -> None:
+    page = generate_latest(Gauges(None, None, None, None, None, Decimal("1.25"), Decimal(5))).decode()
+    lines = [line for line in page.splitlines() if not line.startswith("#")]
+    assert lines == ["docrail_model_spent_today 1.25", "docrail_model_budget 5.0"]

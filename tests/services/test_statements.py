@@ -113,6 +113,8 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
         "services.reviews.repository.items.LOAD",
         "services.usage.repository.SPENT_TODAY",
         "services.usage.repository.SPENT_BY_TENANTS",
+        "services.failures.repository.COUNT_ALL_OPEN",
+        "services.reviews.repository.items.COUNT_ALL_OPEN",
         "services.usage.repository.TOTALS",
     }
     of_installation = {f"services.fleet.repository.{name}" for name in ("ADD", "LOAD", "LOCK", "SET_WRITTEN")}

@@ -12,6 +12,7 @@ from docrail.services.reviews.models import (
     STRAIGHT_THROUGH,
     Appearance,
     FullReview,
+    OpenReviews,
     Question,
     Review,
     ReviewCount,
@@ -165,7 +166,18 @@ async def load_full_review(db: Database, tenant_id: str, review_id: str) -> Full
 COUNT = f"INSERT INTO {COUNT_COLUMNS} VALUES ($1, $2, $3, $4) {OR_ADD}"
 
 
+COUNT_ALL_OPEN = """
+SELECT count(*) AS open, count(*) FILTER (WHERE due_at < now()) AS overdue FROM reviews
+ WHERE status = 'open' AND document_review_id IS NULL"""
+
 LOAD = "SELECT name, label, sum(total) AS total FROM review_counts GROUP BY name, label ORDER BY name, label"
+
+
+async def count_all_open(db: Database) -> OpenReviews:
+    """Count the open items of all tenants."""
+    row = await db.fetchrow(COUNT_ALL_OPEN)
+    assert row is not None, "an aggregate has one row"
+    return OpenReviews(**row)
 
 
 async def count_review(db: Database, tenant_id: str, name: str, label: str = "", by: float = 1) -> None:
