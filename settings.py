@@ -358,6 +358,9 @@ class Settings(BaseSettings):
         "warning",
         description="least level of what the API and the workers log; tokens are removed at each level",
     )
+    log_format: Literal["text", "json"] = Field(
+        "text", description="form of a log line; JSON has the ids of tenant, run, step and document as fields"
+    )
     public_url: Annotated[str | None, AfterValidator(_check_public_url)] = Field(
         None,
         description="public address of the API, for callback URLs: `https://docrail.example`; default with `docrail "
@@ -572,6 +575,11 @@ class Settings(BaseSettings):
     def deployment(self) -> str:
         """Return the deployment name that distinguishes this fleet's builds from others."""
         return self.deployment_name or re.sub(r"[^A-Za-z0-9_-]", "-", self.task_queue)
+
+    @property
+    def logs_json(self) -> bool:
+        """Return whether log lines are JSON."""
+        return self.log_format == "json"
 
     def open_store(self) -> Folder:
         """Return the folder of all stored files. Makes no request yet."""

@@ -391,7 +391,7 @@ async def serve(settings: Settings) -> None:
 def main() -> None:
     """Run a worker with the settings of the environment."""
     settings = Settings()
-    configure_logs(settings.log_level, settings.secret_values)
+    configure_logs(settings.log_level, settings.secret_values, as_json=settings.logs_json)
     for line in missing_settings(settings):
         sys.stderr.write(f"docrail: {line}\n")
     os.umask(0o077)  # documents are no one else's to read

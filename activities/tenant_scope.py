@@ -1,9 +1,10 @@
-"""Run every activity as the tenant of its call: one interceptor, so that no activity can do without."""
+"""Run every activity as the tenant of its call, with the call's ids in its log: no activity can do without."""
 
 from typing import Any
 
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from docrail.adapters.log_context import ID_NAMES, busy_with
 from docrail.adapters.postgres.tenants import no_tenant, of_tenant
 
 
@@ -17,6 +18,8 @@ class TenantScope(Interceptor):
 
 class _Inbound(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
-        tenant_id = getattr(input.args[0], "tenant_id", None) if input.args else None
-        with no_tenant() if tenant_id is None else of_tenant(tenant_id):
+        call = input.args[0] if input.args else None
+        tenant_id = getattr(call, "tenant_id", None)
+        ids = {name: getattr(call, name, None) for name in ID_NAMES}
+        with no_tenant() if tenant_id is None else of_tenant(tenant_id), busy_with(ids):
             return await super().execute_activity(input)

@@ -1,4 +1,4 @@
-"""Write a process's log: one line an event, safe to print, without tokens.
+"""Write a process's log: one line an event, as text or JSON, safe to print, without tokens.
 
 The handler is the root logger's, so that every library's lines pass through it too, at every level. A line feed in a
 message is escaped: it would forge a line. The lines of a traceback are indented.
@@ -8,13 +8,17 @@ client logs while it is debugged, in answers of other services. Two ways find th
 secret settings, and the forms that tokens have.
 """
 
+import datetime as dt
+import json
 import logging
 import re
 import sys
 from collections.abc import Collection, Iterable
 from types import TracebackType
 
+from docrail.adapters.log_context import present_ids
 from docrail.adapters.log_limit import LogLimit
+from docrail.adapters.postgres.tenants import visible_rows
 from docrail.dag.values.printable import printable
 
 REMOVED = "[removed]"
@@ -69,15 +73,42 @@ class LineFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the event's lines."""
-        message = redact(record.getMessage()[: LONGEST + MARGIN], self._secrets)[:LONGEST]
-        lines = [f"{self.formatTime(record)} {record.levelname} {record.name}: {printable(message)}"]
-        if record.exc_info and record.exc_info[0]:
-            trace = redact(self.formatException(record.exc_info)[-LONGEST - MARGIN :], self._secrets)[-LONGEST:]
-            lines += [f"    {line}" for line in printable(trace, lines=True).split("\n")]
-        return "\n".join(lines)
+        lines = [f"{self.formatTime(record)} {record.levelname} {record.name}: {self.message_of(record)}"]
+        return "\n".join([*lines, *(f"    {line}" for line in self.traceback_of(record))])
+
+    def message_of(self, record: logging.LogRecord) -> str:
+        """Return the message on one line, without tokens."""
+        return printable(redact(record.getMessage()[: LONGEST + MARGIN], self._secrets)[:LONGEST])
+
+    def traceback_of(self, record: logging.LogRecord) -> list[str]:
+        """Return the lines of the traceback, without tokens; empty if the event has none."""
+        if not (record.exc_info and record.exc_info[0]):
+            return []
+        trace = redact(self.formatException(record.exc_info)[-LONGEST - MARGIN :], self._secrets)[-LONGEST:]
+        return printable(trace, lines=True).split("\n")
 
 
-def configure_logs(level: str = "WARNING", secrets: Collection[str] = (), *, is_bounded: bool = False) -> None:
+class JsonFormatter(LineFormatter):
+    """Formats an event as a JSON object on one line, with the ids of what the code is busy with (ADR 42)."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the event's line."""
+        rows, trace = visible_rows(), self.traceback_of(record)
+        event = {
+            "time": dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": self.message_of(record),
+            **({"tenant_id": rows.tenant_id} if rows and rows.tenant_id else {}),
+            **present_ids(),
+            **({"traceback": "\n".join(trace)} if trace else {}),
+        }
+        return json.dumps({name: printable(value, lines=True) for name, value in event.items()}, ensure_ascii=False)
+
+
+def configure_logs(
+    level: str = "WARNING", secrets: Collection[str] = (), *, as_json: bool = False, is_bounded: bool = False
+) -> None:
     """Make every logger of this process write lines to stderr, those of our servers from INFO on.
 
     `secrets`: values that no line may contain, whatever their form. `is_bounded`: whether the lines of a minute are
@@ -86,7 +117,7 @@ def configure_logs(level: str = "WARNING", secrets: Collection[str] = (), *, is_
     handler = logging.StreamHandler()
     if is_bounded:
         handler.addFilter(LogLimit())
-    handler.setFormatter(LineFormatter(secrets))
+    handler.setFormatter((JsonFormatter if as_json else LineFormatter)(secrets))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for server in ("uvicorn", "docrail.api.server"):
         logging.getLogger(server).setLevel(min(logging.INFO, logging.getLogger().level))

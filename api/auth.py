@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from docrail.adapters.http.browsers import SAFE_METHODS
+from docrail.adapters.log_context import become_busy_with
 from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.postgres.tenants import enter_tenant
 from docrail.api.body_sizes import BODY_BYTES
@@ -213,6 +214,7 @@ class Requirement:
         if self.of_operator and who.tenant_id != DEFAULT_TENANT:
             raise Forbidden(self.scope or "", tenant=DEFAULT_TENANT)
         enter_tenant(who.tenant_id)
+        become_busy_with(request.path_params)
         await app.quotas.check_request(app.db, who, request.scope.get(BODY_BYTES, 0))
         if who.method in (Method.TOKEN, Method.SESSION):  # the first key of a tenant publishes them too
             await prepare_tenant(app, who.tenant_id)

@@ -2,6 +2,7 @@
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from docrail.adapters.log_context import busy_with
 from docrail.adapters.postgres.tenants import no_tenant
 
 
@@ -13,5 +14,5 @@ class TenantScope:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request."""
-        with no_tenant():
+        with no_tenant(), busy_with({}):
             await self._app(scope, receive, send)

@@ -1,13 +1,17 @@
 """What a process logs: one line an event, nothing that commands a terminal, no token."""
 
+import datetime as dt
 import io
+import json
 import logging
 import sys
 from collections.abc import Iterator
 
 import pytest
 
-from docrail.adapters.logs import LineFormatter, configure_logs, redact
+from docrail.adapters.log_context import become_busy_with, busy_with
+from docrail.adapters.logs import JsonFormatter, LineFormatter, configure_logs, redact
+from docrail.adapters.postgres.tenants import no_tenant, of_tenant
 
 CALLBACK = "WyJkZWZhdWx0Iiwib3JkZXIuMSIsImFzayIsMTc5NjAwMDAwMF0.y3uX0cK1l4Wb2o7m6V8s9Q1e2R3t4Y5u6I7o8P9a0Sd"
 JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl"
@@ -90,3 +94,31 @@ def test_lines_of_libraries_and_uncaught_errors_pass_through_it_too(monkeypatch:
     assert lines[0].endswith("DEBUG httpx: GET https://x?token=[removed]")
     assert lines[1].endswith("CRITICAL docrail: uncaught error")
     assert lines[2:] == ["    ValueError: [removed]\\x1b[2J"]
+
+
+def test_a_json_line_has_the_ids_of_what_the_code_is_busy_with() -> None:
+    record = logging.LogRecord("docrail.api", logging.WARNING, "x.py", 1, "lost %s\n\x1b[2J", (KEY,), None)
+    line = {"level": "warning", "logger": "docrail.api"}
+    line |= {"message": "lost docrail_0123456789abcdef_[removed]\\n\\x1b[2J"}
+    assert json_of(record) == line
+    asked = {"run_id": "invoice.1", "step_id": "extract", "document_id": None, "password": "x", "batch_id": "b" * 301}
+    with of_tenant("acme"), busy_with(asked):
+        become_busy_with({"run_id": "invoice.\u202e2"})
+        assert json_of(record) == line | {"tenant_id": "acme", "run_id": "invoice.\\u202e2"}
+    with no_tenant(), busy_with(asked), busy_with({}):
+        assert json_of(record) == line
+
+
+def test_a_traceback_is_a_field_of_its_json_line() -> None:
+    error = ValueError(f"a\n{{}} {KEY}")
+    record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "failed", (), (ValueError, error, None))
+    assert json_of(record)["traceback"] == "ValueError: a\n{} docrail_0123456789abcdef_[removed]"
+
+
+def json_of(record: logging.LogRecord) -> dict[str, str]:
+    """Return the event of a line, whose time is in UTC."""
+    line = JsonFormatter().format(record)
+    assert line.isprintable()
+    event: dict[str, str] = json.loads(line)
+    assert dt.datetime.fromisoformat(event.pop("time")).utcoffset() == dt.timedelta(0)
+    return event

@@ -1,6 +1,7 @@
 """A stack that logs all it can writes none of the tokens that pass through it."""
 
 import asyncio
+import json
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -33,14 +34,15 @@ class Logged:
     issued: list[str]
 
 
-@pytest.fixture(scope="module")
-async def logged(tmp_path_factory: pytest.TempPathFactory) -> Logged:
+@pytest.fixture(scope="module", params=["text", "json"])
+async def logged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Logged:
     folder = tmp_path_factory.mktemp("logging")
     (folder / "secrets" / "default").mkdir(parents=True)
     (folder / "secrets" / "default" / "erp").write_text(SECRET)
     options = StackOptions(folder, api_port=0, temporal_port=0, ui_port=0, callback_key=CALLBACK_KEY)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DOCRAIL_LOG_LEVEL", "debug")
+        environment.setenv("DOCRAIL_LOG_FORMAT", request.param)
         environment.setenv("DOCRAIL_GEMINI_API_KEY", GEMINI_KEY)
         environment.setenv("DOCRAIL_ALLOWED_HOSTS", "127.0.0.1")
         echo = Reply(200, b"{}", {"Content-Type": "application/json", "Set-Cookie": f"session={JWT}"})
@@ -152,6 +154,17 @@ def test_no_line_of_any_log_holds_the_token_of_a_callback(logged: Logged) -> Non
 def test_the_logs_do_hold_what_was_done(logged: Logged) -> None:
     """They were written at the level of a debugged process."""
     assert {"api.log", "worker-1.log"} <= logged.logs.keys()
-    assert " DEBUG " in logged.logs["worker-1.log"]
-    assert "[removed]" in logged.logs["worker-1.log"]
+    worker = logged.logs["worker-1.log"]
+    assert " DEBUG " in worker or '"level": "debug"' in worker
+    assert "[removed]" in worker
     assert all(line.isprintable() for name in ("api.log", "worker-1.log") for line in logged.logs[name].splitlines())
+
+
+@pytest.mark.parametrize("logged", ["json"], indirect=True)
+def test_every_line_of_a_json_log_is_an_object_and_those_of_a_step_name_it(logged: Logged) -> None:
+    events = [json.loads(line) for name in ("api.log", "worker-1.log") for line in logged.logs[name].splitlines()]
+    assert {"time", "level", "logger", "message"} <= set.intersection(*map(set, events))
+    of_step = [event for event in events if event.get("step_id") == "ask"]
+    assert {event["tenant_id"] for event in of_step} == {"default"}
+    assert all(event["run_id"].startswith("logged") for event in of_step)
+    assert "httpx" in {event["logger"] for event in of_step}
