@@ -377,7 +377,7 @@ async def serve(settings: Settings) -> None:
     async with open_tools(settings) as tools:
         try:
             await claim_store(tools.db, settings.open_store())
-        except WrongStore as error:
+        except (WrongStore, OSError) as error:
             sys.exit(str(error))
         if settings.worker_metrics_port:
             find_fault = partial(find_polling_fault, client, settings.task_queue)

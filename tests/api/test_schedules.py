@@ -43,7 +43,7 @@ async def test_schedules_are_listed_with_their_next_pass(embedded: Servers, dsn:
     assert by_name["maintenance"]["every_seconds"] is None
     assert by_name["maintenance"]["next_at"].endswith("-02-29T03:00:00Z")
     assert by_name["maintenance"]["last"] is None
-    assert by_name["sla"]["every_seconds"] == 60
+    assert by_name["sla"]["every_seconds"] == 300
     assert not any(each["paused"] for each in found["schedules"])
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from docrail.services.definitions.service import publish_shipped
 from tests.api.service import HELLO, serve, settings_for
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 from tests.tls_front import TlsFront, tls_front
 
@@ -37,6 +38,12 @@ async def running(*arguments: str, **variables: str) -> AsyncIterator[asyncio.su
         await process.wait()
 
 
+@pytest.fixture
+async def own_dsn(embedded: Servers) -> AsyncIterator[str]:
+    async with migrated_database(embedded.dsn) as made:
+        yield made
+
+
 async def test_migrate_prepares_a_namespace_that_requires_tls(front: TlsFront, dsn: str) -> None:
     async with running("docrail", "server", "migrate", **front.variables, DOCRAIL_DATABASE_URL=dsn) as migrate:
         output, _ = await asyncio.wait_for(migrate.communicate(), PATIENCE_SECONDS)
@@ -45,12 +52,12 @@ async def test_migrate_prepares_a_namespace_that_requires_tls(front: TlsFront, d
 
 
 async def test_a_run_completes_on_a_server_that_requires_tls(
-    front: TlsFront, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    front: TlsFront, own_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in front.variables.items():
         monkeypatch.setenv(name, value)
     open_ended = {"temporal_address": None, "temporal_envconfig": True}
-    settings = settings_for("", dsn, tmp_path).model_copy(update=open_ended)
+    settings = settings_for("", own_dsn, tmp_path).model_copy(update=open_ended)
     worker = {
         f"DOCRAIL_{name.upper()}": str(getattr(settings, name)) for name in ("database_url", "data_dir", "task_queue")
     }

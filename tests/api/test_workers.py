@@ -20,6 +20,7 @@ from docrail.embedded.claims import claim_port
 from docrail.settings import Settings
 from tests.api.service import SLOW, Service, serve, settings_for
 from tests.cli.process import docrail
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 NOTICED_SECONDS = 15
@@ -27,9 +28,12 @@ NOTICED_SECONDS = 15
 
 
 @pytest.fixture
-async def alone(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
-    """An API on a task queue that no worker ever polled."""
-    async with serve(settings_for(embedded.temporal_address, dsn, tmp_path)) as served:
+async def alone(embedded: Servers, tmp_path: Path) -> AsyncIterator[Service]:
+    """An API on a task queue that no worker ever polled, and on its own database: a worker process claims its store."""
+    async with (
+        migrated_database(embedded.dsn) as dsn,
+        serve(settings_for(embedded.temporal_address, dsn, tmp_path)) as served,
+    ):
         yield served
 
 

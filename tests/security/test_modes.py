@@ -88,7 +88,7 @@ async def start_api(embedded: Servers, dsn: str, port: str, log: Path) -> asynci
         "DOCRAIL_TEMPORAL_ADDRESS": embedded.temporal_address,
         "DOCRAIL_TEMPORAL_ENVCONFIG": "false",
         "DOCRAIL_DATABASE_URL": dsn,
-        "DOCRAIL_DATA_DIR": str(log.parent),
+        "DOCRAIL_DATA_DIR": str(log.parent.parent),  # one store for all
         "DOCRAIL_API_PORT": port,
     }
     with log.open("w") as output:
