@@ -274,6 +274,7 @@ BY_MODEL = {
     "ReadPart.value": "The value as JSON, shortened if it is long; null if it had none.",
     "RecordedMove.after": "What the alias names after the move; null if it was removed.",
     "Readiness.store": "Whether documents can be stored.",
+    "Readiness.store_free_bytes": "Free space of the store's disk; null if it is unknown or has no limit, as in S3.",
     "Readiness.worker": "Whether a worker polls for runs.",
     "RetriedRun.steps": "What becomes of each step, by id.",
     "ChosenRoute.rule": "Number of the rule that decided, from 0; null for the default.",

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from docrail.embedded.processes import ProcessError, open_private
+from docrail.adapters.store.files import open_private
+from docrail.embedded.processes import ProcessError
 
 HOST = "127.0.0.1"
 WEBHOOK_SECRET = Path("secrets", "default", "webhooks")

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
 
+from docrail.adapters.store.files import open_private
 from docrail.embedded import launch
 
 Report = Callable[[str], None]
@@ -191,11 +191,6 @@ async def launch_program(program: Program) -> asyncio.subprocess.Process:
             env=program.environment,
             start_new_session=True,
         )
-
-
-def open_private(path: Path, mode: str) -> IO[Any]:
-    """Open a file, and if it is new, let no other user read it."""
-    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 async def run_to_end(program: Program) -> None:

@@ -5,6 +5,7 @@ import os
 import secrets
 import time
 from pathlib import Path
+from typing import IO, Any
 
 LEFTOVER_SECONDS = 3600.0
 """No write takes an hour: an older temporary file belongs to a process that is gone."""
@@ -13,14 +14,13 @@ LEFTOVER_SECONDS = 3600.0
 def write_atomic(path: Path, data: bytes) -> None:
     """Write `data` to `path`, durable on return; folders are created. Blocking: call it in a thread.
 
-    With two concurrent writers, the bytes of one of them remain. Raises: OSError (disk full, no permission); then
-    `path` is
-    unchanged and no temporary file is left.
+    Only this user may read the file, whatever the process's umask is. With two concurrent writers, the bytes of one of
+    them remain. Raises: OSError (disk full, no permission); then `path` is unchanged and no temporary file is left.
     """
     make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with open_private(temporary, "xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -32,12 +32,17 @@ def write_atomic(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
+def open_private(path: Path, mode: str) -> IO[Any]:
+    """Open a file, and if it is new, let no other user read it."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
 def make_folder(folder: Path) -> None:
-    """Create `folder` and its parents, durable on return."""
+    """Create `folder` and its parents for this user alone, durable on return."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     sync_folder(folder.parent)
 
 

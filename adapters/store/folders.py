@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from docrail.adapters.postgres.pool import StorageError
-from docrail.adapters.store.files import make_folder, remove_leftovers, sync_folder, write_atomic
+from docrail.adapters.store.files import make_folder, open_private, remove_leftovers, sync_folder, write_atomic
 
 
 class FileChanged(StorageError):  # noqa: N818  # a statement about the file
@@ -193,7 +193,7 @@ class LocalFolder:
     def _lock(self, path: str) -> Iterator[None]:
         target = self._at(path)
         make_folder(target.parent)
-        with target.with_name(f".{target.name}.lock").open("w") as lock:
+        with open_private(target.with_name(f".{target.name}.lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield  # closing releases the lock, as does the end of the process
 

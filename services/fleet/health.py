@@ -53,7 +53,6 @@ class Readiness:
     worker: Annotated[str, Field(examples=["no worker polls the task queue 'docrail'"])]
     store: Annotated[str, Field(examples=["ok"])]
     store_free_bytes: Annotated[int | None, Field(examples=[128_849_018_880])]
-    """Free space of the store's disk; null if it is unknown or has no limit, as in S3."""
 
 
 async def check_readiness(app: App) -> Readiness:

@@ -7795,6 +7795,7 @@ export interface components {
             store: string;
             /**
              * Store Free Bytes
+             * @description Free space of the store's disk; null if it is unknown or has no limit, as in S3.
              * @example 128849018880
              */
             store_free_bytes: number | null;
