@@ -5759,6 +5759,18 @@ export interface components {
              * @description Name of the field; null if it is about the whole document.
              */
             field: string | null;
+            /**
+             * Page
+             * @description Page of the document, from 1; null if it is not known.
+             */
+            page: number | null;
+            /** Box */
+            box: [
+                number,
+                number,
+                number,
+                number
+            ] | null;
         };
         /**
          * ItemCounts

@@ -14,6 +14,7 @@ from docrail.invoices.readers.einvoice.xml_values import (
     as_unit_price,
     as_vat_field,
     own_amount,
+    payable_of,
     tax_part,
 )
 
@@ -31,6 +32,9 @@ def read_ubl(root: Element) -> InvoiceData:
     sums = find(root, "LegalMonetaryTotal")
     total = _total(sums)
     payable = find(sums, "PayableAmount")
+    left = payable_of(
+        total, *(amount_at(sums, name) for name in ("PayableAmount", "PrepaidAmount", "PayableRoundingAmount"))
+    )
     currency = text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
     tax_total = own_amount(find_all(root, "TaxTotal/TaxAmount"), currency)
     tax_rows = find_all(None if tax_total is None else tax_total.getparent(), "TaxSubtotal")
@@ -58,9 +62,11 @@ def read_ubl(root: Element) -> InvoiceData:
         tax=as_field(None if tax_total is None else as_amount(words_of(tax_total))),
         total=as_field(total),
         net_adjustment=adjustment,
+        payable=left.amount,
         payment_reference=text(root, "PaymentMeans/PaymentID"),
         line_items=tuple(_line(line) for line in find_all(root, "InvoiceLine|CreditNoteLine")),
         tax_parts=tax_parts,
+        problems=left.problems,
         reader="ubl",
     )
 
