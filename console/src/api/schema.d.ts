@@ -5764,7 +5764,10 @@ export interface components {
              * @description Page of the document, from 1; null if it is not known.
              */
             page: number | null;
-            /** Box */
+            /**
+             * Box
+             * @description where the page shows another value
+             */
             box: [
                 number,
                 number,
