@@ -29,8 +29,8 @@ async def start_in_chunks(
     documents = [await load_document(app.db, principal.tenant_id, document_id) for document_id in left]
     run_ids = [each.run_id for each in documents if each is not None and each.run_id is not None]
     started = await start_chunks(app, principal, wanted, run_ids, inputs_of, priority=priority)
-    for each in started:
-        await mark_run_started(app.db, principal.tenant_id, each.document_id, each.run_id)
+    for place in started:
+        await mark_run_started(app.db, principal.tenant_id, place.document_id, place.run_id)
     return started
 
 
