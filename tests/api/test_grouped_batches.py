@@ -7,7 +7,8 @@ import pytest
 from temporalio.service import RPCError
 
 from docrail.dag.values.json_values import Json
-from docrail.services.batches import window
+from docrail.services.batches import repository
+from docrail.services.batches.service import start_waiting_batches
 from docrail.services.runs.chunks import may_share
 from docrail.services.runs.repository import load_chunk
 from docrail.workflows.contract.names import document_chunk_id, workflow_id
@@ -103,6 +104,7 @@ async def test_a_failed_document_is_in_the_inbox_and_is_retried_as_any_run(
     assert response.json()["steps"]["say"]["fate"] == "reused"
     report = await service.ended(failed["run_id"])
     assert report["status"] == "completed"
+    await start_waiting_batches(service.app)  # as the background tasks do each minute
     await until(http, batch_id, "the retried one", lambda batch: batch["counts"]["done"] == 4)
 
 
@@ -144,7 +146,7 @@ async def test_a_start_that_was_cut_off_is_repeated_with_the_same_chunk(
 ) -> None:
     """The rows of the chunk are there, and its workflow is not: the window's next attempt starts it."""
     tries: list[str] = []
-    note_runs = window.repository.note_runs
+    note_runs = repository.note_runs
 
     async def cut_off(*args: Any) -> None:
         tries.append("")
@@ -152,7 +154,7 @@ async def test_a_start_that_was_cut_off_is_repeated_with_the_same_chunk(
             raise ConnectionError("cut off")
         await note_runs(*args)
 
-    monkeypatch.setattr(window.repository, "note_runs", cut_off)
+    monkeypatch.setattr(repository, "note_runs", cut_off)
     batch_id, _ = await grouped(http, QUICK, 6)
     batch = await completed(http, batch_id)
     assert batch["counts"]["done"] == 6
