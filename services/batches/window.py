@@ -33,7 +33,7 @@ from docrail.services.intake.service import start_another_run, start_document
 from docrail.services.runs.chunks import find_chunked
 from docrail.services.runs.control import cancel_run
 from docrail.services.runs.executing import describe
-from docrail.services.runs.moving import move_out
+from docrail.services.runs.leaving import move_out
 from docrail.workflows.contract.messages import BatchRest, BatchRound
 from docrail.workflows.contract.names import RUN_FAILED, ChunkedEnd, workflow_id
 

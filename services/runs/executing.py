@@ -7,7 +7,7 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 from docrail.services import engine
 from docrail.services.app import App
 from docrail.services.errors import NotFound
-from docrail.services.runs.moving import move_out
+from docrail.services.runs.leaving import move_out
 from docrail.workflows.contract.names import workflow_id
 
 
