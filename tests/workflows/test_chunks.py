@@ -33,7 +33,6 @@ def mapped(count: int, handler: str = "echo", **fields: Json) -> dict[str, Json]
     return step("m", handler, for_each=for_each, config=config, **fields)
 
 
-@pytest.mark.slow
 async def test_ten_thousand_items(bench: Bench) -> None:
     handle = await bench.start(
         [
