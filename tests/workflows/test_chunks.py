@@ -4,7 +4,6 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from temporalio.client import WorkflowHandle
 
 from docrail.dag.engine.events import ChunkItem, StartChunk
