@@ -125,25 +125,7 @@ async def _start(app: App, principal: Principal, chunk_id: str, inputs_of: Input
     stored = await load(app, principal, rows[0].run_id.partition(".")[0], rows[0].version)
     check_tags(app, [stored.body])
     highest = await app.quotas.highest_priority(app.db, tenant_id)
-    known: dict[str, tuple[str, ...]] = {}
-    runs = list[ChunkedRun]()
-    for row in rows:
-        document = await load_document(app.db, tenant_id, row.document_id)
-        assert document is not None, "no document is ever deleted"
-        by = document.uploaded_by
-        if by not in known:
-            known[by] = tuple(await list_known_to(app.db, tenant_id, by))
-        given = inputs_of(document, stored)
-        runs.append(
-            ChunkedRun(
-                run_id=row.run_id,
-                inputs=await check_inputs(app, stored.body, given),
-                document=context_of(document),
-                started_by=by,
-                started_key_known_to=known[by],
-                memo=memo_of(stored, given, pinned=False, priority=priority),
-            )
-        )
+    runs = await _runs_of(app, stored, rows, inputs_of, priority=priority)
     request = DocumentChunkRequest(
         tenant_id=tenant_id,
         definition=stored.body,
@@ -167,6 +149,33 @@ async def _start(app: App, principal: Principal, chunk_id: str, inputs_of: Input
             priority=turn_of(tenant_id, priority_key=max(priority, highest)),
             rpc_timeout=RPC_TIMEOUT,
         )
+
+
+async def _runs_of(
+    app: App, stored: StoredDefinition, rows: Sequence[StoredChunkedRun], inputs_of: InputsOf, *, priority: int
+) -> list[ChunkedRun]:
+    """Return the runs that the rows of a chunk name. Raises: InvalidInput."""
+    tenant_id = stored.tenant_id
+    known: dict[str, tuple[str, ...]] = {}
+    runs = list[ChunkedRun]()
+    for row in rows:
+        document = await load_document(app.db, tenant_id, row.document_id)
+        assert document is not None, "no document is ever deleted"
+        by = document.uploaded_by
+        if by not in known:
+            known[by] = tuple(await list_known_to(app.db, tenant_id, by))
+        given = inputs_of(document, stored)
+        runs.append(
+            ChunkedRun(
+                run_id=row.run_id,
+                inputs=await check_inputs(app, stored.body, given),
+                document=context_of(document),
+                started_by=by,
+                started_key_known_to=known[by],
+                memo=memo_of(stored, given, pinned=False, priority=priority),
+            )
+        )
+    return runs
 
 
 def _light(catalogue: Mapping[str, Handler], body: dict[str, Json]) -> tuple[str, ...]:
