@@ -65,6 +65,18 @@ export function PagePane({ documentId, pageCount, marks, focus, fills, onWord, o
   const [pose, setPose] = useState<Pose | undefined>()
   const size = turnedSize(picture, turn)
 
+  const take = useCallback(({ naturalWidth, naturalHeight }: HTMLImageElement) => {
+    setPicture({ width: A4.width, height: (A4.width * naturalHeight) / Math.max(naturalWidth, 1) })
+    setLoaded('yes')
+  }, [])
+  // A picture that was fetched ahead is there at once: its event would come a frame later.
+  const lookAhead = useCallback(
+    (image: HTMLImageElement | null) => {
+      if (image?.complete && image.naturalWidth > 0) take(image)
+    },
+    [take],
+  )
+
   const go = useCallback(
     (number: number) => {
       if (number < 1 || number > pageCount) return
@@ -145,10 +157,9 @@ export function PagePane({ documentId, pageCount, marks, focus, fills, onWord, o
                 src={pictureUrl(documentId, page)}
                 alt={t('review.pageOf', { page, count: pageCount })}
                 draggable={false}
-                onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => {
-                  setPicture({ width: A4.width, height: (A4.width * naturalHeight) / Math.max(naturalWidth, 1) })
-                  setLoaded('yes')
-                }}
+                decoding="sync"
+                ref={lookAhead}
+                onLoad={({ currentTarget }) => take(currentTarget)}
                 onError={() => setLoaded('failed')}
               />
               <Overlay
@@ -293,13 +304,14 @@ function grown([left, top, right, bottom]: Box): Box {
 
 /** Calls back after the browser has painted what is on the page now. Returns what stops it. */
 function afterPaint(done: () => void): () => void {
-  let second = 0
-  const first = requestAnimationFrame(() => {
-    second = requestAnimationFrame(done)
-  })
+  const { port1, port2 } = new MessageChannel()
+  port1.addEventListener('message', done)
+  port1.start()
+  // The frame is drawn right after this; a message that is sent now is the first task after it.
+  const frame = requestAnimationFrame(() => port2.postMessage(undefined))
   return () => {
-    cancelAnimationFrame(first)
-    cancelAnimationFrame(second)
+    cancelAnimationFrame(frame)
+    port1.close()
   }
 }
 
