@@ -13,6 +13,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useCommands } from '@/keyboard/use_commands'
 
+import { afterPaint } from './after_paint'
 import {
   around,
   moved,
@@ -225,7 +226,7 @@ type OverlayProps = Pick<Props, 'documentId' | 'marks' | 'fills' | 'onWord' | 'o
 
 /** The boxes of the fields, and the words under the pointer. */
 function Overlay({ documentId, page, marks, focused, fills, scale, onWord, onMark, onPan }: OverlayProps) {
-  const { data: words = [] } = useQuery(wordsQuery(documentId, page))
+  const { data: words = [] } = useQuery({ ...wordsQuery(documentId, page), enabled: fills })
   const [hovered, setHovered] = useState<{ from: number | undefined; to: number }>()
   const last = useRef<{ x: number; y: number } | undefined>(undefined)
   const found = hovered && wordsBetween(words, hovered.from ?? hovered.to, hovered.to)
@@ -300,19 +301,6 @@ function placed([left, top, right, bottom]: Box): React.CSSProperties {
 function grown([left, top, right, bottom]: Box): Box {
   const by = 0.003
   return [left - by, top - by, right + by, bottom + by]
-}
-
-/** Calls back after the browser has painted what is on the page now. Returns what stops it. */
-function afterPaint(done: () => void): () => void {
-  const { port1, port2 } = new MessageChannel()
-  port1.addEventListener('message', done)
-  port1.start()
-  // The frame is drawn right after this; a message that is sent now is the first task after it.
-  const frame = requestAnimationFrame(() => port2.postMessage(undefined))
-  return () => {
-    cancelAnimationFrame(frame)
-    port1.close()
-  }
 }
 
 function useSize(element: React.RefObject<HTMLElement | null>): Size | undefined {
