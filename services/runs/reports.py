@@ -18,13 +18,13 @@ from docrail.services.app import App
 from docrail.services.engine import (
     RPC_TIMEOUT,
     WORKER_TIMEOUT,
-    describe,
     engine_errors,
     status_of,
     worker_answers,
     worker_errors,
 )
 from docrail.services.errors import Unavailable
+from docrail.services.runs.executing import describe
 from docrail.services.runs.pending_activities import pending_of
 from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import OVERDUE, RUN_FAILED, STATE, run_id_of, tenant_of

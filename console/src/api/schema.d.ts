@@ -3401,6 +3401,13 @@ export interface components {
              * @default false
              */
             close?: boolean;
+            /**
+             * Grouped
+             * @description Whether up to 20 documents share a workflow, which costs a fraction of the work. The list of runs has such a run
+             *     only after someone has looked at it. Documents whose definition waits, nests or has lists run as always.
+             * @default false
+             */
+            grouped?: boolean;
         };
         /**
          * BatchPage
@@ -4534,10 +4541,10 @@ export interface components {
         DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "completed" | "dismissed";
         /**
          * DocumentType
-         * @description Whether the document requests money or returns some.
+         * @description What the document is. Only the first two request or return money; the others are not read as invoices.
          * @enum {string}
          */
-        DocumentType: "invoice" | "credit_note";
+        DocumentType: "invoice" | "credit_note" | "dunning_letter" | "statement" | "purchase_order" | "quote" | "delivery_note" | "remittance_advice" | "contract";
         /**
          * DocumentUse
          * @description One paid answer of a model about a document, usable or not.
