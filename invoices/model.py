@@ -13,9 +13,9 @@ from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT
 
 SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
-READER_VERSION = "13"
+READER_VERSION = "14"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "b8355ee9cc463d7f"
+READERS_DIGEST = "b3963c297da2ee0b"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -100,6 +100,8 @@ class InvoiceProblem(_Model):
     severity: Severity
     message: str
     field: str | None = None
+    page: int | None = None
+    box: Box | None = Field(default=None, description="where the page shows another value")
 
     @classmethod
     def error(cls, code: str, message: str, field: str | None = None) -> "InvoiceProblem":
@@ -164,6 +166,8 @@ class InvoiceData(_Model):
     """Charges minus discounts between the sum of the lines and `net`."""
     total_adjustment: Decimal = Decimal(0)
     """Added to net + tax to give `total`: untaxed shipping, deposits, rounding; negative for deductions."""
+    payable: Decimal | None = None
+    """What is left to pay after earlier payments and rounding, if an e-invoice states it apart from the total."""
     vendor_country: str | None = None
     """ISO 3166 code, if the document states it."""
     payment_reference: str | None = None
@@ -185,7 +189,7 @@ class InvoiceData(_Model):
     page_count: int = 0
     flags: tuple[str, ...] = ()
     """Properties of the file: has_active_content, encrypted, no_text_layer, data_before_header, markup_before_header,
-    repaired."""
+    also_a_zip, repaired."""
 
     def for_document(self, document_id: str) -> "InvoiceData":
         """Return a copy with another document's id; files with equal bytes are read only once."""

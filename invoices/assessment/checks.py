@@ -17,6 +17,7 @@ VAT_COUNTRY = {"EL": "GR", "XI": "GB"}
 FLAG_WARNINGS = {
     "has_active_content": "The file contains scripts or actions that run when it is opened. Do not open the original.",
     "markup_before_header": "The file is also a web page, which a browser may open. Do not open the original.",
+    "also_a_zip": "The file is also a ZIP archive, whose contents no one sees in a PDF viewer. Do not unpack it.",
     "encrypted": "The file is encrypted, with an empty password. It could be read.",
 }
 RULES = frozenset(

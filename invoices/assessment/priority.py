@@ -14,7 +14,7 @@ WEIGHTS = {"uncertainty": 35, "sla": 30, "value": 20, "complexity": 15}
 ERROR_UNCERTAINTY = 0.7
 MISMATCH_UNCERTAINTY = 0.9
 """Minimum uncertainty with an error, and with a problem that suggests fraud."""
-FRAUD_LIKE = frozenset({"page_mismatch", "duplicate", "iban_changed"})
+FRAUD_LIKE = frozenset({"page_mismatch", "not_on_page", "duplicate", "iban_changed"})
 UNSURE = 0.8
 """Fields below this confidence count as unsure."""
 NEARLY_DUE = 0.8

@@ -29,7 +29,12 @@ from docrail.invoices.readers.layout.page import Layout, Page, lay_out
 from docrail.invoices.readers.layout.places import Places, computed, found, mostly_ocr
 from docrail.invoices.readers.lines.line_items import find_line_items
 from docrail.invoices.readers.ocr import read as ocr
-from docrail.invoices.readers.page_check import check_against_page, check_code_against_einvoice, without_part_payment
+from docrail.invoices.readers.page_check import (
+    check_against_page,
+    check_code_against_einvoice,
+    without_page,
+    without_part_payment,
+)
 from docrail.invoices.readers.parties.accounts import Parties, find_iban, find_vat_id
 from docrail.invoices.readers.parties.blocks import buyer_cells, find_buyer_name, seller_cells
 from docrail.invoices.readers.parties.vendor import find_vendor_name
@@ -94,7 +99,7 @@ def _read_pdf(data: bytes, pdf: PdfFile) -> tuple[InvoiceData, Sequence[Page]]:
     embedded, unreadable = _embedded_einvoice(pdf)
     codes, unsearched = qr.codes_of_pdf(data, pdf.page_count)
     code, broken = qr.read_codes(codes)
-    scans = [] if embedded else ocr.scanned_pages(data, [pages[number - 1] for number in numbers])
+    scans = ocr.scanned_pages(data, [pages[number - 1] for number in numbers])
     pages = ocr.read_scans(data, pages, scans)
     invoice = _reconciled(embedded, code, pages, reader="text")
     printed = any(page.words for page in pages)
@@ -123,7 +128,7 @@ def _reconciled(
     if embedded and code:
         code = check_code_against_einvoice(code, embedded)
     if not any(page.words for page in pages):
-        stated = [reading for reading in (embedded, code) if reading]
+        stated = [*([without_page(embedded)] if embedded else []), *([code] if code else [])]
         return reconcile(stated or [InvoiceData(reader=reader, problems=(NO_TEXT,))])
     layout = lay_out(pages)
     invoices = beginnings(Finder(layout))

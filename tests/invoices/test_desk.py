@@ -58,7 +58,13 @@ def test_a_file_is_read_as_it_is_printed(file: DeskFile) -> None:
     else:
         assert (*values(invoice), invoice.total.value) == (*printed(file.bill), file.bill.total)
     expected = [SAYS[file.kind]] if file.kind in SAYS else []
-    assert [problem.code for problem in invoice.problems] == expected
+    assert list(dict.fromkeys(problem.code for problem in invoice.problems)) == expected
+
+
+def test_each_sum_that_the_page_contradicts_is_named() -> None:
+    [file] = [each for each in DESK if each.kind is Kind.DISAGREES]
+    fields = [problem.field for problem in read_document(file.content, today=TODAY).problems]
+    assert fields == ["net", "tax", "total"]
 
 
 def test_the_broken_file_is_refused() -> None:

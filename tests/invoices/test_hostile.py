@@ -1,7 +1,9 @@
 """Files that are no invoice, or mean harm, are refused with a code and a sentence; odd ones are read with a flag."""
 
 import datetime as dt
+import io
 import random
+import zipfile
 import zlib
 from decimal import Decimal
 
@@ -80,6 +82,16 @@ def test_a_file_that_is_also_a_web_page_is_seen_by_a_person(markup: bytes) -> No
     invoice = read_document(markup + E_INVOICE, today=TODAY)
     assert "markup_before_header" in {problem.code for problem in invoice.problems}
     assert not decide(invoice, WITHOUT_HISTORY).passes
+
+
+def test_a_file_that_is_also_a_zip_archive_is_seen_by_a_person() -> None:
+    archive = io.BytesIO(E_INVOICE)
+    with zipfile.ZipFile(archive, "a") as zipped:  # appends to a file that is no archive
+        zipped.writestr("invoice.exe", b"MZ")
+    invoice = read_document(archive.getvalue(), today=TODAY)
+    assert "also_a_zip" in {problem.code for problem in invoice.problems}
+    assert not decide(invoice, WITHOUT_HISTORY).passes
+    assert "also_a_zip" not in read_document(E_INVOICE, today=TODAY).flags
 
 
 def test_bytes_that_mail_adds_before_a_file_are_ignored() -> None:

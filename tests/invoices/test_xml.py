@@ -112,7 +112,9 @@ def test_a_page_that_contradicts_the_xml_needs_a_person(line: str, field: str) -
 
 def test_a_page_that_agrees_raises_confidence() -> None:
     alone = read_document(ubl_invoice(), today=TODAY)
-    printed = read_document(embedded(*PRINTED, (50, 200, "Total amount due: 119,00 EUR")), today=TODAY)
+    sums = [(50.0, 200.0, "Net: 100,00"), (50.0, 214.0, "VAT: 19,00"), (50.0, 228.0, "Total amount due: 119,00 EUR")]
+    account = (50.0, 260.0, "IBAN: DE02 1203 0000 0000 2020 51")
+    printed = read_document(embedded(*PRINTED, *sums, account), today=TODAY)
     assert {Evidence.ON_PAGE, Evidence.SECOND_SOURCE_AGREES} <= set(printed.total.evidence)
     assert printed.total.confidence >= alone.total.confidence
     assert printed.total.box is not None

@@ -5766,6 +5766,21 @@ export interface components {
              * @description Name of the field; null if it is about the whole document.
              */
             field: string | null;
+            /**
+             * Page
+             * @description Page of the document, from 1; null if it is not known.
+             */
+            page: number | null;
+            /**
+             * Box
+             * @description where the page shows another value
+             */
+            box: [
+                number,
+                number,
+                number,
+                number
+            ] | null;
         };
         /**
          * ItemCounts

@@ -14,6 +14,7 @@ from docrail.invoices.readers.einvoice.xml_values import (
     as_unit_price,
     as_vat_field,
     own_amount,
+    payable_of,
     sum_of,
     tax_part,
 )
@@ -57,6 +58,8 @@ def read_cii(root: Element) -> InvoiceData:
     taxes = (tax_part(row, rate=RATE, base="BasisAmount", tax="CalculatedAmount") for row in rows)
     tax_parts = tuple(part for part in taxes if part)
     net, lines = amount_at(sums, "TaxBasisTotalAmount"), amount_at(sums, "LineTotalAmount")
+    due = (amount_at(sums, name) for name in ("DuePayableAmount", "TotalPrepaidAmount", "RoundingAmount"))
+    payable = payable_of(total, *due)
     stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
     return InvoiceData(
         document_type=as_document_type(text(header, "TypeCode"), total),
@@ -75,9 +78,11 @@ def read_cii(root: Element) -> InvoiceData:
         tax=as_field(sum_of(part.tax for part in tax_parts) if stated is None else as_amount(words_of(stated))),
         total=as_field(total),
         net_adjustment=adjustment,
+        payable=payable.amount,
         payment_reference=text(settlement, "PaymentReference"),
         line_items=tuple(_line(line) for line in _charged_lines(trade)),
         tax_parts=tax_parts,
+        problems=payable.problems,
         reader="cii",
     )
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 from docrail.invoices.model import InvoiceData, LineItem
 from docrail.invoices.readers.einvoice.xml_tree import Element, find, find_all, local_name, text, words_of
 from docrail.invoices.readers.einvoice.xml_values import (
+    Payable,
     amount_at,
     as_amount,
     as_date,
@@ -14,6 +15,7 @@ from docrail.invoices.readers.einvoice.xml_values import (
     as_unit_price,
     as_vat_field,
     own_amount,
+    payable_of,
     tax_part,
 )
 
@@ -31,12 +33,12 @@ def read_ubl(root: Element) -> InvoiceData:
     sums = find(root, "LegalMonetaryTotal")
     total = _total(sums)
     payable = find(sums, "PayableAmount")
+    left = _left(sums, total)
     currency = text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
     tax_total = own_amount(find_all(root, "TaxTotal/TaxAmount"), currency)
     tax_rows = find_all(None if tax_total is None else tax_total.getparent(), "TaxSubtotal")
     taxes = (tax_part(row, rate="TaxCategory/Percent", base="TaxableAmount", tax="TaxAmount") for row in tax_rows)
     tax_parts = tuple(part for part in taxes if part)
-    due = text(root, "DueDate") or text(root, "PaymentMeans/PaymentDueDate")
     code, is_credit_note = text(root, "InvoiceTypeCode|CreditNoteTypeCode"), local_name(root) == "CreditNote"
     adjustment = (amount_at(sums, "ChargeTotalAmount") or ZERO) - (amount_at(sums, "AllowanceTotalAmount") or ZERO)
     net, lines = amount_at(sums, "TaxExclusiveAmount"), amount_at(sums, "LineExtensionAmount")
@@ -46,7 +48,7 @@ def read_ubl(root: Element) -> InvoiceData:
         invoice_number=as_field(text(root, "ID")),
         order_reference=as_field(None if order == "NA" else order),
         date=as_field(as_date(text(root, "IssueDate"))),
-        due_date=as_field(as_date(due)),
+        due_date=as_field(as_date(text(root, "DueDate") or text(root, "PaymentMeans/PaymentDueDate"))),
         delivery_date=as_field(as_date(text(root, "Delivery/ActualDeliveryDate"))),
         vendor_name=as_field(_name(seller)),
         vendor_vat_id=as_vat_field(_vat_id(seller)),
@@ -58,9 +60,11 @@ def read_ubl(root: Element) -> InvoiceData:
         tax=as_field(None if tax_total is None else as_amount(words_of(tax_total))),
         total=as_field(total),
         net_adjustment=adjustment,
+        payable=left.amount,
         payment_reference=text(root, "PaymentMeans/PaymentID"),
         line_items=tuple(_line(line) for line in find_all(root, "InvoiceLine|CreditNoteLine")),
         tax_parts=tax_parts,
+        problems=left.problems,
         reader="ubl",
     )
 
@@ -71,6 +75,11 @@ def _total(sums: Element | None) -> Decimal | None:
     if total is not None or payable is None:
         return total
     return payable + (amount_at(sums, "PrepaidAmount") or ZERO) - (amount_at(sums, "PayableRoundingAmount") or ZERO)
+
+
+def _left(sums: Element | None, total: Decimal | None) -> Payable:
+    amounts = (amount_at(sums, name) for name in ("PayableAmount", "PrepaidAmount", "PayableRoundingAmount"))
+    return payable_of(total, *amounts)
 
 
 def _name(party: Element | None) -> str | None:

@@ -3,13 +3,15 @@
 import datetime as dt
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from typing import TypeVar
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
-from docrail.invoices.model import Candidate, FieldValue, TaxPart
+from docrail.invoices.model import Candidate, FieldValue, InvoiceProblem, TaxPart
 from docrail.invoices.readers.einvoice.xml_tree import Element, text
+from docrail.invoices.values.currencies import tolerance
 from docrail.invoices.values.identifiers import compact, iban_evidence, iban_valid, vat_evidence
 
 AMOUNT = re.compile(r"[+-]?(?:\d{1,14}(?:\.\d{0,30})?|\.\d{1,30})$")
@@ -43,6 +45,28 @@ def as_amount(words: str | None) -> Decimal | None:
 def amount_at(parent: Element | None, path: str) -> Decimal | None:
     """Return the amount at `path`; None if there is none."""
     return as_amount(text(parent, path))
+
+
+@dataclass(frozen=True, slots=True)
+class Payable:
+    """What is left to pay, if it is not the total, and a problem if the sums beside it do not give it."""
+
+    amount: Decimal | None = None
+    problems: tuple[InvoiceProblem, ...] = ()
+
+
+def payable_of(total: Decimal | None, due: Decimal | None, paid: Decimal | None, rounding: Decimal | None) -> Payable:
+    """Compare the amount due with the total less what was paid before (BT-115 = BT-112 - BT-113 + BT-114)."""
+    if total is None or due is None:
+        return Payable()
+    expected = total - (paid or Decimal(0)) + (rounding or Decimal(0))
+    if abs(expected - due) <= tolerance(None):
+        return Payable(due if due != total else None)
+    message = (
+        f"The e-invoice asks for {due}, but its total {total} less earlier payments and with rounding is {expected}. "
+        "Ask the sender which one is right before paying."
+    )
+    return Payable(due, (InvoiceProblem.error("payable_disagrees", message, "total"),))
 
 
 def tax_part(row: Element, *, rate: str, base: str, tax: str) -> TaxPart | None:

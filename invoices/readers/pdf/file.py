@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from zipfile import is_zipfile
 
 import pikepdf
 
@@ -68,6 +69,7 @@ def _facts(pdf: pikepdf.Pdf, data: bytes, max_pages: int) -> PdfFile:
         "encrypted": pdf.is_encrypted,
         "data_before_header": not data.startswith(HEADER),
         "markup_before_header": MARKUP.search(data[: max(data.find(HEADER), 0)]) is not None,
+        "also_a_zip": is_zipfile(io.BytesIO(data)),
         "repaired": bool(pdf.get_warnings()),
     }
     return PdfFile(page_count, tuple(name for name, holds in facts.items() if holds), tuple(_attachments(pdf)))
