@@ -23,6 +23,7 @@ from docrail.invoices.readers.einvoice.xml_tree import parse_xml
 from docrail.invoices.readers.header.dates import find_delivery_date, find_due_date, find_issue_date
 from docrail.invoices.readers.header.document_type import document_type
 from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
+from docrail.invoices.readers.header.script import unsupported_script
 from docrail.invoices.readers.header.several import beginnings, several_invoices
 from docrail.invoices.readers.layout.labels import Finder
 from docrail.invoices.readers.layout.page import Layout, Page, lay_out
@@ -218,6 +219,7 @@ def read_layout(layout: Layout) -> InvoiceData:
         line_items=lines,
         reader="ocr" if mostly_ocr(layout) else "text",
         page_count=len(layout.pages),
+        problems=unsupported_script(layout.text),
     )
 
 
