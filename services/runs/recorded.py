@@ -8,17 +8,19 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from temporalio.api.enums.v1 import EventType
+from temporalio.api.enums.v1 import EventType, TimeoutType
+from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 
 from docrail.dag.engine.plan import Plan, Step, plan_of
-from docrail.dag.engine.state import StepError
+from docrail.dag.engine.state import WORKER_UNFIT, StepError
 from docrail.dag.explain.report import RunReport, StepReport
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import shortened
 from docrail.services.app import App
 from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
+from docrail.workflows.contract.messages import WORKER_STOPPED
 from docrail.workflows.contract.names import OVERDUE, RunRequest, child_run_id, run_id_of, tenant_of
 
 MOST_EVENTS = 20_000
@@ -140,8 +142,17 @@ def _beginning(event: HistoryEvent) -> int:
 async def _ended(app: App, step: StepReport, status: StepStatus, event: HistoryEvent) -> StepReport:
     at, error = event.event_time.ToMicroseconds() / 1e6, None
     attributes = _attributes(event)
+    if status is StepStatus.FAILED and _has_lost_its_worker(getattr(attributes, "failure", None)):
+        return step  # the run starts it again as soon as a worker can
     if status is StepStatus.FAILED and "failure" in attributes.DESCRIPTOR.fields_by_name:
         cause = await app.temporal.data_converter.decode_failure(attributes.failure)
         error = StepError(getattr(cause, "type", None) or "Error", shortened(getattr(cause, "message", str(cause))))
     known = {"status": status, "ended_at": at, "duration_seconds": at - (step.started_at or at), "error": error}
     return step.model_copy(update=known)
+
+
+def _has_lost_its_worker(failure: Failure | None) -> bool:
+    if failure is None:
+        return False
+    timed_out = failure.timeout_failure_info.timeout_type == TimeoutType.TIMEOUT_TYPE_HEARTBEAT
+    return timed_out or failure.application_failure_info.type in (WORKER_STOPPED, WORKER_UNFIT)

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from docrail.adapters.postgres.migrate import migrate
+from docrail.dag.values.json_values import Json
 from docrail.embedded.postgres import PostgresServer, start_postgres
 from docrail.embedded.temporal import TemporalServer, start_temporal
 from docrail.services.definitions.service import publish_shipped
@@ -123,7 +124,7 @@ async def timed(request: httpx.Request, http: httpx.AsyncClient) -> tuple[httpx.
     return await http.send(request), time.monotonic() - began
 
 
-REQUESTS = (
+REQUESTS: tuple[tuple[str, str, Json], ...] = (
     ("GET", "/v1/definitions", None),
     ("GET", "/v1/documents", None),
     ("GET", "/v1/reviews", None),
