@@ -64,6 +64,7 @@ from docrail.api.early_auth import AuthenticateFirst
 from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
 from docrail.api.first_problems import few_problems
+from docrail.api.forms import MOST_FIELD_BYTES, MOST_FIELDS, MOST_FILES, ReadableForms
 from docrail.api.large_requests import LargeRequests
 from docrail.api.methods import HeadAsGet
 from docrail.api.metrics import RequestMetrics
@@ -142,6 +143,7 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,  # the framework's own pages load scripts from other servers
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
+        form_limits={"max_files": MOST_FILES, "max_fields": MOST_FIELDS, "max_part_size": MOST_FIELD_BYTES},
         generate_unique_id_function=operator.attrgetter("name"),  # operation ids are independent of the path
     )
     api.state.registry = CollectorRegistry()
@@ -173,6 +175,7 @@ def _lifespan(settings: Settings, connection: Connection) -> Callable[[FastAPI],
 def _add_middleware(api: FastAPI, settings: Settings) -> None:
     """Add what every request passes through; the last one added is the first one called."""
     api.add_middleware(LargeRequests)
+    api.add_middleware(ReadableForms)
     api.add_middleware(AuthenticateFirst)
     api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, uploads={name: getattr(settings, name) for name in sorted({*UPLOADS.values()})})

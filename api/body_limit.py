@@ -61,6 +61,10 @@ def has_body(scope: Scope) -> bool:
     return "transfer-encoding" in Headers(scope=scope) or _announced(scope) > 0
 
 
+def _has_two_lengths(scope: Scope) -> bool:
+    return {"transfer-encoding", "content-length"} <= {*Headers(scope=scope).keys()}
+
+
 def _announced(scope: Scope) -> int:
     length = Headers(scope=scope).get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() else 0
@@ -71,6 +75,8 @@ class CloseUnread:
 
     The server would otherwise read the rest to find the next request, however long it is. A small rest is read and
     discarded: many clients take an answer only once they have sent everything, and lose it if the connection closes.
+
+    A connection whose request has two lengths is closed as well: a proxy may have seen another end (RFC 9112, 6.1).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -81,7 +87,7 @@ class CloseUnread:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        unread = has_body(scope)
+        unread, has_two_lengths = has_body(scope), _has_two_lengths(scope)
 
         async def watched() -> Message:
             nonlocal unread
@@ -90,7 +96,7 @@ class CloseUnread:
             return message
 
         async def closing(message: Message) -> None:
-            if unread and message["type"] == "http.response.start":
+            if (unread or has_two_lengths) and message["type"] == "http.response.start":
                 message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
             elif unread and not message.get("more_body", False):
                 await send({**message, "more_body": True})

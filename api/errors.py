@@ -74,7 +74,7 @@ from docrail.services.storage_problems import storage_problem
 
 MEDIA_TYPE = "application/problem+json"
 JSON_TYPE = "application/json"
-FORM_TYPES = ("multipart/form-data", "application/x-www-form-urlencoded")
+FORM_TYPE = "multipart/form-data"
 
 
 HEADERS: Mapping[HTTPStatus, Mapping[str, str]] = {
@@ -290,8 +290,8 @@ async def _misshapen(request: Request, error: Exception) -> JSONResponse:
     match invalid.body:
         case bytes() as unread if unread:
             return refusal(UnsupportedType(media_type, JSON_TYPE))
-        case FormData() if media_type and not media_type.lower().startswith(FORM_TYPES):
-            return refusal(UnsupportedType(media_type, FORM_TYPES[0]))
+        case FormData() if media_type and not media_type.lower().startswith(FORM_TYPE):
+            return refusal(UnsupportedType(media_type, FORM_TYPE))
     found = [*islice(faults(invalid), MOST_PROBLEMS)]
     return refusal(InvalidInput(found, len(invalid.errors()) - len(found)))
 

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from docrail.api.body_sizes import CHEAP_BYTES
-from docrail.api.errors import FORM_TYPES
+from docrail.api.errors import FORM_TYPE
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.source.source import read_source
 from docrail.dag.values.json_values import Json, RepeatedKeyError, pairs_once, shortened
@@ -93,7 +93,7 @@ async def no_repeated_keys(request: Request) -> None:
 
     Raises: InvalidInput.
     """
-    if request.headers.get("content-type", "").lower().startswith(FORM_TYPES):
+    if request.headers.get("content-type", "").lower().startswith(FORM_TYPE):
         return  # read as a stream
     body = await request.body()
     try:

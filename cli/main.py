@@ -28,6 +28,8 @@ SHORTCUTS: Mapping[str, Place] = {
 
 ALONE: Mapping[str, Place] = {
     "settings": ("docrail.cli.settings:show", "List the settings with their values and sources."),
+    "backup": ("docrail.cli.backup:back_up", "Write a backup of the data of `docrail up` to one file."),
+    "restore": ("docrail.cli.backup:restore", "Restore a backup in an empty folder, for `docrail up`."),
 }
 """Nouns with one command."""
 

@@ -36,6 +36,10 @@ class DataFolderError(ProcessError):
     """The data folder, or a folder in it, cannot be used."""
 
 
+class FolderInUse(DataFolderError):  # noqa: N818  # a statement about the folder
+    """Another process of Docrail holds the data folder."""
+
+
 @contextmanager
 def hold(data_dir: Path) -> Iterator[None]:
     """Create the data folder and lock it against other stacks.
@@ -58,7 +62,7 @@ def hold(data_dir: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when this process ends, however it ends
         except BlockingIOError:
             lock.seek(0)
-            raise DataFolderError(
+            raise FolderInUse(
                 f"{data_dir} is in use by another docrail (pid {lock.read().strip() or 'unknown'}): stop that one, or "
                 "choose another folder with --data"
             ) from None

@@ -84,6 +84,12 @@ class _Place:
         return self.home / "cluster"
 
 
+def owner_dsn(data_dir: Path) -> str:
+    """Return the DSN of the PostgreSQL that another process has started in `data_dir`, for its owner."""
+    home = data_dir.absolute() / "postgres"
+    return _dsn(socket_folder(home), home.parent / "passwords", OWNER)
+
+
 async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
     """Start PostgreSQL on the cluster in `data_dir`, created at the first start, and return when `docrail` answers.
 

@@ -1,9 +1,11 @@
 """Look at zip files before anything of them is stored: their names, their sizes, and how far they would unpack."""
 
+import os
 import stat
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -16,8 +18,10 @@ MOST_ENTRIES = 10_000
 """Files in one zip file. Larger folders are sent as several."""
 MOST_RATIO, RATIO_FROM_BYTES = 100, 2**20
 """How much larger than packed a file may be, from this size on: documents reach 20, bombs a thousand."""
-MOST_TIMES = 20
-"""How much larger than the largest zip file its files may be together."""
+MOST_TIMES, TIMES_FROM_BYTES = 20, 2**24
+"""How much larger than the zip file its files may be together; a smaller one counts as so many bytes."""
+MOST_DIRECTORY_BYTES = 2**22
+"""Size of the list of files in a zip file: 400 for each of MOST_ENTRIES, which have 100 as a rule."""
 LONGEST_SHOWN = 200
 
 _IGNORED = ("__MACOSX/", "Thumbs.db", ".DS_Store", "desktop.ini")
@@ -29,15 +33,42 @@ def open_archive(file: IO[bytes], *, most_file_bytes: int, most_zip_bytes: int) 
 
     Raises: UnsafeArchive, NothingReadable.
     """
+    bounded = _Bounded(file)
     try:  # zipfile raises NotImplementedError for methods of compression that it lacks
-        archive = zipfile.ZipFile(file)
+        archive = zipfile.ZipFile(bounded)  # it has what zipfile uses
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, OSError, ValueError) as error:
         raise UnsafeArchive([InputProblem("file", f"is not a zip file that can be read: {error}")]) from None
-    if problems := [*_problems(archive, most_file_bytes, MOST_TIMES * most_zip_bytes)]:
+    bounded.most = None
+    most_bytes = MOST_TIMES * min(most_zip_bytes, max(file.seek(0, os.SEEK_END), TIMES_FROM_BYTES))
+    if problems := [*_problems(archive, most_file_bytes, most_bytes)]:
         raise UnsafeArchive(problems)
     if not entries_of(archive):
         raise NothingReadable("the zip file has no files" if not archive.infolist() else "all its files are empty")
     return archive
+
+
+@dataclass
+class _Bounded:
+    """A file of which little is read at once: zipfile reads and parses the whole list of files, however long it is."""
+
+    file: IO[bytes]
+    most: int | None = MOST_DIRECTORY_BYTES
+
+    def read(self, size: int = -1) -> bytes:
+        if self.most is None:
+            return self.file.read(size)
+        if size > self.most:
+            raise zipfile.LargeZipFile(f"its list of files is larger than {self.most} bytes: send several zip files")
+        return self.file.read(self.most if size < 0 else size)  # of less than 0: the comment at its end, of 64 KB
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self.file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self.file.tell()
+
+    def seekable(self) -> bool:
+        return True
 
 
 def entries_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

@@ -134,12 +134,34 @@ def many_inputs() -> bytes:
     return json.dumps({"definition": definition, "inputs": {f"k{number}": [0] for number in range(140_000)}}).encode()
 
 
+def form(*fields: bytes, name: bytes = b"f%d") -> bytes:
+    """Return a form of these fields, and then a small file."""
+    heads = (b'name="%s"' % (name.replace(b"%d", b"%d" % number)) for number in range(len(fields)))
+    parts = [*zip(heads, fields, strict=True), (b'name="file"; filename="a.txt"', b"text")]
+    return b"".join(b"--x\r\nContent-Disposition: form-data; %s\r\n\r\n%s\r\n" % part for part in parts) + b"--x--\r\n"
+
+
+def slow_encoding() -> bytes:
+    """Return a form with fields whose decoding takes time by the square of their length, ten seconds each."""
+    return form(*[b"99a" + b"a" * 400_000] * 4)
+
+
+def long_fields() -> bytes:
+    return form(*[b"a" * 1_000_000] * 24)
+
+
+def percents() -> bytes:
+    """Return fields in which every character is escaped."""
+    return b"&".join(b"f%d=%s" % (number, b"%41" * 330_000) for number in range(24))
+
+
 def _cut(body: bytes) -> bytes:
     """Return the body. It must be of the allowed size, or another limit than ours is tested."""
     assert len(body) <= MAX_JSON_BYTES, len(body)
     return body
 
 
+FORM_TYPE = "multipart/form-data; boundary=x"
 RETRY, RUNS, VALIDATE, PUBLISH = "/v1/runs/x.y/retry", "/v1/runs", "/v1/definitions/validate", "/v1/definitions"
 ATTACKS = (
     Attack("unknown keys: retry", RETRY, unknown_keys),
@@ -176,6 +198,10 @@ ATTACKS = (
     Attack("inputs to compare", RUNS, large_inputs),
     Attack("140,000 inputs", RUNS, many_inputs),
     Attack("9,000 parameters", "/v1/runs?" + "&".join(f"k{number}" for number in range(9_000)), lambda: b"", "GET"),
+    Attack("fields in a slow encoding", "/v1/documents", slow_encoding, content_type=f"{FORM_TYPE}; charset=punycode"),
+    Attack("24 fields of 1 MB", "/v1/documents", long_fields, content_type=FORM_TYPE),
+    Attack("1,000 fields", "/v1/documents", lambda: form(*[b"a"] * 1_000), content_type=FORM_TYPE),
+    Attack("8 million escapes", "/v1/documents", percents, content_type="application/x-www-form-urlencoded"),
     Attack("49,000 unknown keys, 8 at once", RUNS, lambda: unknown_keys(49_000), at_once=8),
     Attack("unknown keys, 8 at once", RUNS, unknown_keys, at_once=8),
     Attack("empty steps, 8 at once", VALIDATE, empty_steps, at_once=8),

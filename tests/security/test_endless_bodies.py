@@ -108,3 +108,20 @@ async def test_a_client_that_sends_everything_first_gets_the_answer_to_a_documen
     file = b"x" * (service.settings.max_upload_bytes + 2**24)
     answer = await service.http.post("/v1/documents", files={"file": ("a.pdf", file)})
     assert (answer.status_code, answer.json()["type"]) == (413, "/problems/too-large")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_request_with_two_lengths_is_the_last_one_of_its_connection(service: Service, order: int) -> None:
+    """A proxy that goes by the other length has seen one request, and not the second."""
+    lengths = ("Content-Length: 4", "Transfer-Encoding: chunked")[::order]
+    head = ("POST /v1/definitions/validate HTTP/1.1", "Host: localhost", "Content-Type: application/json", *lengths)
+    second = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    found = await asyncio.to_thread(_post_once, service, "\r\n".join([*head, "", "0", "", second]).encode())
+    assert found.count(b"HTTP/1.1 ") == 1, found
+    assert b"connection: close" in found.lower()
+
+
+def _post_once(service: Service, sent: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", service.http.base_url.port or 0), timeout=30) as client:
+        client.sendall(sent)
+        return b"".join(iter(lambda: client.recv(2**16), b""))

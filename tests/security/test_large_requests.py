@@ -35,7 +35,7 @@ MOST_MB = 250
 TRIES = 5
 """On a busy machine other threads that the loop waits for are delayed too: the best of some tries counts."""
 MOST_ANSWER_BYTES = 200_000
-ANSWERED = {"200", "201", "202", "404", "413", "422", "503"}
+ANSWERED = {"200", "201", "202", "404", "413", "415", "422", "503"}
 
 
 async def attack_once(target: Target, attack: Attack) -> tuple[list[httpx.Response], float]:
