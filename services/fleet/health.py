@@ -23,6 +23,7 @@ from docrail.services.app import App, within
 from docrail.services.definitions.service import list_missing
 from docrail.services.engine import POLL_SECONDS, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import Unavailable
+from docrail.services.fleet.repository import ping
 from docrail.services.fleet.store_identity import ANOTHER, WrongStore, check_store
 from docrail.services.storage_problems import storage_problem
 
@@ -66,7 +67,7 @@ async def check_readiness(app: App) -> Readiness:
 async def find_frozen(app: App) -> Unavailable | None:
     """Return the refusal for a service that does not answer; None if all do, with an answer or an error."""
     probes = {
-        "PostgreSQL": app.db.fetchval("SELECT 1"),
+        "PostgreSQL": ping(app.db),
         "Temporal": app.temporal.service_client.check_health(timeout=timedelta(seconds=CHECK_SECONDS)),
         "the file store": app.blobs.probe(),
     }
