@@ -82,7 +82,7 @@ demo: venv console  ## Read the sample invoices through the whole system; KEEP=1
 up: venv console  ## Start everything on this machine, with its data in ./var
 	@$(RUN)docrail up
 
-test: .venv/.developer console/node_modules/.for-checks console  ## Run the tests without the slow ones (a quarter of an hour on two cores), on real servers that they start themselves
+test: .venv/.developer console  ## Run the tests without the slow ones (ten minutes on two cores), on real servers that they start themselves
 	@$(PYTEST) -m "not slow" --hypothesis-profile=quick
 
 test-all: .venv/.developer console/node_modules/.for-checks console  ## Run all tests (an hour at most): with the slow ones, and more examples of every law

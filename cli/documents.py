@@ -52,7 +52,8 @@ def list_documents(
         str | None, typer.Option(help="Only those with this status, such as attention or failed.", metavar="STATUS")
     ] = None,
     document_type: Annotated[
-        str | None, typer.Option("--type", help="Only this type: invoice or credit_note.", metavar="TYPE")
+        str | None,
+        typer.Option("--type", help="Only this type, such as invoice, credit_note or statement.", metavar="TYPE"),
     ] = None,
     vendor: Annotated[str | None, typer.Option(help="Only of this VAT id or name's beginning.", metavar="TEXT")] = None,
     text: Annotated[

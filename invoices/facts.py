@@ -4,10 +4,22 @@ from enum import StrEnum
 
 
 class DocumentType(StrEnum):
-    """Whether the document requests money or returns some."""
+    """What the document is. Only the first two request or return money; the others are not read as invoices."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
+    DUNNING_LETTER = "dunning_letter"
+    STATEMENT = "statement"
+    PURCHASE_ORDER = "purchase_order"
+    QUOTE = "quote"
+    DELIVERY_NOTE = "delivery_note"
+    REMITTANCE_ADVICE = "remittance_advice"
+    CONTRACT = "contract"
+
+    @property
+    def is_invoice(self) -> bool:
+        """Return whether it is booked: an invoice or a credit note."""
+        return self in (DocumentType.INVOICE, DocumentType.CREDIT_NOTE)
 
 
 class Severity(StrEnum):
@@ -53,3 +65,4 @@ class Evidence(StrEnum):
     SECOND_SOURCE_DIFFERS = "second_source_differs"
     AS_VENDOR_HISTORY = "as_vendor_history"
     IBAN_CHANGED = "iban_changed"
+    NOT_AN_INVOICE = "not_an_invoice"

@@ -15,6 +15,7 @@ from docrail.invoices.model import FIELD_NAMES, FIELDS, LineItem
 LINE_ITEMS, DOCUMENT_TYPE = "line_items", "document_type"
 CORRECTABLE = (*FIELD_NAMES, DOCUMENT_TYPE, LINE_ITEMS)
 """Every field a person may correct. The last two are plain values, not FieldValue."""
+TYPES = " or ".join(DocumentType)
 MOST_LINES = 1000
 LARGEST_AMOUNT, LARGEST_PAGE = Decimal(10) ** 14, 10_000
 """Limits of the lake's columns: decimal(18, 4) for amounts, 32 bits for pages."""
@@ -28,7 +29,7 @@ def parse_value(field: str, text: str | None) -> Any:
         raise FieldError(f"there is no field {field[:64]!r}: expected one of {', '.join(CORRECTABLE)}")
     if text is None:
         if field == DOCUMENT_TYPE:
-            raise FieldError("a document always has a type: expected invoice or credit_note")
+            raise FieldError(f"a document always has a type: expected {TYPES}")
         return () if field == LINE_ITEMS else None
     spec = FIELDS.get(field)
     return (spec.kind.parse if spec else _OTHER_PARSERS[field])(text.strip())
@@ -55,7 +56,7 @@ def _document_type(text: str) -> DocumentType:
     try:
         return DocumentType(text)
     except ValueError:
-        raise FieldError(f"expected invoice or credit_note, found {shown(text)}") from None
+        raise FieldError(f"expected {TYPES}, found {shown(text)}") from None
 
 
 def _lines(text: str) -> tuple[LineItem, ...]:

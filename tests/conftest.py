@@ -2,6 +2,7 @@
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
@@ -13,6 +14,35 @@ __all__ = ["embedded"]
 for _size in ("COLUMNS", "LINES"):
     # pytest imports readline, which sets them to 80 and 24 for the workers of pytest-xdist: tables would be folded.
     os.environ.pop(_size, None)
+
+TESTS = Path(__file__).parent
+SLOW = (
+    "chaos/",
+    "console/",
+    "activities/test_gemini_pictures.py",
+    "activities/test_hostile_files.py",
+    "activities/test_reading_pictures.py",
+    "api/test_gemini_pipeline.py",
+    "api/test_rate_limits.py",
+    "api/test_workers.py",
+    "cli/test_calibrate.py",
+    "cli/test_demo.py",
+    "invoices/test_finds.py",
+    "security/test_encryption.py",
+    "security/test_logs.py",
+    "security/test_modes.py",
+    "security/test_printed_commands.py",
+    "security/test_secrets.py",
+    "security/test_shared_machine.py",
+    "security/test_tls.py",
+    "test_cli_up.py",
+    "test_wheel.py",
+    "workflows/test_chunks.py",
+    "workflows/test_shapes.py",
+    "workflows/test_turns.py",
+)
+"""Folders and files whose tests drive a browser, start servers of their own, run OCR or thousands of steps: each takes
+seconds of a core. `make test` leaves them out, as it does single tests marked `slow`; CI runs all."""
 
 DRAWN = 40
 """Definitions that each run of the suite draws: about half a minute on two cores."""
@@ -54,5 +84,7 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give every test its tier: the one it is marked with, `server` if it uses the session's servers, else `unit`."""
     for item in items:
+        if item.path.relative_to(TESTS).as_posix().startswith(SLOW):
+            item.add_marker("slow")
         if not any(item.get_closest_marker(tier) for tier in ("slow", "server")):
             item.add_marker("server" if "embedded" in getattr(item, "fixturenames", ()) else "unit")

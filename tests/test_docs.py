@@ -64,6 +64,7 @@ def catalogue(tmp_path: Path) -> Catalogue:
     return load_catalogue((str(folder),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted({block.page for block in blocks("console", "sh")}), ids=lambda page: page.stem)
 async def test_the_commands_of_a_page_do_what_it_shows(reader: Reader, page: Path) -> None:
     for block in blocks_of(page):

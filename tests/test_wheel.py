@@ -73,7 +73,6 @@ def environment(wheel: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_demo_runs_from_the_installed_wheel(environment: Path, tmp_path: Path) -> None:
     command = [f"{environment}/bin/docrail", "demo"]

@@ -21,6 +21,7 @@ FLAG_WARNINGS = {
 }
 RULES = frozenset(
     {
+        "not_an_invoice",
         "required_missing",
         "unknown_currency",
         "totals_disagree",
@@ -45,6 +46,7 @@ vendor_memory.py)."""
 def check(invoice: InvoiceData, today: dt.date) -> list[InvoiceProblem]:
     """Return a problem for every rule that `invoice` breaks, in the order people check an invoice."""
     return [
+        *_type(invoice),
         *_required(invoice),
         *_currency(invoice),
         *_totals(invoice),
@@ -71,6 +73,16 @@ def expected_total(invoice: InvoiceData) -> Decimal | None:
     if invoice.net.value is None or invoice.tax.value is None:
         return None
     return invoice.net.value + invoice.tax.value + invoice.total_adjustment
+
+
+def _type(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
+    if not invoice.document_type.is_invoice:
+        name = invoice.document_type.value.replace("_", " ")
+        yield InvoiceProblem.error(
+            "not_an_invoice",
+            f"By its title, this is a {name}, not an invoice. Reject it, or correct the document type.",
+            "document_type",
+        )
 
 
 def _required(invoice: InvoiceData) -> Iterator[InvoiceProblem]:

@@ -41,6 +41,7 @@ EVIDENCE = {
     Evidence.SECOND_SOURCE_DIFFERS: -2.0,
     Evidence.AS_VENDOR_HISTORY: 2.5,  # a misreading rarely equals an approved value
     Evidence.IBAN_CHANGED: -3.0,
+    Evidence.NOT_AN_INVOICE: -6.0,  # no value of another paper is one of an invoice, however well it was read
 }
 """Weights in log-odds."""
 FOUND_BY_RULES = frozenset(
@@ -50,6 +51,7 @@ FOUND_BY_RULES = frozenset(
         Evidence.LINES_AGREE,
         Evidence.LINES_DISAGREE,
         Evidence.IMPLAUSIBLE_DATE,
+        Evidence.NOT_AN_INVOICE,
         Evidence.AS_VENDOR_HISTORY,
         Evidence.IBAN_CHANGED,
     }
@@ -187,6 +189,9 @@ def _gathered(invoice: InvoiceData, problems: Sequence[InvoiceProblem]) -> dict[
     """Return the evidence that follows from the rules, by field."""
     codes = {problem.code for problem in problems}
     gathered: dict[str, list[Evidence]] = {name: [] for name in FIELD_NAMES}
+    if not invoice.document_type.is_invoice:
+        for name in FIELD_NAMES:
+            gathered[name].append(Evidence.NOT_AN_INVOICE)
     if invoice.total.value is not None and expected_total(invoice) is not None:
         fact = Evidence.TOTALS_DISAGREE if "totals_disagree" in codes else Evidence.TOTALS_AGREE
         for name in ("net", "tax", "total"):

@@ -53,7 +53,7 @@ class WireTax(BaseModel):
 
 
 _ASKED: dict[str, Any] = {
-    "document_type": (Literal["invoice", "credit_note"], ...),
+    "document_type": (Literal[*DocumentType], ...),
     **dict.fromkeys(FIELDS, (WireField, ...)),
 }
 _Asked: Any = create_model("_Asked", **_ASKED)

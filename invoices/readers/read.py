@@ -21,7 +21,9 @@ from docrail.invoices.readers.codes import qr
 from docrail.invoices.readers.einvoice.read_xml import is_einvoice, read_einvoice_xml
 from docrail.invoices.readers.einvoice.xml_tree import parse_xml
 from docrail.invoices.readers.header.dates import find_delivery_date, find_due_date, find_issue_date
-from docrail.invoices.readers.header.number import document_type, find_invoice_number, find_order_reference
+from docrail.invoices.readers.header.document_type import document_type
+from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
+from docrail.invoices.readers.header.several import beginnings, several_invoices
 from docrail.invoices.readers.layout.labels import Finder
 from docrail.invoices.readers.layout.page import Layout, Page, lay_out
 from docrail.invoices.readers.layout.places import Places, computed, found, mostly_ocr
@@ -124,7 +126,12 @@ def _reconciled(
         stated = [reading for reading in (embedded, code) if reading]
         return reconcile(stated or [InvoiceData(reader=reader, problems=(NO_TEXT,))])
     layout = lay_out(pages)
+    invoices = beginnings(Finder(layout))
+    if len(invoices) > 1:
+        layout = lay_out([page for page in pages if page.number < invoices[1].page])
     printed, places = read_layout(layout), Places(layout)
+    if len(invoices) > 1:
+        printed = printed.model_copy(update={"problems": (*printed.problems, several_invoices(invoices))})
     if code:
         totals = [reading.total.value for reading in (embedded, printed) if reading and reading.total.value is not None]
         code = without_part_payment(code, totals, places)

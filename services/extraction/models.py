@@ -17,7 +17,7 @@ class Extraction(BaseModel):
     wants_gemini: bool = Field(description="whether `ask_gemini` is to read it too: there is a key, and no e-invoice")
     reader: str = Field(description="the reader whose values won: `ubl`, `cii`, `gemini`, `text`, `ocr` or `qr`")
     confidence: float = Field(description="how sure the reading is, 0 to 1")
-    document_type: str = Field(description="`invoice` or `credit_note`")
+    document_type: str = Field(description="what the document is, such as `invoice`, `credit_note` or `purchase_order`")
     vendor_name: str | None = Field(description="who wants to be paid; null if not found, as all below")
     invoice_number: str | None = Field(description="the vendor's number for it")
     date: dt.date | None = Field(description="the day it was issued")

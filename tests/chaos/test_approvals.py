@@ -14,7 +14,7 @@ from tests.chaos.test_decisions import value
 from tests.keys import key_of
 from tests.stack import eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 YES: dict[str, Json] = {"approved": True}
 FORM: dict[str, Json] = {"type": "object", "required": ["approved"], "properties": {"approved": {"type": "boolean"}}}

@@ -15,7 +15,7 @@ from tests.activities.ubl import ubl_invoice
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig
 from tests.stack import eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 DEFINITION = "invoice_with_approval"
 

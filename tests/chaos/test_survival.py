@@ -15,7 +15,7 @@ from docrail.workflows.contract.names import workflow_id
 from tests.chaos.conftest import Rig, upload_all
 from tests.stack import eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 
 def children_of(pid: int) -> list[int]:

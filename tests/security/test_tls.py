@@ -91,7 +91,6 @@ async def test_a_handshake_that_does_not_come_is_ended(api: Api) -> None:
     writer.close()
 
 
-@pytest.mark.slow
 async def test_half_a_handshake_keeps_no_one_out_for_long(api: Api, authority: CA) -> None:
     async def is_healthy() -> bool:
         try:

@@ -4,7 +4,6 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from temporalio.client import WorkflowHandle
 
 from docrail.dag.engine.events import ChunkItem, StartChunk
@@ -33,7 +32,6 @@ def mapped(count: int, handler: str = "echo", **fields: Json) -> dict[str, Json]
     return step("m", handler, for_each=for_each, config=config, **fields)
 
 
-@pytest.mark.slow
 async def test_ten_thousand_items(bench: Bench) -> None:
     handle = await bench.start(
         [

@@ -39,7 +39,7 @@ def names_of(shape: str) -> list[str]:
     return [*(f"r{n}" for n in range(50)), *(f"m{n}" for n in range(WIDTH)), "join", *(f"t{n}" for n in range(49))]
 
 
-@pytest.mark.parametrize("shape", [pytest.param("wide", marks=pytest.mark.slow), "layered"])
+@pytest.mark.parametrize("shape", ["wide", "layered"])
 async def test_2000_steps_of_6000_edges_are_accepted_and_run(bench: Bench, shape: str) -> None:
     parents = wide() if shape == "wide" else layered()
     steps = [

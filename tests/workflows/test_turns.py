@@ -27,7 +27,6 @@ ROWS: Json = [{"n": n, "amount": 1.5} for n in range(1_500)]
 SHARE = "{{ item.amount / (inputs.rows | sum(attribute='amount')) }}"
 
 
-@pytest.mark.slow
 async def test_a_long_list_whose_configs_take_much_work(fast: Bench) -> None:
     each = {"items": "{{ inputs.rows }}", "key": "item.n", "max_concurrency": 100}
     steps = [step("m", "noop", for_each=each, config={"share": SHARE})]

@@ -4536,10 +4536,10 @@ export interface components {
         DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "completed" | "dismissed";
         /**
          * DocumentType
-         * @description Whether the document requests money or returns some.
+         * @description What the document is. Only the first two request or return money; the others are not read as invoices.
          * @enum {string}
          */
-        DocumentType: "invoice" | "credit_note";
+        DocumentType: "invoice" | "credit_note" | "dunning_letter" | "statement" | "purchase_order" | "quote" | "delivery_note" | "remittance_advice" | "contract";
         /**
          * DocumentUse
          * @description One paid answer of a model about a document, usable or not.

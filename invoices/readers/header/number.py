@@ -1,4 +1,4 @@
-"""Find the invoice number, the order reference and the type of the document."""
+"""Find the invoice number and the order reference."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from itertools import islice
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
+from docrail.invoices.readers.header.document_type import CREDIT_WORDS, document_type
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
@@ -38,10 +39,6 @@ DECIMAL = re.compile(r"\d+[.,]\d\d$")
 CORRECTION = re.compile(r"korrektur|storno|rectificativa|rettifica|correct")
 """Words that make an invoice title one of a credit note."""
 DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
-CREDIT_WORDS = re.compile(
-    r"\b(credit ?(?:note|memo|invoice)|gutschrift|avoir|note de credit|credit(?:nota|factuur)|nota (?:d[ei] )?credito|"
-    r"nota de abono)\b"
-)
 TITLE_WORDS, SENTENCE_WORDS = 6, 8
 """Most words in a title, and the length above which a line is a sentence."""
 ROWS_BELOW_TITLE = 3
@@ -91,12 +88,6 @@ NUMBER: tuple[Feature[NumberCandidate], ...] = (
     Feature("the label names an earlier document", -2.5, lambda c: names_another(c.at)),
     Feature("the label is in a sentence", -0.6, lambda c: is_in_a_sentence(c.at)),
 )
-
-
-def document_type(layout: Layout) -> DocumentType:
-    """Return the type from the title. Only short cells count, because "Gutschrift" in a sentence is not a title."""
-    titles = (cell.folded for cell in layout.cells[:40] if len(cell.words) <= 4)  # noqa: PLR2004  # words of a title
-    return DocumentType.CREDIT_NOTE if any(map(CREDIT_WORDS.search, titles)) else DocumentType.INVOICE
 
 
 def find_invoice_number(finder: Finder) -> FieldValue[str]:

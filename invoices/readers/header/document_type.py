@@ -1,0 +1,119 @@
+"""Find out what a document is: an invoice, a credit note, or another paper that must not be read as one.
+
+A paper is called by its title: a short cell near the top that says nothing but the name, a number and a date. Labels
+(`Purchase order: 4711`) have the same words, so a name counts more the more it stands out as a title does, and an
+invoice may mention any other paper.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from docrail.invoices.facts import DocumentType
+from docrail.invoices.features import Feature, score
+from docrail.invoices.readers.languages.all import OTHER_PAPERS
+from docrail.invoices.readers.layout import vocabulary
+from docrail.invoices.readers.layout.page import Cell, Layout
+
+CREDIT_WORDS = re.compile(
+    r"\b(credit ?(?:note|memo|invoice)|gutschrift|avoir|note de credit|credit(?:nota|factuur)|nota (?:d[ei] )?credito|"
+    r"nota de abono)\b"
+)
+HEAD = 0.5
+"""Share of the first page in which a title may stand."""
+TITLE_WORDS, TITLE_LETTERS = 7, 80
+LARGER = 1.15
+"""A title's height, as a multiple of the usual height of the page's words."""
+LEAST, LEAST_ALONE = 2.0, 0.7
+"""Fewest points of a title that makes a paper something else than an invoice; less is enough if nothing in the document
+names an invoice."""
+_NUMBERED = r"\W*(?:(?:n[o°º]|nr|num(?:mer|ber|ero)?|no|id)\b\W*)?(?:[a-z]{0,5}[\W_]*\d[\w./\- ]*)?\W*"
+_DATED = r"(?:(?:vom|von|du|dated|date|of|van|del?|datum|fecha|data|z dnia|ze dne)\b\W*.{0,24})?"
+_ABOUT = (
+    r"\W+(?:zur?|zum|for|fur|re|on|concerning|sur|pour|per|sulla|voor|inzake|sobre|do|til|till) .*|"
+    r"\s+[-\u2013\u2014|] .*"
+)
+AFTER_TITLE = rf"(?:{_NUMBERED}{_DATED}|{_ABOUT})"
+"""What may follow a name in a title: a number, a date, what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A cell that may be the document's title."""
+
+    kind: DocumentType
+    cell: Cell
+    rest: str
+    """The folded text after the name."""
+    usual: float
+    """The usual height of words on its page."""
+    alone: bool
+    """Whether no other cell is in its row."""
+    depth: float
+    """Its distance from the top of the page, as a share of the page."""
+
+
+TITLE: tuple[Feature[Title], ...] = (
+    Feature("it says nothing else", 1.0, lambda t: not t.rest.strip(" .:*-")),
+    Feature("a number or a date follows the name", 0.5, lambda t: bool(t.rest.strip(" .:*-"))),
+    Feature("it says what the paper is about", 1.5, lambda t: re.match(_ABOUT, t.rest) is not None),
+    Feature("it is printed larger than the text", 1.5, lambda t: t.cell.height >= LARGER * t.usual),
+    Feature("nothing is next to it", 0.6, lambda t: t.alone),
+    Feature("it is in capitals", 0.4, lambda t: t.cell.text.isupper()),
+    Feature("it ends like a label", -1.2, lambda t: t.cell.text.rstrip().endswith(":") or t.rest.startswith(":")),
+    Feature("distance from the top", -1.0, lambda t: t.depth),
+)
+
+
+def document_type(layout: Layout) -> DocumentType:
+    """Return what the document calls itself in its title; an invoice if it has no title of another paper.
+
+    A credit note may be called so in any short cell, because its amounts give it away; another paper only by a title
+    that stands out more than any title of an invoice.
+    """
+    best = max(_titles(layout), key=lambda title: score(TITLE, title), default=None)
+    if best and best.kind is not DocumentType.INVOICE and score(TITLE, best) >= _least(layout):
+        return best.kind
+    cells = (cell.folded for cell in layout.cells[:40] if len(cell.words) <= 4)  # noqa: PLR2004  # words of a title
+    return DocumentType.CREDIT_NOTE if any(map(CREDIT_WORDS.search, cells)) else DocumentType.INVOICE
+
+
+def _least(layout: Layout) -> float:
+    short = (cell.folded for cell in layout.cells if len(cell.words) <= TITLE_WORDS)
+    named = any(vocabulary.INVOICE_TITLE.search(text) or vocabulary.INVOICE_NUMBER.search(text) for text in short)
+    return LEAST if named else LEAST_ALONE
+
+
+def _titles(layout: Layout) -> Iterator[Title]:
+    if not layout.pages:
+        return
+    first = layout.pages[0]
+    usual = median([word.height for word in first.words]) if first.words else 0.0
+    for row in layout.rows:
+        if row.page != first.number or row.top > HEAD * first.height:
+            continue
+        for cell in row.cells:
+            if len(cell.words) <= TITLE_WORDS and len(cell.text) <= TITLE_LETTERS and (named := _name_of(cell)):
+                kind, rest = named
+                yield Title(kind, cell, rest, usual, len(row.cells) == 1, row.top / first.height)
+
+
+def _name_of(cell: Cell) -> tuple[DocumentType, str] | None:
+    text = cell.folded.strip()
+    for kind, title in NAMES.items():
+        if match := title.fullmatch(text):
+            return kind, match["rest"]
+    return None
+
+
+def _title(*names: str) -> re.Pattern[str]:
+    return re.compile(rf"\W*{vocabulary.any_of(*names).pattern}(?P<rest>{AFTER_TITLE})")
+
+
+NAMES = {
+    DocumentType.CREDIT_NOTE: _title(CREDIT_WORDS.pattern),
+    **{kind: _title(*names) for kind, names in OTHER_PAPERS.items()},
+    DocumentType.INVOICE: _title(vocabulary.INVOICE_WORDS, "receipt"),
+}
+"""How each paper is called; the first match counts, so `Invoice reminder` is no invoice."""

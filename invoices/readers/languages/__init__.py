@@ -1,0 +1,1 @@
+"""The words of invoices and other papers, one file a language."""

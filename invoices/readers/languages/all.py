@@ -1,0 +1,15 @@
+"""Every supported language, and the patterns made of all of them."""
+
+from collections.abc import Mapping
+
+from docrail.invoices.facts import DocumentType
+from docrail.invoices.readers.languages import cs, da, de, en, es, fi, fr, it, nl, no, pl, pt, sv, tr
+
+LANGUAGES = tuple(module.LANGUAGE for module in (en, de, fr, nl, es, it, pl, pt, sv, da, no, fi, cs, tr))
+
+OTHER_PAPERS: Mapping[DocumentType, tuple[str, ...]] = {
+    kind: tuple(name for language in LANGUAGES for name in language.papers.get(kind, ()))
+    for kind in DocumentType
+    if not kind.is_invoice
+}
+"""Titles of papers that are no invoices."""

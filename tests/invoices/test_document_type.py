@@ -1,0 +1,92 @@
+"""A paper that is no invoice is known by its title, and none of its values is confident."""
+
+import datetime as dt
+
+import pytest
+
+from docrail.invoices.assessment.assess import Known, judge
+from docrail.invoices.facts import DocumentType, Evidence
+from docrail.invoices.model import FIELD_NAMES
+from docrail.invoices.readers.header.document_type import document_type
+from docrail.invoices.readers.layout.page import Layout, Word, lay_out
+from docrail.invoices.readers.read import read_layout
+from tests.invoices.documents import Line
+from tests.invoices.layouts import page, table
+
+TITLES = {
+    DocumentType.DUNNING_LETTER: (
+        "2. Mahnung|Zahlungserinnerung zur Rechnung RE-77|Payment reminder|Final notice|Reminder for invoice 77|"
+        "Relance de paiement|Mise en demeure|Betalingsherinnering|Aanmaning|Recordatorio de pago|"
+        "Secondo sollecito di pagamento|Wezwanie do zapłaty|Betalningspåminnelse|Maksumuistutus|Upomínka|Rykkerbrev"
+    ),
+    DocumentType.STATEMENT: "Statement of account|Kontoauszug|Relevé de compte|Rekeningoverzicht|Estado de cuenta|"
+    "Estratto conto|Kontoutdrag|Hesap ekstresi",
+    DocumentType.PURCHASE_ORDER: "PURCHASE ORDER|Purchase order PO-4711|Bestellung Nr. 4711|Bon de commande n° 4711|"
+    "Bestelbon|Orden de compra|Ordine di acquisto|Zamówienie nr 4711|Nota de encomenda|Objednávka č. 4711|Ostotilaus",
+    DocumentType.QUOTE: "Quotation|Estimate 77|Angebot Nr. 77 vom 1. März 2026|Devis|Offerte|Presupuesto|Preventivo|"
+    "Orçamento|Tilbud|Tarjous|Nabídka|Fiyat teklifi",
+    DocumentType.DELIVERY_NOTE: "Delivery note|PACKING SLIP|Lieferschein|Bon de livraison|Pakbon|Albarán|"
+    "Documento di trasporto|Guia de remessa|Följesedel|Følgeseddel|Dodací list|İrsaliye",
+    DocumentType.REMITTANCE_ADVICE: "Remittance advice|Zahlungsavis|Avis de virement|Betaalspecificatie|"
+    "Avviso di bonifico|Awizo płatności",
+    DocumentType.CONTRACT: "Service agreement|Mietvertrag|Contrat de maintenance|Huurovereenkomst|"
+    "Contrato de servicios|Contratto di locazione|Umowa najmu|Hyresavtal|Sözleşme",
+}
+CASES = [(kind, title) for kind, titles in TITLES.items() for title in titles.split("|")]
+BODY: list[Line] = [
+    (50, 60, "Muster GmbH"),
+    (50, 74, "Hauptstr. 1, 10115 Berlin"),
+    (50, 200, "Date: 2026-03-01"),
+    (50, 214, "Purchase order: 4711"),
+    (50, 228, "Delivery note: L-12"),
+    *table("Item|Qty|Price|Amount", "Chairs|2|50.00|100.00", "Total|||100.00"),
+]
+TODAY = dt.date(2026, 11, 1)
+
+
+def titled(title: str, *, size: float = 16.0, body: list[Line] = BODY) -> Layout:
+    """Return a page with a title above its body."""
+    plain = page([(50, 150, title), *body])
+    words = tuple(
+        Word(word.text, word.left, 150, word.right, 150 + size) if word.top == 150 else word for word in plain.words
+    )
+    return lay_out([plain.__class__(1, plain.width, plain.height, words)])
+
+
+@pytest.mark.parametrize(("kind", "title"), CASES)
+def test_a_paper_is_what_its_title_says(kind: DocumentType, title: str) -> None:
+    assert document_type(titled(title)) is kind
+    assert document_type(titled(title, size=10.0)) is kind
+
+
+@pytest.mark.parametrize("title", ["Invoice", "Rechnung Nr. 77", "FACTURE", "Factuur", "Factura", "Fattura n. 77"])
+def test_an_invoice_may_name_its_order_and_delivery(title: str) -> None:
+    assert document_type(titled(title, size=10.0)) is DocumentType.INVOICE
+
+
+def test_a_letter_that_mentions_a_reminder_stays_an_invoice() -> None:
+    said: Line = (50, 260, "Without payment we send a payment reminder, and a final notice after that")
+    assert document_type(titled("Invoice 77", body=[*BODY, said])) is DocumentType.INVOICE
+
+
+def test_a_dunning_letter_with_the_invoice_number_is_no_invoice() -> None:
+    labels: list[Line] = [(50, 242, "Invoice no.: RE-77"), (50, 256, "Invoice date: 2026-01-01")]
+    assert document_type(titled("2. Mahnung", body=[*BODY, *labels])) is DocumentType.DUNNING_LETTER
+
+
+def test_a_person_sees_it_and_no_value_is_confident() -> None:
+    read = judge(read_layout(titled("Purchase order PO-4711")), Known(), TODAY)
+    problem = next(problem for problem in read.problems if problem.code == "not_an_invoice")
+    assert problem.message.startswith("By its title, this is a purchase order, not an invoice.")
+    found = [getattr(read, name) for name in FIELD_NAMES if getattr(read, name).value is not None]
+    assert found
+    assert all(Evidence.NOT_AN_INVOICE in field.evidence and field.confidence < 0.5 for field in found)
+
+
+def test_correcting_the_type_makes_it_an_invoice_again() -> None:
+    read = read_layout(titled("Purchase order PO-4711"))
+    corrected = judge(
+        judge(read, Known(), TODAY).model_copy(update={"document_type": DocumentType.INVOICE}), Known(), TODAY
+    )
+    assert "not_an_invoice" not in {problem.code for problem in corrected.problems}
+    assert all(Evidence.NOT_AN_INVOICE not in getattr(corrected, name).evidence for name in FIELD_NAMES)
