@@ -30,6 +30,7 @@ from docrail.activities.internal.dead_letters import dead_letter_activity
 from docrail.activities.internal.deadlines import overdue_activity
 from docrail.activities.internal.exports import export_activities
 from docrail.activities.internal.filing import filing_activity
+from docrail.activities.internal.groups import group_activity
 from docrail.activities.internal.maintenance import maintenance_activities
 from docrail.activities.internal.reviews import review_activities
 from docrail.activities.internal.sla import sla_activity
@@ -68,6 +69,7 @@ from docrail.settings import Settings, missing_settings, unread_variables
 from docrail.workflows.background import BackgroundTasks
 from docrail.workflows.batch import Batch
 from docrail.workflows.contract.names import VERSION_PREFIX, batch_queue, tag_queue
+from docrail.workflows.document_chunk import DocumentChunk
 from docrail.workflows.elsewhere import QueueOnly
 from docrail.workflows.exports import Export
 from docrail.workflows.maintenance import Maintenance, SlaWatch
@@ -82,6 +84,7 @@ PASSED_THROUGH = (
     "docrail.workflows.driver_context",
     "docrail.workflows.elsewhere",
     "docrail.workflows.failures",
+    "docrail.workflows.grouping",
     "docrail.workflows.lost_workers",
     "docrail.workflows.map_chunk_client",
     "docrail.workflows.notifications",
@@ -122,7 +125,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks, Export, Batch],
+        workflows=[Run, Chunk, DocumentChunk, Maintenance, SlaWatch, BackgroundTasks, Export, Batch],
         activities=[
             *activities,
             *internal_activities(tools),
@@ -157,13 +160,11 @@ def handler_activities(catalogue: Catalogue, tools: Tools) -> list[Callable[...,
     for broken in catalogue.broken_handlers:
         log.error("this worker has no handler %r: %s", broken.name, broken)
     given = HandlerTools(tools)
-    return [
-        *(
-            activity_for(handler, tools, given if handler.name in catalogue.outside else None)
-            for handler in catalogue.values()
-        ),
-        missing_handler_activity(catalogue.broken),
-    ]
+    own = {
+        handler.name: activity_for(handler, tools, given if handler.name in catalogue.outside else None)
+        for handler in catalogue.values()
+    }
+    return [*own.values(), group_activity(own), missing_handler_activity(catalogue.broken)]
 
 
 def internal_activities(tools: Tools) -> list[Callable[..., Any]]:

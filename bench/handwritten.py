@@ -65,3 +65,40 @@ class Handwritten:
             summary=name,  # Temporal's UI shows it; without it the steps of a workflow look alike
         )
         return done.step
+
+
+@dataclass(frozen=True)
+class Works:
+    """A group's argument."""
+
+    works: list[Work]
+
+
+@activity.defn(name="handwritten_group")
+async def noops(group: Works) -> list[Done]:
+    """Do nothing, for each document."""
+    return [Done(work.step) for work in group.works]
+
+
+@workflow.defn(name="HandwrittenChunk")
+class HandwrittenChunk:
+    """The steps of several documents, hard-coded: first, three side by side, last, each step one activity for all."""
+
+    @workflow.run
+    async def run(self, documents: int) -> int:
+        """Run the steps of all documents and return how many were made."""
+        first = await self._step("first", documents)
+        middle = await asyncio.gather(*(self._step(f"s{number}", documents) for number in range(3)))
+        return first + sum(middle) + await self._step("last", documents)
+
+    async def _step(self, name: str, documents: int) -> int:
+        works = [Work(f"{workflow.info().workflow_id}/{number}", name) for number in range(documents)]
+        done = await workflow.execute_activity(
+            noops,
+            Works(works),
+            start_to_close_timeout=timedelta(seconds=300),
+            heartbeat_timeout=timedelta(seconds=10),
+            retry_policy=RETRY,
+            summary=name,
+        )
+        return len(done)

@@ -137,6 +137,8 @@ class Contender:
 
     run: Callable[[], Awaitable[object]]
     pids: tuple[int, ...]
+    size: int = 1
+    """Runs that one call makes."""
 
 
 async def compare(bench: str, shape: Shape, contenders: Mapping[str, Contender], rounds: int, count: int) -> None:
@@ -147,8 +149,9 @@ async def compare(bench: str, shape: Shape, contenders: Mapping[str, Contender],
     for turn in range(rounds):
         for name in contenders if turn % 2 else [*contenders][::-1]:
             before = cpu_seconds(*contenders[name].pids)
-            measured[name].runs_per_second.append(await saturate(contenders[name].run, count))
-            measured[name].cpu_ms.append((cpu_seconds(*contenders[name].pids) - before) * 1000 / count)
+            size = contenders[name].size
+            measured[name].runs_per_second.append(await saturate(contenders[name].run, count) * size)
+            measured[name].cpu_ms.append((cpu_seconds(*contenders[name].pids) - before) * 1000 / (count * size))
     line: dict[str, Json] = {"bench": bench, "shape": f"{shape.name} of {shape.size}"}
     _, other = contenders
     for figure in ("runs_per_second", "cpu_ms"):

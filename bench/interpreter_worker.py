@@ -10,21 +10,25 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from bench.graphs import HandwrittenGraph
-from bench.handwritten import Handwritten, noop
+from bench.handwritten import Handwritten, HandwrittenChunk, noop, noops
+from docrail.activities.internal.groups import group_activity
 from docrail.activities.registry import load_catalogue
 from docrail.activities.wrapper import activity_for
 from docrail.adapters.temporal.connection import Connection, connect
 from docrail.services.tools import Tools
 from docrail.settings import Settings
 from docrail.worker import assemble_worker, settle_memory
+from docrail.workflows.document_chunk import DocumentChunk
 from docrail.workflows.run import Run
 
 
 async def main(address: str, task_queue: str) -> None:
     client = await connect(Connection(address, keys=Settings().encryption))
     tools = cast(Tools, None)  # `noop` uses none
-    activities: list[Callable[..., Any]] = [activity_for(load_catalogue()["noop"], tools), noop]
-    async with assemble_worker(client, task_queue, [Run, Handwritten, HandwrittenGraph], activities, sandboxed=False):
+    own = activity_for(load_catalogue()["noop"], tools)
+    activities: list[Callable[..., Any]] = [own, group_activity({"noop": own}), noop, noops]
+    workflows = [Run, DocumentChunk, Handwritten, HandwrittenChunk, HandwrittenGraph]
+    async with assemble_worker(client, task_queue, workflows, activities, sandboxed=False):
         settle_memory()
         print("ready", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -212,7 +212,8 @@ class Handler:
     """A handler as definitions, the validator, the API and the worker see it.
 
     `run` takes the call and the tools, `Tools` for a handler of your own. `aliases` are other names that definitions
-    may call it by; everything else calls it by `name`.
+    may call it by; everything else calls it by `name`. One that `is_light` takes milliseconds, and calls nothing
+    outside: the documents of a batch may share an activity for it.
     """
 
     name: str
@@ -220,6 +221,7 @@ class Handler:
     output: type[BaseModel]
     run: Callable[[StepCall[Any], Any], Awaitable[BaseModel]]
     aliases: tuple[str, ...] = ()
+    is_light: bool = False
 
     @property
     def summary(self) -> str:

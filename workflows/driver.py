@@ -33,6 +33,8 @@ from docrail.dag.engine.events import (
     RunStarted,
     Start,
     StartChunk,
+    StepCancelled,
+    StepCompleted,
     StepFailed,
     Store,
     Undo,
@@ -78,6 +80,8 @@ Key = tuple[str, Part]
 Arrival = tuple[Step, Part, Work, Losses]
 """Ended work, with its step and part, and the workers that it has lost."""
 
+RunsHandlers = Callable[[RunRequest, Step, Piece, Losses], Work]
+
 Launch = Callable[[Losses], Work]
 """Starts a step's work, again after it has lost a worker."""
 
@@ -85,8 +89,12 @@ Launch = Callable[[Losses], Work]
 class Driver:
     """Drives one run. Independent of the surrounding workflow, so that one workflow may drive several."""
 
-    def __init__(self, request: RunRequest) -> None:
-        """Compile the plan and create the state; nothing starts before `drive`."""
+    def __init__(self, request: RunRequest, run: RunsHandlers = run_handler, *, is_alone: bool = True) -> None:
+        """Compile the plan and create the state; nothing starts before `drive`.
+
+        `run` starts the work of a handler's step. Only a run that `is_alone` in its workflow shows its status there.
+        """
+        self._run_handler, self._is_alone, self._is_leaving = run, is_alone, False
         self.plan = plan_of(request.definition, request.semantics)
         self._first_request = request
         self._is_kept = request.resumed is not None and PIECES in request.resumed
@@ -124,8 +132,15 @@ class Driver:
         """Add an event; it is processed in the run's next turn."""
         self._inbox.append(event)
 
-    async def drive(self) -> RunStatus:
-        """Run the plan to its end and return how it ended."""
+    def leave(self) -> None:
+        """Go no further here: `drive` returns None as soon as no work runs, unless the run has ended by then.
+
+        The state then continues in another workflow (engine/saved_state.py).
+        """
+        self._is_leaving = True
+
+    async def drive(self) -> RunStatus | None:
+        """Run the plan to its end and return how it ended; a state that has ended already stays as it is."""
         if self._is_kept:
             kept = await kept_state(self._first_request)
             traffic = Traffic(carried_bytes=size_of(kept), nested_bytes=self._nested_bytes)
@@ -133,16 +148,29 @@ class Driver:
             self._is_kept = False
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have arrived before
         with deadline(self.plan.deadline_seconds, self.add):
-            while self.state.outcome is None:
-                await workflow.wait_condition(lambda: bool(self._inbox))
-                while self._inbox:
+            while self.state.outcome is None and not self._is_leaving:
+                await workflow.wait_condition(lambda: bool(self._inbox) or self._is_leaving)
+                while self._inbox and not self._is_leaving:
                     self._turn(self._inbox.popleft())
                 self._show()
+        if self._is_leaving and self.state.outcome is None:
+            await self._come_to_rest()
         for moving in self._moving:  # an unavailable value store must not delay the run's end
             moving.cancel()
         if self._is_busy():  # answered questions are being closed, or failures recorded
             await workflow.wait_condition(lambda: not self._is_busy())
         return self.state.outcome
+
+    async def _come_to_rest(self) -> None:
+        """Stop all work, and keep the results of what completes nevertheless. Nothing new starts."""
+        for key, work in self._work.items():
+            self._cancelled.add(key)
+            work.cancel()
+        await workflow.wait_condition(lambda: not self._work)
+        for arrival in self._inbox:
+            event = event_of(*arrival) if isinstance(arrival, tuple) else arrival
+            if isinstance(event, StepCompleted) or (isinstance(event, StepCancelled) and self.state.stopping):
+                advance(self.plan, self.state, event)
 
     def _is_busy(self) -> bool:
         return bool(self._work or self._recording or self._moving)
@@ -210,6 +238,8 @@ class Driver:
 
     def _show(self) -> None:
         """Update the run's status in Temporal's UI and in lists of runs."""
+        if not self._is_alone:
+            return
         workflow.set_current_details(markdown(self.plan, self.state))
         status = self.state.status
         if self.state.outcome is None and status is not self._shown_status:
@@ -294,7 +324,7 @@ class Driver:
             piece = replace(piece, item_key=fan.items[part.place].key, inline_bytes=inline_bytes(len(fan.items)))
         match step.kind:
             case StepKind.HANDLER:
-                return run_handler(self._request, step, piece, losses)
+                return self._run_handler(self._request, step, piece, losses)
             case StepKind.WORKFLOW:
                 return asyncio.create_task(run_nested(self._request, step, piece))
             case StepKind.HUMAN:

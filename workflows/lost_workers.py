@@ -28,6 +28,17 @@ SHORTEST = timedelta(milliseconds=1)
 """For an activity that starts when its time is already over, since the timer of a pause may end late."""
 
 
+class MadeAlone(exceptions.FailureError):
+    """A call did not succeed in its group, so it is made alone.
+
+    `error` is how it failed, and counts as an attempt; None: the group did not make it.
+    """
+
+    def __init__(self, error: StepError | None = None, seconds: float = 0.0) -> None:
+        super().__init__("the call is made alone")
+        self.error, self.seconds = error, seconds
+
+
 class LossKind(Enum):
     """How an attempt ended; the value is how often one step or item may meet it."""
 
@@ -61,10 +72,16 @@ class Losses:
     earlier: tuple[EarlierError, ...] = ()
     is_cancelled: bool = False
     """Whether it was cancelled, so it is not started again."""
+    is_alone: bool = False
+    """Whether a group did not do its work, so it is not grouped again."""
+    retry_seconds: float = 0.0
+    """The delay after an attempt that failed in a group."""
 
     @property
     def pause_seconds(self) -> float:
         """How long to wait before the next activity starts."""
+        if self.retry_seconds:
+            return self.retry_seconds
         if not self.kinds or self.kinds[-1] is not LossKind.UNFIT:
             return 0.0
         return min(FIRST_PAUSE_SECONDS * 2.0 ** (self.kinds.count(LossKind.UNFIT) - 1), LONGEST_PAUSE_SECONDS)
@@ -83,6 +100,8 @@ NO_LOSSES = Losses(0.0)
 def losses_after(step: Step, work: asyncio.Task[Any], before: Losses) -> Losses | None:
     """Return the losses with which ended work is started again; None if it is not."""
     error = None if work.cancelled() else work.exception()
+    if isinstance(error, MadeAlone):
+        return None if before.is_cancelled else _alone_after(error, before)
     loss = None if error is None else loss_of(step, error)
     if error is None or loss is None or before.is_cancelled:
         return None
@@ -93,11 +112,21 @@ def losses_after(step: Step, work: asyncio.Task[Any], before: Losses) -> Losses 
         met_unfit=before.met_unfit or loss.kind is LossKind.UNFIT,
         kinds=(*before.kinds, loss.kind),
         failed=attempt - 1,
+        retry_seconds=0.0,
         earlier=(*before.earlier, *earlier_of(error), latest)[-MOST_EARLIER:],
     )
     left = after.left_of(step.total_timeout_seconds)
     is_over = left is not None and left <= max(timedelta(seconds=after.pause_seconds), SHORTEST)
     return None if is_over or after.kinds.count(loss.kind) > loss.kind.value else after
+
+
+def _alone_after(error: MadeAlone, before: Losses) -> Losses:
+    alone = replace(before, is_alone=True, retry_seconds=error.seconds)
+    if error.error is None:
+        return alone
+    failed = before.failed + 1
+    earlier = (*before.earlier, EarlierError(failed, error.error))[-MOST_EARLIER:]
+    return replace(alone, failed=failed, earlier=earlier)
 
 
 def loss_of(step: Step, error: BaseException) -> Loss | None:

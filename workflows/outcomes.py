@@ -13,7 +13,7 @@ from docrail.dag.language.statuses import RunStatus
 from docrail.workflows.contract.messages import StepOutcome
 from docrail.workflows.contract.names import ChunkReport
 from docrail.workflows.failures import attempts_of, earlier_of, is_out_of_time
-from docrail.workflows.lost_workers import NO_LOSSES, Losses, final_error, loss_of
+from docrail.workflows.lost_workers import NO_LOSSES, Losses, MadeAlone, final_error, loss_of
 
 Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
 """Running work of a step, an item or a chunk: an activity, a nested run, a chunk, a wait (None: it timed out)."""
@@ -28,7 +28,8 @@ def event_of(  # noqa: PLR0911 - a case a kind of end
         result = work.result()
     except (FailureError, asyncio.CancelledError) as error:
         lost = loss_of(step.definition, error)
-        if is_cancelled_exception(error) or (lost and losses.is_cancelled):
+        is_ended_by_it = losses.is_cancelled and (lost or isinstance(error, MadeAlone))
+        if is_cancelled_exception(error) or is_ended_by_it:
             return StepCancelled(step.id, at, part)
         why = final_error(step.definition, error, losses)
         attempts = attempts_of(step.definition, error, losses.failed)

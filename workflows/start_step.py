@@ -58,11 +58,21 @@ class Piece:
 
 def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
     """Start the activity of a step's handler."""
-    assert step.definition.handler is not None, "only handler steps run handlers"
+    return start_call(request, step, call_of(request, step, piece, losses), losses)
+
+
+def call_of(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> AttemptRequest:
+    """Return the argument of the activity of a step's handler."""
     call = _call(request, step, step.id, piece, losses)
     if cache := _cache_use(step, call, piece.cache_key):
         call = call.model_copy(update={"cache": cache})
-    return _start(request, step, step.definition.handler, call, losses)
+    return call
+
+
+def start_call(request: RunRequest, step: Step, call: AttemptRequest, losses: Losses, prefix: str = "") -> Handle:
+    """Start the activity of a step's handler. `prefix` begins its id in a workflow with several runs."""
+    assert step.definition.handler is not None, "only handler steps run handlers"
+    return _start(request, step, step.definition.handler, call, losses, prefix)
 
 
 def _cache_use(step: Step, call: AttemptRequest, key: str | None) -> CacheUse | None:
@@ -111,40 +121,44 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
     return tuple(callback for callback in request.callbacks if callback.placeholder in text)
 
 
-def _start(request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses) -> Handle:
-    """Start an activity with the step's limits, after the pause that an unfit worker calls for."""
+def _start(
+    request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses, prefix: str = ""
+) -> Handle:
+    """Start an activity with the step's limits, after the pause that an unfit worker or a failed group calls for."""
     if losses.pause_seconds:
-        return asyncio.create_task(_start_later(request, step, handler, call, losses))
-    return _activity(request, step, handler, call, losses)
+        return asyncio.create_task(_start_later(request, step, handler, call, losses, prefix))
+    return _activity(request, step, handler, call, losses, prefix)
 
 
 async def _start_later(
-    request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses
+    request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses, prefix: str
 ) -> StepOutcome:
     await workflow.sleep(losses.pause_seconds)
-    return await _activity(request, step, handler, call, losses)
+    return await _activity(request, step, handler, call, losses, prefix)
 
 
-def _activity(request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses) -> Handle:
+def _activity(
+    request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses, prefix: str
+) -> Handle:
     definition = step.definition
     tag = definition.resource_tag
     return workflow.start_activity(
         handler,
         call,
         result_type=StepOutcome,
-        activity_id=call.step_id if call.item_key is None else child_run_id(call.step_id, call.item_key),
+        activity_id=prefix + (call.step_id if call.item_key is None else child_run_id(call.step_id, call.item_key)),
         summary=_summary(step, call),
         start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
         schedule_to_close_timeout=losses.left_of(definition.total_timeout_seconds),
         heartbeat_timeout=timedelta(seconds=definition.heartbeat_seconds),
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        retry_policy=_retry_policy(definition.retry_config, definition.max_retries - losses.failed),
+        retry_policy=retry_policy(definition.retry_config, definition.max_retries - losses.failed),
         task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
-        priority=_priority(request, definition.priority),
+        priority=priority_of(request, definition.priority),
     )
 
 
-def _priority(request: RunRequest, key: int | None) -> Priority:
+def priority_of(request: RunRequest, key: int | None) -> Priority:
     """Return a step's priority, which is no more urgent than the tenant's may be; unset values are the run's."""
     return Priority(priority_key=None if key is None else max(key, request.highest_priority))
 
@@ -156,7 +170,7 @@ def _summary(step: Step, call: AttemptRequest) -> str:
     return name if call.item_key is None else f"{name}: {call.item_key[:100]}"
 
 
-def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
+def retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
     """Return Temporal's policy: its delays apply after crashes and timeouts; the wrapper adds jitter to errors."""
     return RetryPolicy(
         initial_interval=timedelta(seconds=retry.initial_delay),

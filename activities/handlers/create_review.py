@@ -126,4 +126,4 @@ def _policy(config: StraightThroughConfig) -> Policy:
     )
 
 
-HANDLER = Handler("create_review", Config, Output, run)
+HANDLER = Handler("create_review", Config, Output, run, is_light=True)

@@ -23,4 +23,4 @@ async def run(call: StepCall[Config], _tools: Tools) -> Output:
     return Output(value=call.config.value)
 
 
-HANDLER = Handler("echo", Config, Output, run)
+HANDLER = Handler("echo", Config, Output, run, is_light=True)

@@ -42,4 +42,4 @@ async def run(call: StepCall[Config], _tools: Tools) -> Output:
     return Output(attempts=call.attempt)
 
 
-HANDLER = Handler("fail", Config, Output, run)
+HANDLER = Handler("fail", Config, Output, run, is_light=True)

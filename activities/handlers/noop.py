@@ -18,4 +18,4 @@ async def run(_call: StepCall[Config], _tools: Tools) -> Output:
     return Output()
 
 
-HANDLER = Handler("noop", Config, Output, run)
+HANDLER = Handler("noop", Config, Output, run, is_light=True)

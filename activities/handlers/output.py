@@ -23,4 +23,4 @@ async def run(call: StepCall[Config], _tools: Tools) -> Output:
     return Output(call.config.root)
 
 
-HANDLER = Handler("output", Config, Output, run)
+HANDLER = Handler("output", Config, Output, run, is_light=True)

@@ -43,4 +43,4 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     return Output(recorded=claim is not None)
 
 
-HANDLER = Handler("record_metrics", Config, Output, run)
+HANDLER = Handler("record_metrics", Config, Output, run, is_light=True)

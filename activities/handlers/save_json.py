@@ -31,4 +31,4 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     return Output(path=file.path, sha256=file.sha256, size_bytes=file.size)
 
 
-HANDLER = Handler("save_json", Config, Output, run)
+HANDLER = Handler("save_json", Config, Output, run, is_light=True)

@@ -115,4 +115,4 @@ _OPERATIONS: Mapping[str, tuple[tuple[type, ...], Callable[[Any, Config], Json]]
     "pick": ((dict,), lambda found, config: {name: found[name] for name in config.fields}),
 }
 
-HANDLER = Handler("transform", Config, Output, run, aliases=("data_processor",))
+HANDLER = Handler("transform", Config, Output, run, aliases=("data_processor",), is_light=True)

@@ -178,6 +178,15 @@ CREATE TABLE public.calibrations (
     CONSTRAINT calibrations_version_check CHECK ((version > 0))
 );
 
+CREATE TABLE public.chunked_runs (
+    tenant_id text NOT NULL,
+    run_id text NOT NULL,
+    chunk_id text NOT NULL,
+    document_id text NOT NULL,
+    version integer NOT NULL,
+    moved_at timestamp with time zone
+);
+
 CREATE TABLE public.corrections (
     correction_id bigint NOT NULL,
     tenant_id text NOT NULL,
@@ -758,6 +767,9 @@ ALTER TABLE ONLY public.batches
 ALTER TABLE ONLY public.calibrations
     ADD CONSTRAINT calibrations_pkey PRIMARY KEY (tenant_id, version);
 
+ALTER TABLE ONLY public.chunked_runs
+    ADD CONSTRAINT chunked_runs_pkey PRIMARY KEY (tenant_id, run_id);
+
 ALTER TABLE ONLY public.corrections
     ADD CONSTRAINT corrections_pkey PRIMARY KEY (correction_id);
 
@@ -894,6 +906,8 @@ CREATE INDEX batch_documents_states ON public.batch_documents USING btree (tenan
 CREATE INDEX batches_newest ON public.batches USING btree (tenant_id, created_at DESC, batch_id DESC);
 
 CREATE UNIQUE INDEX calibrations_active ON public.calibrations USING btree (tenant_id) WHERE active;
+
+CREATE INDEX chunked_runs_of_chunk ON public.chunked_runs USING btree (tenant_id, chunk_id);
 
 CREATE INDEX corrections_of_document ON public.corrections USING btree (tenant_id, document_id, correction_id DESC);
 
@@ -1069,6 +1083,8 @@ CREATE POLICY all_rows ON public.batches TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.calibrations TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.chunked_runs TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.corrections TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.dead_letters TO docrail_fleet USING (true);
@@ -1145,6 +1161,8 @@ ALTER TABLE public.batches ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.calibrations ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.chunked_runs ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.corrections ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.dead_letters ENABLE ROW LEVEL SECURITY;
@@ -1194,6 +1212,8 @@ CREATE POLICY own_rows ON public.batch_duplicates TO docrail_app USING ((tenant_
 CREATE POLICY own_rows ON public.batches TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.calibrations TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.chunked_runs TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.corrections TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from docrail.dag.engine.counters import SAVED, derive
 from docrail.dag.engine.plan import Plan
 from docrail.dag.engine.state import RunState, StepState, Traffic
+from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import Json, digest, size_of
 
 _STEP_STATES = TypeAdapter(dict[str, StepState])
@@ -37,6 +38,17 @@ def load(plan: Plan, saved: dict[str, Json], traffic: Traffic | None = None) -> 
     steps = [states.get(step.id) or StepState() for step in plan.steps]
     run = _RUN_STATE.validate_python(saved | {"steps": steps})
     return derive(plan, replace(run, traffic=traffic or Traffic()))
+
+
+def stopped(plan: Plan, saved: dict[str, Json]) -> dict[str, Json]:
+    """Return a saved state whose running steps begin again: their work was stopped, or its end is not known."""
+    run = load(plan, saved)
+    run.steps = [_stopped(run, step) if step.status is StepStatus.RUNNING else step for step in run.steps]
+    return save(plan, run)
+
+
+def _stopped(run: RunState, step: StepState) -> StepState:
+    return replace(step, status=StepStatus.CANCELLED) if run.stopping else StepState(edited=step.edited)
 
 
 MAX_PIECE_BYTES = 500_000

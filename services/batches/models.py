@@ -99,6 +99,9 @@ class BatchOrder:
     """Uploaded documents. Those that have had a run get another one."""
     close: bool = False
     """Whether it takes no more documents."""
+    grouped: bool = False
+    """Whether up to 20 documents share a workflow, which costs a fraction of the work. The list of runs has such a run
+    only after someone has looked at it. Documents whose definition waits, nests or has lists run as always."""
 
     def __post_init__(self) -> None:
         """Check the address. Raises: ValueError."""

@@ -4,7 +4,7 @@
 In one file because the statements of a batch and of its documents depend on the same states.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,6 +169,11 @@ RETURNING {_DOCUMENT}"""
 
 NOTE_RUN = """
 UPDATE batch_documents SET run_id = $4, again = false WHERE tenant_id = $1 AND batch_id = $2 AND document_id = $3"""
+
+NOTE_RUNS = """
+UPDATE batch_documents AS d SET run_id = r.run_id, again = false
+  FROM unnest($3::text[], $4::text[]) AS r (document_id, run_id)
+ WHERE d.tenant_id = $1 AND d.batch_id = $2 AND d.document_id = r.document_id"""
 
 PUT_BACK = """
 UPDATE batch_documents SET state = 'waiting', started_at = NULL
@@ -378,6 +383,11 @@ async def take(db: Database, batch: StoredBatch) -> list[BatchDocument]:
 async def note_run(db: Database, batch: StoredBatch, document_id: str, run_id: str) -> None:
     """Record a document's run: it is started, or retried."""
     await db.execute(NOTE_RUN, batch.tenant_id, batch.batch_id, document_id, run_id)
+
+
+async def note_runs(db: Database, batch: StoredBatch, runs: Mapping[str, str]) -> None:
+    """Record the runs of documents, by document id."""
+    await db.execute(NOTE_RUNS, batch.tenant_id, batch.batch_id, [*runs], [*runs.values()])
 
 
 async def put_back(db: Database, batch: StoredBatch, document_id: str) -> None:

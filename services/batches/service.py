@@ -35,7 +35,7 @@ from docrail.services.batches.models import (
 )
 from docrail.services.batches.repository import Asking
 from docrail.services.definitions.service import resolve
-from docrail.services.engine import RPC_TIMEOUT, describe, engine_errors, status_of
+from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
 from docrail.services.errors import (
     Forbidden,
     InvalidInput,
@@ -46,6 +46,7 @@ from docrail.services.errors import (
     WrongState,
 )
 from docrail.services.paging import after_of, not_a_page, token_of
+from docrail.services.runs.executing import describe
 from docrail.services.runs.service import checked_key, turn_of
 from docrail.workflows.contract.messages import BatchRequest
 from docrail.workflows.contract.names import BATCH_TYPE, CHANGED, batch_workflow_id

@@ -20,17 +20,22 @@ from docrail.dag.values.json_values import Json, size_of
 from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
 from docrail.services.batches import repository
+from docrail.services.batches.chunk_ends import ChunkEnds
 from docrail.services.batches.models import BatchDocument, BatchDocumentState, RunEnd, StoredBatch
-from docrail.services.documents.service import load_document
-from docrail.services.engine import describe, engine_errors, status_of
+from docrail.services.documents.service import load_document, mark_ended
+from docrail.services.engine import engine_errors, status_of
 from docrail.services.errors import NotFound, OperationError, QuotaExceeded, Unavailable
 from docrail.services.failures import service as failures
 from docrail.services.failures.models import StoredLetter
 from docrail.services.failures.retry import RetryOrder, retry_run
+from docrail.services.intake.chunks import start_in_chunks
 from docrail.services.intake.service import start_another_run, start_document
+from docrail.services.runs.chunks import find_chunked
 from docrail.services.runs.control import cancel_run
+from docrail.services.runs.executing import describe
+from docrail.services.runs.leaving import move_out
 from docrail.workflows.contract.messages import BatchRest, BatchRound
-from docrail.workflows.contract.names import workflow_id
+from docrail.workflows.contract.names import RUN_FAILED, ChunkedEnd, workflow_id
 
 PRIORITY = 4
 """Of a batch's runs: those of single documents, whose usual priority is 3, go first."""
@@ -80,6 +85,8 @@ class Window:
     tenant_id: str
     batch_id: str
     _followed: dict[str, _Followed] = field(default_factory=dict)
+    _chunks: dict[str, ChunkEnds] = field(default_factory=dict)
+    """Chunks whose documents are followed."""
     _held_until: float = 0.0
     _is_stopped: set[str] = field(default_factory=set)
     """Documents whose run was cancelled."""
@@ -100,9 +107,12 @@ class Window:
             for task in self._followed.values():
                 task.cancel()
             await asyncio.gather(*self._followed.values(), return_exceptions=True)
+            for chunk in self._chunks.values():
+                chunk.close()
 
     async def _fill(self) -> StoredBatch:
         """Do what people want of the batch, and follow the documents that run from now on."""
+        taken = set[str]()
         async with transaction(self.app.db) as tx:
             batch = await repository.lock_batch(tx, self.tenant_id, self.batch_id)
             assert batch is not None, "no batch is ever deleted"
@@ -111,13 +121,16 @@ class Window:
             elif _is_past(batch.deadline_at):
                 await repository.end_waiting(tx, batch, BatchDocumentState.FAILED, DEADLINE)
             elif batch.paused_at is None and time.monotonic() >= self._held_until:
-                await repository.take(tx, batch)
+                taken = {each.document_id for each in await repository.take(tx, batch)}
             running = await repository.list_documents(
                 tx, self.tenant_id, self.batch_id, BatchDocumentState.RUNNING, limit=MOST_FOLLOWED, after=0
             )
+        new = [document for document in running if document.document_id not in self._followed]
+        chunks = asyncio.create_task(self._chunks_of(batch, new, taken)) if new and batch.wanted.grouped else None
+        for document in new:
+            follow = self._follow(batch, document) if chunks is None else self._follow_grouped(batch, document, chunks)
+            self._followed[document.document_id] = asyncio.create_task(follow)
         for document in running:
-            if document.document_id not in self._followed:
-                self._followed[document.document_id] = asyncio.create_task(self._follow(batch, document))
             if batch.cancelled_at is not None and document.document_id not in self._is_stopped:
                 await self._cancel(document)
         return batch
@@ -181,6 +194,52 @@ class Window:
             failed = BatchDocumentState.FAILED
             return RunEnd(document.document_id, failed, document.run_id, type(error).__name__, message)
         return await self._end_of(document.document_id, run_id)
+
+    async def _chunks_of(
+        self, batch: StoredBatch, documents: list[BatchDocument], taken: set[str]
+    ) -> dict[str, tuple[str, ChunkEnds]]:
+        """Start the documents just taken in chunks, and return run and chunk by document, also of earlier ones.
+
+        A document that is missing runs alone. Raises: Unavailable.
+        """
+        known = await find_chunked(self.app, self.tenant_id, [each.run_id for each in documents if each.run_id])
+        unstarted = [each.document_id for each in documents if each.run_id is None]
+        new = [each for each in unstarted if each in taken]
+        left = [each for each in unstarted if each not in taken]
+        started = await start_in_chunks(self.app, self._principal, new, left, priority=PRIORITY)
+        await repository.note_runs(self.app.db, batch, {each.document_id: each.run_id for each in started})
+        found = [each for each in (*known, *started) if each.moved_at is None]
+        for each in found:
+            if each.chunk_id not in self._chunks:
+                self._chunks[each.chunk_id] = ChunkEnds(self.app, self.tenant_id, each.chunk_id)
+        return {each.document_id: (each.run_id, self._chunks[each.chunk_id]) for each in found}
+
+    async def _follow_grouped(
+        self, batch: StoredBatch, document: BatchDocument, starting: asyncio.Task[dict[str, tuple[str, ChunkEnds]]]
+    ) -> RunEnd | _Held:
+        """As `_follow`, also for a document in a chunk, and after it has left. Raises: Unavailable."""
+        place = (await asyncio.shield(starting)).get(document.document_id)
+        if place is None or document.again:
+            return await self._follow(batch, document)
+        run_id, chunk = place
+        end = await chunk.end_of(run_id)
+        if end is None or end.status is None:
+            await move_out(self.app, self.tenant_id, run_id)
+            return await self._end_of(document.document_id, run_id)
+        return await self._as_row(document.document_id, end)
+
+    async def _as_row(self, document_id: str, end: ChunkedEnd) -> RunEnd:
+        """Return how a run ended in its chunk as the batch records it, and note the document's end."""
+        assert end.status is not None, "it has not left"
+        await mark_ended(self.app.db, [document_id], end.status)
+        state = _ENDED_AS[end.status]
+        if state is BatchDocumentState.FAILED:
+            letters = await self._letters(document_id, end.run_id)
+            if letters:
+                return _failed(document_id, end.run_id, letters[0].error_type, letters[0].error_message)
+            return _failed(document_id, end.run_id, RUN_FAILED, end.reason)
+        reason = end.reason or None if state is BatchDocumentState.CANCELLED else None
+        return RunEnd(document_id, state, end.run_id, None, reason, end.outputs or None)
 
     async def _ensure(self, batch: StoredBatch, document: BatchDocument) -> str:
         if document.run_id is not None and not document.again:

@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 
 from docrail.services.app import App
-from docrail.services.engine import RPC_TIMEOUT, describe, engine_errors
+from docrail.services.engine import RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound
 from docrail.services.events.models import Change, Happened, Kind
+from docrail.services.runs.executing import describe
 from docrail.workflows.contract.names import TENANT, WORKFLOW_TYPE, run_id_of, tenant_of
 
 OVERLAP = dt.timedelta(seconds=10)

@@ -16,12 +16,12 @@ from docrail.adapters.postgres.pool import DATABASE_ERRORS, Database
 from docrail.adapters.postgres.tenants import all_tenants
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.engine import describe
 from docrail.services.errors import OperationError, QuotaExceeded, Unavailable
 from docrail.services.events import repository
 from docrail.services.events.models import Position, Read, Wanted, position_of
 from docrail.services.events.runs import Run, StartsAndEnds, WatchedRuns
 from docrail.services.events.stream import Stream
+from docrail.services.runs.executing import describe
 from docrail.services.runs.service import checked_run_id
 
 READ_SECONDS = 0.25

@@ -14,12 +14,12 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.engine import describe
 from docrail.services.errors import InvalidInput, NotFound, WrongState
 from docrail.services.failures import repository as dead_letters
 from docrail.services.failures.edits import resolution_of, value_problems
 from docrail.services.failures.retry import RetryOrder, describe_settled, retry_run
 from docrail.services.runs.control import update_run
+from docrail.services.runs.executing import describe
 from docrail.services.runs.reports import show_run
 from docrail.services.runs.saved import request_of
 from docrail.services.runs.service import checked_run_id, record_action

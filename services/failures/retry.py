@@ -43,13 +43,14 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import load
-from docrail.services.engine import MAX_REQUEST_BYTES, WORKER_TIMEOUT, describe, status_of
+from docrail.services.engine import MAX_REQUEST_BYTES, WORKER_TIMEOUT, status_of
 from docrail.services.errors import InvalidInput, NotFound, TooLarge, Unavailable, WrongState
 from docrail.services.failures import repository as dead_letters
 from docrail.services.failures.edits import check_edits, refusing_violations, resolution_of
 from docrail.services.failures.models import StoredLetter
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.control import end_run
+from docrail.services.runs.executing import describe
 from docrail.services.runs.reports import show_run
 from docrail.services.runs.saved import kept, request_of, saved_state
 from docrail.services.runs.service import checked_run_id, continue_run, lock_run, priority_of, record_action

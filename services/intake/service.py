@@ -170,7 +170,7 @@ async def start_another_run(
     ref = definition or document.definition or DEFAULT_DEFINITION
     stored = await resolve(app, principal, ref, key=document.document_id)
     begun = await begin_run(
-        *(app, principal, stored, _inputs(document, stored), checked_key(key)),
+        *(app, principal, stored, inputs_of(document, stored), checked_key(key)),
         pinned=False,
         document=context_of(document),
         priority=priority,
@@ -321,7 +321,7 @@ async def _start_run(
     else:
         definition = await resolve(app, principal, kept, key=document.document_id)
     run = await begin_run(
-        *(app, principal, definition, _inputs(document, definition), document.document_id),
+        *(app, principal, definition, inputs_of(document, definition), document.document_id),
         pinned=False,
         document=context_of(document),
         priority=priority,
@@ -331,7 +331,8 @@ async def _start_run(
     return await show_document(app, principal, document.document_id)
 
 
-def _inputs(document: Document, definition: StoredDefinition) -> dict[str, Json]:
+def inputs_of(document: Document, definition: StoredDefinition) -> dict[str, Json]:
+    """Return what a document provides of the inputs of its definition."""
     brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
     return {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
 

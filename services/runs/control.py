@@ -20,12 +20,12 @@ from docrail.services.engine import (
     WORKER,
     WORKER_TIMEOUT,
     blocked,
-    describe,
     engine_errors,
     status_of,
     worker_errors,
 )
 from docrail.services.errors import InvalidInput, MayNotDecide, NotFound, Unavailable, WrongState
+from docrail.services.runs.executing import describe, handle_of
 from docrail.services.runs.explanation import load_step_status
 from docrail.services.runs.models import OperatorAction
 from docrail.services.runs.repository import list_actions, record_action
@@ -40,7 +40,6 @@ from docrail.workflows.contract.names import (
     UNKNOWN_STEP,
     WRONG_STATE,
     outer_run_id,
-    workflow_id,
 )
 
 CANCEL = "cancel"
@@ -71,7 +70,7 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
         async with _recorded(app, principal, run_id, ABORT, {"reason": reason}):
             return await end_run(app, principal, run_id, reason)
     async with _recorded(app, principal, run_id, ABORT, {"reason": reason, "force": True}):
-        handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
+        handle = await handle_of(app, principal.tenant_id, run_id)
         text = f"aborted by force, by {principal.name}: {reason}"
         try:
             with engine_errors("run", run_id):
@@ -151,7 +150,7 @@ async def update_run(
 
     Of several updates with one `update_id`, the run receives the first that it accepts.
     """
-    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
+    handle = await handle_of(app, principal.tenant_id, checked_run_id(run_id))
     try:
         with engine_errors("run", run_id), worker_errors():
             async with asyncio.timeout(WORKER_TIMEOUT.total_seconds()):

@@ -11,8 +11,9 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DefinitionRef
 from docrail.services.definitions.service import load, resolve
-from docrail.services.engine import describe, status_of
+from docrail.services.engine import status_of
 from docrail.services.errors import NotFound
+from docrail.services.runs.executing import describe
 from docrail.services.runs.models import Execution
 from docrail.services.runs.repository import insert_execution, load_execution, mark_triggered
 from docrail.services.runs.service import begin_run, confirm_run

@@ -12,14 +12,15 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.engine import WORKER_TIMEOUT, describe, status_of, worker_answers
+from docrail.services.engine import WORKER_TIMEOUT, status_of, worker_answers
 from docrail.services.errors import InvalidInput, NotFound
+from docrail.services.runs.executing import describe, handle_of
 from docrail.services.runs.pending_activities import Pending, pending_of
 from docrail.services.runs.reports import end_of
 from docrail.services.runs.running_items import at_work_words, items_at_work
 from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.waits import InnerWaits, inner_waits
-from docrail.workflows.contract.names import EXPLAIN, run_id_of, tenant_of, workflow_id
+from docrail.workflows.contract.names import EXPLAIN, run_id_of, tenant_of
 
 _UNRECORDED_ENDS = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)
 """Ends that a run itself does not notice: its worker reports the state before."""
@@ -62,7 +63,7 @@ async def explain_run(
 
 async def load_step_status(app: App, principal: Principal, run_id: str, step_id: str) -> StepStatus | None:
     """Return a step's status; None if the run has no such step. Raises: NotFound (the run), Unavailable."""
-    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
+    handle = await handle_of(app, principal.tenant_id, checked_run_id(run_id))
     step = (await _ask(app, handle, [step_id, None, 1])).steps.get(step_id)
     return None if step is None else step.status
 

@@ -32,10 +32,11 @@ from docrail.services.actions import Action
 from docrail.services.app import App
 from docrail.services.definitions import service as definitions
 from docrail.services.documents.service import load_file_names
-from docrail.services.engine import WORKER, describe, history_url, status_of, worker_answers
+from docrail.services.engine import WORKER, history_url, status_of, worker_answers
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.model_config import SHOWN
 from docrail.services.paging import not_a_page
+from docrail.services.runs.executing import describe
 from docrail.services.runs.permitted import Situation, run_actions, situation_of
 from docrail.services.runs.recorded import recorded_report
 from docrail.services.runs.reports import show_run

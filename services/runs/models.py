@@ -50,3 +50,14 @@ class CachedOutput:
     """A cached output; `output` may be null, which is a valid output."""
 
     output: Json
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunkedRun:
+    """A run of a document that shares a workflow with others, or did before it moved."""
+
+    run_id: str
+    chunk_id: str
+    document_id: str
+    version: int
+    moved_at: dt.datetime | None = None

@@ -10,8 +10,9 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.engine import WORKER, WORKER_TIMEOUT, worker_answers
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
+from docrail.services.runs.executing import handle_of
 from docrail.services.runs.reports import show_run
-from docrail.workflows.contract.names import OUTPUT, workflow_id
+from docrail.workflows.contract.names import OUTPUT
 
 
 async def show_output(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
@@ -50,7 +51,7 @@ async def show_outputs(app: App, principal: Principal, run_id: str) -> Json:
 
 async def _asked(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
     """Query a step's output from the run, because a report that was too large omits it."""
-    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
+    handle = await handle_of(app, principal.tenant_id, run_id)
     async with worker_answers(app, principal.tenant_id, run_id):
         return await handle.query(OUTPUT, step_id, rpc_timeout=WORKER_TIMEOUT)
 

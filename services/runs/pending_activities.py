@@ -18,8 +18,9 @@ from docrail.dag.explain.words import earlier_words
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.services.app import App
-from docrail.services.engine import describe, status_of
+from docrail.services.engine import status_of
 from docrail.services.errors import NotFound, Unavailable
+from docrail.services.runs.executing import describe
 from docrail.workflows.contract.messages import errors_left
 from docrail.workflows.contract.names import child_run_id, run_id_of, tenant_of
 

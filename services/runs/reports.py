@@ -26,13 +26,13 @@ from docrail.services.engine import (
     RPC_TIMEOUT,
     WORKER,
     WORKER_TIMEOUT,
-    describe,
     engine_errors,
     status_of,
     worker_answers,
     worker_errors,
 )
 from docrail.services.errors import NotFound, Unavailable
+from docrail.services.runs.executing import describe
 from docrail.services.runs.pending_activities import pending_of
 from docrail.services.runs.recorded import recorded_report
 from docrail.services.runs.repository import load_kept_report

@@ -8,13 +8,14 @@ expire.
 
 import datetime as dt
 import json
+from collections.abc import Sequence
 
 import asyncpg
 
 from docrail.adapters.postgres.pool import Database, NotStored, StorageError, delete_all
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import STORED
-from docrail.services.runs.models import CachedOutput, Execution, OperatorAction
+from docrail.services.runs.models import CachedOutput, Execution, OperatorAction, StoredChunkedRun
 from docrail.workflows.contract.messages import OverdueRun
 
 _COLUMNS = "tenant_id, execution_id, definition_id, version, created_at, run_id, triggered_at"
@@ -120,6 +121,51 @@ async def list_actions(
 async def lock_run(db: Database, tenant_id: str, run_id: str) -> None:
     """Lock the run until the transaction ends; only other callers of this function are blocked."""
     await db.execute(LOCK_RUN, tenant_id, run_id)
+
+
+INSERT_CHUNKED = """
+INSERT INTO chunked_runs (tenant_id, run_id, chunk_id, document_id, version)
+SELECT $1, run_id, chunk_id, document_id, version
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::int[]) AS added (run_id, chunk_id, document_id, version)
+ON CONFLICT DO NOTHING"""
+
+_CHUNKED = "run_id, chunk_id, document_id, version, moved_at"
+
+LOAD_CHUNKED = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND run_id = $2"
+
+LIST_CHUNKED = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND run_id = ANY ($2::text[])"
+
+LOAD_CHUNK = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND chunk_id = $2 ORDER BY run_id"
+
+MARK_MOVED = """
+UPDATE chunked_runs SET moved_at = now() WHERE tenant_id = $1 AND run_id = $2 AND moved_at IS NULL"""
+
+
+async def insert_chunked(db: Database, tenant_id: str, runs: Sequence[StoredChunkedRun]) -> None:
+    """Record in which chunk each run is; one that is in a chunk already stays there."""
+    columns = zip(*((each.run_id, each.chunk_id, each.document_id, each.version) for each in runs), strict=True)
+    await db.execute(INSERT_CHUNKED, tenant_id, *map(list, columns))
+
+
+async def load_chunked(db: Database, tenant_id: str, run_id: str) -> StoredChunkedRun | None:
+    """Return the place of a run that is or was in a chunk, or None."""
+    row = await db.fetchrow(LOAD_CHUNKED, tenant_id, run_id)
+    return StoredChunkedRun(**row) if row else None
+
+
+async def list_chunked(db: Database, tenant_id: str, run_ids: Sequence[str]) -> list[StoredChunkedRun]:
+    """Return the places of those of the runs that are or were in a chunk."""
+    return [StoredChunkedRun(**row) for row in await db.fetch(LIST_CHUNKED, tenant_id, run_ids)]
+
+
+async def load_chunk(db: Database, tenant_id: str, chunk_id: str) -> list[StoredChunkedRun]:
+    """Return all runs of a chunk."""
+    return [StoredChunkedRun(**row) for row in await db.fetch(LOAD_CHUNK, tenant_id, chunk_id)]
+
+
+async def mark_moved(db: Database, tenant_id: str, run_id: str) -> None:
+    """Record that the run has a workflow of its own."""
+    await db.execute(MARK_MOVED, tenant_id, run_id)
 
 
 INSERT = """

@@ -9,8 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field
 from pydantic_core import to_json
-from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.common import Priority, WorkflowIDReusePolicy
 
 from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.language.definition import Definition
@@ -25,11 +24,12 @@ from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
 from docrail.services.documents.service import mark_read_again
-from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
+from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.limits.service import check_tags
 from docrail.services.model_config import WHOLE, body
 from docrail.services.quotas.service import runs_exceeded
+from docrail.services.runs.executing import describe
 from docrail.services.runs.priority import priority_of, turn_of
 from docrail.services.runs.repository import (
     delete_expired_outputs,
@@ -43,7 +43,8 @@ from docrail.services.runs.repository import (
     record_action,
     save_cached,
 )
-from docrail.workflows.contract.names import DEFINITION, DOCUMENT, TENANT, WORKFLOW_TYPE, RunRequest, workflow_id
+from docrail.services.runs.starting import start_workflow
+from docrail.workflows.contract.names import TENANT, WORKFLOW_TYPE, RunRequest
 
 __all__ = [
     "KEY_PATTERN",
@@ -161,9 +162,9 @@ async def begin_run(
     )
     _check_size(request)
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
-    definition, memo = Definition.model_validate(stored.body), _memo(stored, inputs, pinned=pinned, priority=priority)
+    definition, memo = Definition.model_validate(stored.body), memo_of(stored, inputs, pinned=pinned, priority=priority)
     order = priority_of(definition, principal.tenant_id, complete, priority, highest=highest)
-    created = await _may_start(app, request) and await _start(app, request, memo, order)
+    created = await _may_start(app, request) and await start_workflow(app, request, memo, order)
     known = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
     return StartedRun(request.run_id, stored.definition_id, known["version"], known["digest"], created=created)
 
@@ -182,7 +183,7 @@ async def confirm_run(
     Raises: KeyConflict, Unavailable.
     """
     with contextlib.suppress(NotFound):  # Temporal deletes ended runs after its retention time
-        memo = _memo(stored, inputs, pinned=True)
+        memo = memo_of(stored, inputs, pinned=True)
         await _compare(app, principal.tenant_id, f"{stored.definition_id}.{key}", memo)
 
 
@@ -209,7 +210,7 @@ def _check_size(request: RunRequest) -> None:
         raise InvalidInput([InputProblem("definition", message)])
 
 
-def _memo(
+def memo_of(
     stored: StoredDefinition, given: Mapping[str, Json], *, pinned: bool, priority: int | None = None
 ) -> dict[str, Json]:
     """Return the pinned version and the data to compare a second call with the same key: digests, not values."""
@@ -258,40 +259,7 @@ async def continue_run(
         await mark_read_again(app.db, request.tenant_id, request.document["document_id"])
     failed_only, any_end = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY, WorkflowIDReusePolicy.ALLOW_DUPLICATE
     policy = any_end if was_completed else failed_only
-    return await _start(app, request, memo, priority, policy)
-
-
-async def _start(
-    app: App,
-    request: RunRequest,
-    memo: dict[str, Json],
-    priority: Priority,
-    policy: WorkflowIDReusePolicy = WorkflowIDReusePolicy.REJECT_DUPLICATE,
-) -> bool:
-    """Start the workflow and return whether this call created it."""
-    attributes = [
-        SearchAttributePair(TENANT, request.tenant_id),
-        SearchAttributePair(DEFINITION, request.definition["id"]),
-    ]
-    if request.document is not None:
-        attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
-    with engine_errors("run", request.run_id):
-        try:
-            await app.temporal.start_workflow(
-                WORKFLOW_TYPE,
-                request,
-                id=workflow_id(request.tenant_id, request.run_id),
-                task_queue=app.task_queue,
-                id_reuse_policy=policy,
-                memo=memo,
-                search_attributes=TypedSearchAttributes(attributes),
-                static_summary=request.definition.get("title") or request.definition["id"],
-                priority=priority,
-                rpc_timeout=RPC_TIMEOUT,
-            )
-        except WorkflowAlreadyStartedError:
-            return False
-    return True
+    return await start_workflow(app, request, memo, priority, policy)
 
 
 async def _may_start(app: App, request: RunRequest) -> bool:

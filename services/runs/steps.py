@@ -20,12 +20,13 @@ from docrail.services.app import App
 from docrail.services.engine import WORKER_TIMEOUT, worker_answers
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
 from docrail.services.model_config import SHOWN
+from docrail.services.runs.executing import handle_of
 from docrail.services.runs.explanation import explain_run
 from docrail.services.runs.graph import StepLine, line_of, load_run
 from docrail.services.runs.outputs import ask_output
 from docrail.services.runs.permitted import step_actions
 from docrail.services.runs.service import checked_run_id
-from docrail.workflows.contract.names import STEP_INPUT, STEP_ITEMS, workflow_id
+from docrail.workflows.contract.names import STEP_INPUT, STEP_ITEMS
 
 LONGEST_TEXT = 65_536
 """Bytes of a value that are shown; the whole value can be downloaded."""
@@ -143,7 +144,7 @@ async def _asked_input(app: App, principal: Principal, run_id: str, step_id: str
 
 
 async def _ask(app: App, principal: Principal, run_id: str, query: str, args: list[Json]) -> Json:
-    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
+    handle = await handle_of(app, principal.tenant_id, run_id)
     async with worker_answers(app, principal.tenant_id, run_id):
         try:
             return await handle.query(query, args=args, rpc_timeout=WORKER_TIMEOUT)

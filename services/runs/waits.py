@@ -14,12 +14,13 @@ from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.engine import WORKER_TIMEOUT, describe, worker_answers
+from docrail.services.engine import WORKER_TIMEOUT, worker_answers
 from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.model_config import SHOWN
+from docrail.services.runs.executing import describe, handle_of
 from docrail.services.runs.inner_runs import Inside, Place, count_inside, keys_of, list_inside, place_of, tenant_and_run
 from docrail.services.runs.service import checked_run_id
-from docrail.workflows.contract.names import EXPLAIN, workflow_id
+from docrail.workflows.contract.names import EXPLAIN
 
 PAGE = 500
 """Number of steps requested from a run at once."""
@@ -175,7 +176,7 @@ async def _ask_all(app: App, tenant_id: str, run_ids: Iterable[str]) -> list[_An
 
 async def _ask(app: App, tenant_id: str, run_id: str) -> _Answer:
     """Return a run's answer with all its steps explained. Raises: NotFound, Unavailable."""
-    handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
+    handle = await handle_of(app, tenant_id, run_id)
     steps: dict[str, StepExplanation] = {}
     after: str | None = None
     async with worker_answers(app, tenant_id, run_id):

@@ -20,6 +20,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Replayer, Worker
 
+from docrail.activities.internal.groups import group_activity
 from docrail.activities.internal.values import value_activities
 from docrail.activities.wrapper import activity_for
 from docrail.adapters.sandbox.reader import DocumentReader
@@ -50,6 +51,7 @@ from docrail.workflows.contract.names import (
     RunRequest,
     workflow_id,
 )
+from docrail.workflows.document_chunk import DocumentChunk
 from docrail.workflows.exports import Export
 from docrail.workflows.map_chunk import Chunk
 from docrail.workflows.run import Run
@@ -266,7 +268,7 @@ def without_stack_traces(value: Json) -> Json:
 
 def replayer(*, sandboxed: bool) -> Replayer:
     return Replayer(
-        workflows=[Run, Chunk, Export],
+        workflows=[Run, Chunk, DocumentChunk, Export],
         data_converter=pydantic_data_converter,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
     )
@@ -300,12 +302,14 @@ async def work(
     client: Client, task_queue: str, gates: Gates, tools: Tools, *, sandboxed: bool = True
 ) -> AsyncIterator[None]:
     """Run a worker, in the sandbox that production turns off for speed: making one takes 0.1 s for each run."""
+    own = {handler.name: activity_for(handler, tools) for handler in gates.handlers()}
     worker = Worker(
         client,
         task_queue=task_queue,
-        workflows=[Run, Chunk],
+        workflows=[Run, Chunk, DocumentChunk],
         activities=[
-            *(activity_for(handler, tools) for handler in gates.handlers()),
+            *own.values(),
+            group_activity(own),
             *gates.inbox_activities(),
             *value_activities(tools),
         ],

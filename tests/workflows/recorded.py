@@ -32,8 +32,8 @@ from docrail.workflows.contract.names import (
 )
 from tests.workflows.conftest import HISTORIES
 
-EXPORTS = "export"
-"""How the names of those histories begin that are of exports, which follow no definition."""
+NOT_OF_RUNS = ("export", "document_chunk")
+"""How the names of those histories begin that are of exports, which follow no definition, and of several runs."""
 
 Reported = dict[str, Any]
 """A step: the fields of its definition, and under `reported` those of its report."""
@@ -62,7 +62,7 @@ class Recorded:
 @cache
 def recorded() -> tuple[Recorded, ...]:
     """Return what every recorded history of a run shows."""
-    return tuple(_read(path) for path in sorted(HISTORIES.glob("*.json")) if not path.stem.startswith(EXPORTS))
+    return tuple(_read(path) for path in sorted(HISTORIES.glob("*.json")) if not path.stem.startswith(NOT_OF_RUNS))
 
 
 def _read(path: Path) -> Recorded:

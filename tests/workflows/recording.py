@@ -70,6 +70,9 @@ RECORDED_BY: Mapping[str, str] = {
     "a_cancelled_workflow_is_a_cancelled_run": "cancellation",
     "a_retry_goes_on_from_a_rewound_state": "retry",
     "a_run_goes_on_from_the_state_that_is_kept": "retry_from_a_stored_state",
+    "documents_share_activities_and_keep_their_own_values": "document_chunk",
+    "a_failed_call_is_retried_alone_under_its_own_policy": "document_chunk_retries",
+    "a_run_leaves_with_what_it_has_done_and_the_others_go_on": "document_chunk_left",
     "an_export_is_made_and_sent": "export",
     "an_export_that_cannot_be_sent_is_recorded_as_failed": "export_fails",
 }

@@ -80,6 +80,39 @@ class StepOutcome(BaseModel, frozen=True):
     """How attempts before it failed, as far as that is known; the latest last."""
 
 
+class GroupCall(BaseModel, frozen=True):
+    """Attempts at the same step of several runs, made in one activity: each for itself, under its own identity."""
+
+    tenant_id: str
+    handler: str
+    calls: tuple[AttemptRequest, ...]
+    seconds: float
+    """Longest duration of one call. One that takes longer is not made by the group."""
+
+
+class CallFailure(BaseModel, frozen=True):
+    """How a call of a group failed, as the wrapper reports it."""
+
+    type: str
+    message: str
+    retryable: bool
+    retry_seconds: float = 0.0
+    """The delay before the next attempt."""
+
+
+class CallEnd(BaseModel, frozen=True):
+    """How a call of a group ended. Neither an outcome nor a failure: it is made alone, as if for the first time."""
+
+    outcome: StepOutcome | None = _unless(None)
+    failure: CallFailure | None = _unless(None)
+
+
+class GroupReport(BaseModel, frozen=True):
+    """How the calls of a group ended, in its order."""
+
+    ends: tuple[CallEnd, ...]
+
+
 EARLIER_ERRORS = TypeAdapter(tuple[EarlierError, ...])
 """What a failed attempt reports about earlier ones, as JSON."""
 

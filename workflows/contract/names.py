@@ -8,6 +8,7 @@ from temporalio.common import SearchAttributeKey
 
 from docrail.dag.engine.events import ChunkItem
 from docrail.dag.engine.state import ItemEnd
+from docrail.dag.language.statuses import RunStatus
 from docrail.dag.language.step_kinds import Nested
 from docrail.dag.values.json_values import Json
 from docrail.workflows.contract.messages import Callback
@@ -161,6 +162,86 @@ class ChunkRequest(BaseModel, frozen=True):
     width: int
     stop_after: int | None
     inline_bytes: int
+
+
+DOCUMENT_CHUNK_TYPE = "DocumentChunk"
+"""The workflow that interprets the runs of several documents of a batch."""
+
+RUN_GROUP = "run_group"
+"""Activity that makes the calls of a group. It is not in the catalogue: no definition names it."""
+
+LEAVE = "leave"
+"""Name of a chunk's update: a run id. The run goes no further in the chunk; returns when none of its work runs."""
+
+CHUNKED_END = "chunked_end"
+"""Name of a chunk's query: a run id. Returns how the run ended in the chunk, a ChunkedEnd, or null while it runs."""
+
+
+class ChunkedRun(BaseModel, frozen=True):
+    """A run of a chunk, as far as it differs from the others."""
+
+    run_id: str
+    inputs: dict[str, Json]
+    document: dict[str, Json]
+    started_by: str = ""
+    started_key_known_to: tuple[str, ...] = ()
+    memo: dict[str, Json] = Field(default_factory=dict)
+    """That of its own workflow, if it moves to one."""
+
+
+class DocumentChunkRequest(BaseModel, frozen=True):
+    """The runs of a chunk, and what they have in common."""
+
+    tenant_id: str
+    definition: dict[str, Json]
+    version: int
+    digest: str
+    semantics: int
+    highest_priority: int = 1
+    light: tuple[str, ...]
+    """Handlers whose calls are grouped, pinned: another build may have others."""
+    runs: tuple[ChunkedRun, ...]
+
+    def request_of(self, run: ChunkedRun) -> RunRequest:
+        """Return the request of one of the runs, as if it were alone."""
+        return RunRequest(
+            tenant_id=self.tenant_id,
+            run_id=run.run_id,
+            definition=self.definition,
+            version=self.version,
+            digest=self.digest,
+            inputs=run.inputs,
+            document=run.document,
+            started_by=run.started_by,
+            started_key_known_to=run.started_key_known_to,
+            semantics=self.semantics,
+            highest_priority=self.highest_priority,
+        )
+
+
+class ChunkedEnd(BaseModel, frozen=True):
+    """How a run ended in its chunk. `status` is None if it has left: it goes on in a workflow of its own."""
+
+    run_id: str
+    status: RunStatus | None
+    reason: str = ""
+    outputs: dict[str, Json] | None = None
+    """Unless they are larger than MAX_CHUNKED_OUTPUTS."""
+
+
+MAX_CHUNKED_OUTPUTS = 16_384
+"""Largest outputs, in bytes of JSON, that a chunk's report contains."""
+
+
+class DocumentChunkReport(BaseModel, frozen=True):
+    """How the runs of a chunk ended, in its order."""
+
+    ends: tuple[ChunkedEnd, ...]
+
+
+def document_chunk_id(tenant_id: str, chunk_id: str) -> str:
+    """Return the Temporal workflow id of a chunk of documents; no run can have it."""
+    return f"docrail-chunk.{tenant_id}.{chunk_id}"
 
 
 class ChunkReport(BaseModel, frozen=True):

@@ -192,6 +192,18 @@ CREATE TABLE step_cache (
 );
 CREATE INDEX step_cache_expired ON step_cache (tenant_id, expires_at); -- for their removal
 
+-- Runs of documents that share a workflow: where the state of each is, until it moves to a workflow of its own.
+CREATE TABLE chunked_runs (
+    tenant_id   text NOT NULL,
+    run_id      text NOT NULL,
+    chunk_id    text NOT NULL,
+    document_id text NOT NULL,
+    version     integer NOT NULL, -- of its definition, chosen once: an alias may move before the workflow starts
+    moved_at    timestamptz,      -- NULL: it is in the chunk, ended or not
+    PRIMARY KEY (tenant_id, run_id)
+);
+CREATE INDEX chunked_runs_of_chunk ON chunked_runs (tenant_id, chunk_id);
+
 -- Runs that did not end within their deadline. A retried run starts again, so it can become overdue again.
 CREATE TABLE overdue_runs (
     tenant_id        text NOT NULL,

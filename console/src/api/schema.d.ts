@@ -3403,6 +3403,13 @@ export interface components {
              * @default false
              */
             close?: boolean;
+            /**
+             * Grouped
+             * @description Whether up to 20 documents share a workflow, which costs a fraction of the work. The list of runs has such a run
+             *     only after someone has looked at it. Documents whose definition waits, nests or has lists run as always.
+             * @default false
+             */
+            grouped?: boolean;
         };
         /**
          * BatchPage

@@ -114,6 +114,7 @@ export const variables: CSSVariablesResolver = (resolved) => ({
     '--surface-selected': 'rgba(92, 120, 228, 0.18)',
     '--line': resolved.colors.dark[5],
     '--mantine-color-dimmed': resolved.colors.dark[2],
+    '--mantine-color-red-light-color': resolved.colors.red[3],
   },
 })
 

@@ -38,7 +38,7 @@ function SearchField({ search }: { search: InboxSearch }) {
       ref={field}
       type="search"
       w={340}
-      maw="100%"
+      miw={0}
       aria-label={t('inbox.search')}
       placeholder={t('inbox.search')}
       leftSection={<IconSearch size={15} aria-hidden />}
@@ -70,7 +70,8 @@ function SortField({ search }: { search: InboxSearch }) {
   const navigate = useNavigate()
   return (
     <Select
-      w={170}
+      w={{ base: 150, xs: 170 }}
+      flex="none"
       aria-label={t('inbox.sort')}
       data={SORTS.map((value) => ({ value, label: t(`inbox.sorts.${value}`) }))}
       value={search.sort ?? 'newest'}

@@ -5,14 +5,16 @@ export type Line = {
   row: Row
   /** The number of documents below this one that look like it. */
   alike: number
-  /** Whether it stands below the one that it looks like. */
+  /** Whether it stands below one that it looks like. */
   isBelow: boolean
 }
 
-/** The rows in their order, but each look-alike directly below the first row of its group. */
+/**
+ * The rows in their order, but each look-alike directly below the first row of its group. The first one keeps its place,
+ * also if it came later than the others: whoever opens it and goes on follows the list from there.
+ */
 export function grouped(rows: readonly Row[]): Line[] {
   const groups = new Map<string, Row[]>()
-  const shown = new Set(rows.map((row) => row.document_id))
   for (const row of rows) {
     // Its group is named by the earliest document, which may be in another tab.
     const name = row.look_alike_of ?? row.document_id
@@ -20,10 +22,7 @@ export function grouped(rows: readonly Row[]): Line[] {
     if (group) group.push(row)
     else groups.set(name, [row])
   }
-  return [...groups.entries()].flatMap(([name, group]) => {
-    const first = shown.has(name) ? (group.find((row) => row.document_id === name) ?? group[0]) : group[0]
-    return group
-      .toSorted((a, b) => Number(b === first) - Number(a === first))
-      .map((row, index) => ({ row, alike: index === 0 ? group.length - 1 : 0, isBelow: index > 0 }))
-  })
+  return [...groups.values()].flatMap((group) =>
+    group.map((row, index) => ({ row, alike: index === 0 ? group.length - 1 : 0, isBelow: index > 0 })),
+  )
 }

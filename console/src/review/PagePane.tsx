@@ -13,6 +13,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useCommands } from '@/keyboard/use_commands'
 
+import { afterPaint } from './after_paint'
 import {
   around,
   moved,
@@ -64,6 +65,18 @@ export function PagePane({ documentId, pageCount, marks, focus, fills, onWord, o
   const [loaded, setLoaded] = useState<'no' | 'yes' | 'failed'>('no')
   const [pose, setPose] = useState<Pose | undefined>()
   const size = turnedSize(picture, turn)
+
+  const take = useCallback(({ naturalWidth, naturalHeight }: HTMLImageElement) => {
+    setPicture({ width: A4.width, height: (A4.width * naturalHeight) / Math.max(naturalWidth, 1) })
+    setLoaded('yes')
+  }, [])
+  // A picture that was fetched ahead is there at once: its event would come a frame later.
+  const lookAhead = useCallback(
+    (image: HTMLImageElement | null) => {
+      if (image?.complete && image.naturalWidth > 0) take(image)
+    },
+    [take],
+  )
 
   const go = useCallback(
     (number: number) => {
@@ -145,10 +158,9 @@ export function PagePane({ documentId, pageCount, marks, focus, fills, onWord, o
                 src={pictureUrl(documentId, page)}
                 alt={t('review.pageOf', { page, count: pageCount })}
                 draggable={false}
-                onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => {
-                  setPicture({ width: A4.width, height: (A4.width * naturalHeight) / Math.max(naturalWidth, 1) })
-                  setLoaded('yes')
-                }}
+                decoding="sync"
+                ref={lookAhead}
+                onLoad={({ currentTarget }) => take(currentTarget)}
                 onError={() => setLoaded('failed')}
               />
               <Overlay
@@ -214,7 +226,7 @@ type OverlayProps = Pick<Props, 'documentId' | 'marks' | 'fills' | 'onWord' | 'o
 
 /** The boxes of the fields, and the words under the pointer. */
 function Overlay({ documentId, page, marks, focused, fills, scale, onWord, onMark, onPan }: OverlayProps) {
-  const { data: words = [] } = useQuery(wordsQuery(documentId, page))
+  const { data: words = [] } = useQuery({ ...wordsQuery(documentId, page), enabled: fills })
   const [hovered, setHovered] = useState<{ from: number | undefined; to: number }>()
   const last = useRef<{ x: number; y: number } | undefined>(undefined)
   const found = hovered && wordsBetween(words, hovered.from ?? hovered.to, hovered.to)
@@ -289,18 +301,6 @@ function placed([left, top, right, bottom]: Box): React.CSSProperties {
 function grown([left, top, right, bottom]: Box): Box {
   const by = 0.003
   return [left - by, top - by, right + by, bottom + by]
-}
-
-/** Calls back after the browser has painted what is on the page now. Returns what stops it. */
-function afterPaint(done: () => void): () => void {
-  let second = 0
-  const first = requestAnimationFrame(() => {
-    second = requestAnimationFrame(done)
-  })
-  return () => {
-    cancelAnimationFrame(first)
-    cancelAnimationFrame(second)
-  }
 }
 
 function useSize(element: React.RefObject<HTMLElement | null>): Size | undefined {

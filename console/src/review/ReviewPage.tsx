@@ -24,7 +24,8 @@ export function ReviewPage() {
   const { data: neighbours } = useQuery(neighboursQuery(queue, view.data?.fields.document_id))
 
   const open = useCallback(
-    (id: string) => void navigate({ to: '/review/$reviewId', params: { reviewId: id }, search: { queue } }),
+    (id: string) =>
+      void navigate({ to: '/review/$reviewId', params: { reviewId: id }, search: { queue }, resetScroll: false }),
     [navigate, queue],
   )
   const leave = useCallback(() => void navigate({ to: '/', search: filtersOf(queue) as never }), [navigate, queue])

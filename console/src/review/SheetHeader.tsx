@@ -21,11 +21,18 @@ export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
   const currency = fieldOf(fields, 'currency')?.value
   return (
     <header className={classes.header}>
-      <Group gap={6} wrap="nowrap" miw={0}>
-        <Step label={t('review.toList')} icon={IconArrowLeft} onClick={onLeave} />
-        <div className={classes.headline}>
+      <Step label={t('review.toList')} icon={IconArrowLeft} onClick={onLeave} />
+      <div className={classes.headline}>
+        <div className={classes.headlineRow}>
           <h1>{vendor ? <Name value={vendor} most={48} /> : t('review.noVendor')}</h1>
-          <Text size="xs" c="dimmed" truncate component="div">
+          {total !== null && total !== undefined && (
+            <Text fw={600} className="numbers" size="lg" lh={1.3} flex="none">
+              {money(total, currency)}
+            </Text>
+          )}
+        </div>
+        <div className={classes.headlineRow}>
+          <Text size="xs" c="dimmed" truncate component="div" miw={0}>
             <Name value={document.file_name} most={40} /> · {nameOf('fields', fields.document_type, t)}
             {review.due_at && (
               <>
@@ -34,37 +41,30 @@ export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
               </>
             )}
           </Text>
+          {review.band > 0 && review.decided_by === null && (
+            <Badge color={review.band > 1 ? 'red' : 'orange'} size="sm" flex="none">
+              {t(review.band > 1 ? 'review.overdue' : 'review.urgent')}
+            </Badge>
+          )}
         </div>
-      </Group>
-      <Group gap="sm" wrap="nowrap">
-        {total !== null && total !== undefined && (
-          <Text fw={600} className="numbers" size="lg">
-            {money(total, currency)}
+      </div>
+      {neighbours && neighbours.total > 0 && (
+        <Group gap={0} wrap="nowrap" flex="none">
+          <Step
+            label={t('review.previous')}
+            icon={IconChevronLeft}
+            onClick={neighbours.previous ? () => onOpen(neighbours.previous as string) : undefined}
+          />
+          <Text size="xs" c="dimmed" className={`numbers ${classes.place}`}>
+            {t('review.placeOf', { place: neighbours.place, total: neighbours.total })}
           </Text>
-        )}
-        {review.band > 0 && review.decided_by === null && (
-          <Badge color={review.band > 1 ? 'red' : 'orange'} flex="none">
-            {t(review.band > 1 ? 'review.overdue' : 'review.urgent')}
-          </Badge>
-        )}
-        {neighbours && neighbours.total > 0 && (
-          <Group gap={0} wrap="nowrap">
-            <Step
-              label={t('review.previous')}
-              icon={IconChevronLeft}
-              onClick={neighbours.previous ? () => onOpen(neighbours.previous as string) : undefined}
-            />
-            <Text size="xs" c="dimmed" className={`numbers ${classes.place}`}>
-              {t('review.placeOf', { place: neighbours.place, total: neighbours.total })}
-            </Text>
-            <Step
-              label={t('review.next')}
-              icon={IconChevronRight}
-              onClick={neighbours.next ? () => onOpen(neighbours.next as string) : undefined}
-            />
-          </Group>
-        )}
-      </Group>
+          <Step
+            label={t('review.next')}
+            icon={IconChevronRight}
+            onClick={neighbours.next ? () => onOpen(neighbours.next as string) : undefined}
+          />
+        </Group>
+      )}
     </header>
   )
 }

@@ -5,6 +5,8 @@ import { api, read } from '@/api/client'
 import { asProblem, isProblem, type Problem } from '@/api/problem'
 import { basePath } from '@/app/base'
 
+import { afterPaint } from './after_paint'
+
 const RENEW_MS = 4 * 60_000
 
 export type Claim = {
@@ -45,7 +47,9 @@ export function useClaim(id: string, wanted: boolean): Claim {
 
   useEffect(() => {
     if (!wanted) return
-    take()
+    const before = taking.current
+    // The document is shown first, unless an act has needed the claim already.
+    const stop = afterPaint(() => taking.current === before && take())
     const release = () => {
       if (isSettled.current) return
       isSettled.current = true
@@ -53,6 +57,7 @@ export function useClaim(id: string, wanted: boolean): Claim {
     }
     addEventListener('pagehide', release)
     return () => {
+      stop()
       removeEventListener('pagehide', release)
       release()
     }
@@ -85,9 +90,10 @@ export function useClaim(id: string, wanted: boolean): Claim {
   }, [id, shown.state, take])
 
   const token = useCallback(async () => {
+    if (!taking.current && wanted) take()
     if (!taking.current) throw asProblem(new Error('not claimed'))
     return (await taking.current).token
-  }, [])
+  }, [take, wanted])
   const settled = useCallback(() => {
     isSettled.current = true
   }, [])

@@ -108,7 +108,7 @@ export function RunList({ runs, current, selected, maySelect, onSelect, onSelect
                     {run.run_id}
                   </Link>
                   {run.file_name && (
-                    <Text span size="xs" c="dimmed">
+                    <Text span size="xs" c="dimmed" className={classes.file}>
                       {' '}
                       <Name value={run.file_name} most={40} />
                     </Text>

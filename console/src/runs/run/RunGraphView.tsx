@@ -10,6 +10,7 @@ import {
   MiniMap,
   Panel,
   ReactFlow,
+  type ReactFlowInstance,
   ReactFlowProvider,
   useReactFlow,
   useStore,
@@ -45,6 +46,7 @@ const NODE_TYPES = { drawn: NodeView }
 const EDGE_TYPES = { drawn: EdgeView }
 const LARGEST_FITTED = 40
 const FIT = { maxZoom: 1, padding: 0.1 }
+const READABLE_ZOOM = 0.35
 
 export function RunGraphView(props: Props) {
   const { t } = useTranslation()
@@ -144,11 +146,12 @@ const MINIMAP: Record<Model<'StepStatus'>, string> = {
 
 /**
  * Moves the view: to what is selected or to look at in a large drawing, into a group that was opened, and over the whole
- * of a small drawing when its room changes. States never move it. Returns what to call before a group opens.
+ * of a small drawing when its room changes, or to its beginning if the whole would be too small to read. States never move it. Returns what to call before a group opens.
  */
 function useView(graph: Graph, selected: string | undefined, focus: string | undefined): (group: string) => void {
-  const flow = useReactFlow()
+  const flow = useReactFlow<DrawnNode>()
   const width = useStore((state) => state.width)
+  const height = useStore((state) => state.height)
   const isLarge = graph.nodes.length > LARGEST_FITTED
   const start = useRef(selected ?? focus)
   const place = useRef<number>(undefined)
@@ -170,13 +173,23 @@ function useView(graph: Graph, selected: string | undefined, focus: string | und
   useEffect(() => {
     if (isLarge) return later(() => show(selected))
   }, [isLarge, selected, show])
+  const begin = useCallback(() => {
+    const first = flow.getNodes().toSorted((a, b) => a.position.x - b.position.x)[0]
+    if (start.current !== undefined) show(start.current)
+    else if (first) void flow.setViewport({ x: 40, y: height / 2 - first.position.y - NODE_HEIGHT / 2, zoom: 1 })
+  }, [flow, height, show])
   const count = graph.nodes.length
   useEffect(() => {
-    if (!isLarge && width > 0 && count > 0) return later(() => void flow.fitView(FIT))
-  }, [flow, isLarge, width, count])
+    if (!isLarge && width > 0 && count > 0) return later(() => (canFit(flow, width) ? void flow.fitView(FIT) : begin()))
+  }, [flow, isLarge, width, count, begin])
   return (group) => {
     place.current = graph.nodes.findIndex((node) => node.id === group)
   }
+}
+
+/** Whether the whole drawing is readable in a room of this width. */
+function canFit(flow: ReactFlowInstance<DrawnNode>, width: number): boolean {
+  return (width * (1 - 2 * FIT.padding)) / Math.max(flow.getNodesBounds(flow.getNodes()).width, 1) >= READABLE_ZOOM
 }
 
 /** Runs once the nodes are drawn and have their room. */

@@ -1,0 +1,181 @@
+"""Batches whose documents share workflows: from outside, each document has a run as any other."""
+
+from typing import Any
+
+import httpx
+import pytest
+from temporalio.service import RPCError
+
+from docrail.dag.values.json_values import Json
+from docrail.services.batches import repository
+from docrail.services.batches.service import start_waiting_batches
+from docrail.services.runs.chunks import may_share
+from docrail.services.runs.repository import load_chunk
+from docrail.workflows.contract.names import document_chunk_id, workflow_id
+from tests.api.service import Service
+from tests.api.test_batches import QUICK, completed, documents, order, packed, publish, send_zip, shown, some, until
+from tests.stack import eventually
+
+FAILING: Json = {
+    "inputs": {"document_id": {"type": "string"}},
+    "steps": [
+        {"id": "say", "handler": "echo", "config": {"value": "{{ inputs.document_id }}"}},
+        {
+            "id": "check",
+            "handler": "fail",
+            "depends_on": ["say"],
+            "condition": "document.file_name == '1.txt'",
+            "config": {"times": 9, "error": "ValueError", "message": "not this one"},
+        },
+        {"id": "after", "handler": "noop", "depends_on": ["check"]},
+    ],
+    "outputs": {"said": "{{ steps.say.output.value }}"},
+}
+SLOW_ONE: Json = {
+    "inputs": {"document_id": {"type": "string"}},
+    "steps": [
+        {"id": "say", "handler": "echo", "config": {"value": "{{ inputs.document_id }}"}},
+        {
+            "id": "nap",
+            "handler": "sleep",
+            "depends_on": ["say"],
+            "condition": "document.file_name == '1.txt'",
+            "config": {"seconds": 3600},
+        },
+    ],
+    "outputs": {"said": "{{ steps.say.output.value }}"},
+}
+
+
+async def grouped(http: httpx.AsyncClient, definition: Json, count: int, **more: Any) -> tuple[str, str]:
+    """Order a batch whose documents share workflows, and return its id and the definition's."""
+    definition_id = await publish(http, definition)
+    batch_id = await order(http, definition=definition_id, grouped=True, max_concurrency=50, **more)
+    assert (await send_zip(http, batch_id, packed(some(count)))).json()["added"] == count
+    return batch_id, definition_id
+
+
+async def has_workflow(service: Service, run_id: str) -> bool:
+    try:
+        await service.app.temporal.get_workflow_handle(workflow_id("default", run_id)).describe()
+    except RPCError:
+        return False
+    return True
+
+
+async def chunk_of(service: Service, run_id: str) -> str:
+    found = await service.pool.fetchval("SELECT chunk_id FROM chunked_runs WHERE run_id = $1", run_id)
+    return str(found)
+
+
+async def test_documents_share_a_workflow_and_can_be_read_as_any_run(http: httpx.AsyncClient, service: Service) -> None:
+    batch_id, _ = await grouped(http, QUICK, 12)
+    batch = await completed(http, batch_id)
+    assert batch["counts"]["done"] == 12
+    found = await documents(http, batch_id)
+    runs = [each["run_id"] for each in found]
+    assert not any([await has_workflow(service, run_id) for run_id in runs])
+    result = (await http.get(f"/v1/batches/{batch_id}/result")).json()
+    assert [each["outputs"]["said"] for each in result["documents"]] == [each["document_id"] for each in found]
+    assert {each["status"] for each in result["documents"]} == {"completed"}
+    first = runs[0]
+    report = (await http.get(f"/v1/runs/{first}")).json()
+    assert (report["run_id"], report["status"]) == (first, "completed")
+    assert report["steps"]["say"]["output"] == {"value": found[0]["document_id"]}
+    explained = (await http.get(f"/v1/runs/{first}/explain")).json()
+    assert explained["steps"]["say"]["status"] == "completed"
+    listed = (await http.get("/v1/runs", params={"document": found[0]["document_id"]})).json()["runs"]
+    assert [each["run_id"] for each in listed] in ([], [first])  # the list may lag
+    assert [await has_workflow(service, run_id) for run_id in runs[:2]] == [True, False]
+
+
+async def test_a_failed_document_is_in_the_inbox_and_is_retried_as_any_run(
+    http: httpx.AsyncClient, service: Service
+) -> None:
+    batch_id, _ = await grouped(http, FAILING, 4)
+    batch = await completed(http, batch_id)
+    assert (batch["counts"]["done"], batch["counts"]["failed"]) == (3, 1)
+    [failed] = await documents(http, batch_id, state="failed")
+    letter = (await http.get(f"/v1/dead-letters/{failed['run_id']}/check")).json()
+    assert (letter["step_id"], letter["document_id"]) == ("check", failed["document_id"])
+    steps = {"check": {"skip": True}}
+    response = await http.post(f"/v1/runs/{failed['run_id']}/retry", json={"steps": steps})
+    assert response.status_code in (200, 202), response.text
+    assert response.json()["steps"]["say"]["fate"] == "reused"
+    report = await service.ended(failed["run_id"])
+    assert report["status"] == "completed"
+    await start_waiting_batches(service.app)  # as the background tasks do each minute
+    await until(http, batch_id, "the retried one", lambda batch: batch["counts"]["done"] == 4)
+
+
+async def test_a_document_that_someone_acts_on_leaves_and_the_others_are_done(
+    http: httpx.AsyncClient, service: Service
+) -> None:
+    batch_id, _ = await grouped(http, SLOW_ONE, 4)
+    await until(http, batch_id, "the others", lambda batch: batch["counts"]["done"] == 3)
+    [slow] = await documents(http, batch_id, state="running")
+    assert not await has_workflow(service, slow["run_id"])
+    paused = await http.post(f"/v1/runs/{slow['run_id']}/pause", json={})
+    assert paused.status_code == 200, paused.text
+    report = (await http.get(f"/v1/runs/{slow['run_id']}")).json()
+    assert (report["status"], report["steps"]["say"]["status"]) == ("paused", "completed")
+    assert (await http.post(f"/v1/runs/{slow['run_id']}/abort", json={"reason": "enough"})).status_code == 200
+    batch = await completed(http, batch_id)
+    assert (batch["counts"]["done"], batch["counts"]["cancelled"]) == (3, 1)
+    handle = service.app.temporal.get_workflow_handle(
+        document_chunk_id("default", await chunk_of(service, slow["run_id"]))
+    )
+    ends = (await handle.result())["ends"]
+    assert sorted(end["status"] or "left" for end in ends) == ["completed", "completed", "completed", "left"]
+
+
+async def test_a_chunk_that_is_ended_by_force_loses_no_document(http: httpx.AsyncClient, service: Service) -> None:
+    batch_id, _ = await grouped(http, SLOW_ONE, 4)
+    await until(http, batch_id, "the others", lambda batch: batch["counts"]["done"] == 3)
+    [slow] = await documents(http, batch_id, state="running")
+    chunk = document_chunk_id("default", await chunk_of(service, slow["run_id"]))
+    await service.app.temporal.get_workflow_handle(chunk).terminate()
+    await eventually(lambda: has_workflow(service, slow["run_id"]), "the run to go on alone")
+    assert (await http.post(f"/v1/batches/{batch_id}/cancel", json={})).status_code == 200
+    batch = await completed(http, batch_id)
+    assert (batch["counts"]["done"], batch["counts"]["cancelled"]) == (3, 1)
+
+
+async def test_a_start_that_was_cut_off_is_repeated_with_the_same_chunk(
+    http: httpx.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of the chunk are there, and its workflow is not: the window's next attempt starts it."""
+    tries: list[str] = []
+    note_runs = repository.note_runs
+
+    async def cut_off(*args: Any) -> None:
+        tries.append("")
+        if len(tries) == 1:
+            raise ConnectionError("cut off")
+        await note_runs(*args)
+
+    monkeypatch.setattr(repository, "note_runs", cut_off)
+    batch_id, _ = await grouped(http, QUICK, 6)
+    batch = await completed(http, batch_id)
+    assert batch["counts"]["done"] == 6
+    assert len(tries) > 1
+    runs = [each["run_id"] for each in await documents(http, batch_id)]
+    chunks = {await chunk_of(service, run_id) for run_id in runs}
+    rows = [row for chunk_id in chunks for row in await load_chunk(service.pool, "default", chunk_id)]
+    assert sorted(row.run_id for row in rows) == sorted(runs)
+    assert not any([await has_workflow(service, run_id) for run_id in runs])
+
+
+async def test_definitions_that_wait_nest_or_undo_run_as_always(http: httpx.AsyncClient, service: Service) -> None:
+    definition = {**QUICK, "deadline_seconds": 3600}
+    batch_id, _ = await grouped(http, definition, 3)
+    assert (await completed(http, batch_id))["counts"]["done"] == 3
+    runs = [each["run_id"] for each in await documents(http, batch_id)]
+    assert all([await has_workflow(service, run_id) for run_id in runs])
+    step: Json = {"id": "a", "handler": "noop"}
+    assert may_share({"id": "d", "steps": [step]})
+    for more in ({"for_each": {"items": [1]}}, {"compensate": {"handler": "noop"}}):
+        assert not may_share({"id": "d", "steps": [step | more]})
+    assert not may_share({"id": "d", "steps": [{"id": "w", "wait": {"for": "timer", "seconds": 1}}]})
+    assert not may_share({"id": "d", "on_failure": "park", "steps": [step]})
+    assert (await shown(http, batch_id))["status"] == "completed"
