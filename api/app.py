@@ -57,6 +57,7 @@ from docrail.api.body_sizes import UPLOADS
 from docrail.api.boundary import Boundary
 from docrail.api.codec import TemporalUi
 from docrail.api.console import add_console
+from docrail.api.deadline import Deadline
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.early_auth import AuthenticateFirst
@@ -179,6 +180,7 @@ def _add_middleware(api: FastAPI, settings: Settings) -> None:
     api.add_middleware(CookieRotation)
     api.add_middleware(BodyLimit, uploads={name: getattr(settings, name) for name in sorted({*UPLOADS.values()})})
     api.add_middleware(HeadAsGet)
+    api.add_middleware(Deadline)
     api.add_middleware(Boundary, hosts=settings.own_hosts, proxies=settings.trusted_proxies)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     api.add_middleware(TenantScope)

@@ -163,8 +163,11 @@ async def count_runs(
 
 @router.get("/{run_id}", responses=problems(NotFound))
 async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
-    """Show a run with its steps, each explained. For a large run, only the most informative steps are explained."""
-    report = await reports.show_run(app, who, run_id)
+    """Show a run with its steps, each explained. For a large run, only the most informative steps are explained.
+
+    While no worker answers, it shows what Temporal has recorded, and says so in `why`.
+    """
+    report = await reports.show_run(app, who, run_id, or_recorded=True)
     urls = {"history_url": history_url(app, who.tenant_id, run_id), "explain_url": f"/v1/runs/{run_id}/explain"}
     return RunOut(**dict(report), **urls)
 

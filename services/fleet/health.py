@@ -3,9 +3,10 @@
 import asyncio
 import datetime as dt
 import json
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from datetime import timedelta
+from typing import Annotated, Any
 
 import asyncpg
 from pydantic import Field
@@ -15,20 +16,21 @@ from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue, TaskQueueVersioni
 from temporalio.api.worker.v1 import WorkerHeartbeat
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, DescribeTaskQueueResponse, ListWorkersRequest
 from temporalio.client import Client
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from docrail.adapters.postgres.pool import DATABASE_ERRORS
-from docrail.services.app import App
+from docrail.services.app import App, within
 from docrail.services.definitions.service import list_missing
 from docrail.services.engine import POLL_SECONDS, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import Unavailable
+from docrail.services.fleet.repository import ping
 from docrail.services.fleet.store_identity import ANOTHER, WrongStore, check_store
 from docrail.services.storage_problems import storage_problem
 
 OK = "ok"
 
-CHECK_SECONDS = 5.0
-"""Timeout of a probe for one service; load balancers give up after about ten seconds."""
+CHECK_SECONDS = 1.5
+"""Timeout of a probe for one service: `/readyz` is right within two seconds, also if a service is frozen."""
 
 LOST_AFTER = 2.5
 """Intervals without a heartbeat after which a worker counts as lost, as it has missed two: 12.5 s by default. Clocks
@@ -62,12 +64,34 @@ async def check_readiness(app: App) -> Readiness:
     return Readiness({temporal, postgresql, worker, store} == {OK}, temporal, postgresql, worker, store, free)
 
 
+async def find_frozen(app: App) -> Unavailable | None:
+    """Return the refusal for a service that does not answer; None if all do, with an answer or an error."""
+    probes = {
+        "PostgreSQL": ping(app.db),
+        "Temporal": app.temporal.service_client.check_health(timeout=timedelta(seconds=CHECK_SECONDS)),
+        "the file store": app.blobs.probe(),
+    }
+    frozen = await asyncio.gather(*(_is_frozen(probe) for probe in probes.values()))
+    found = [name for name, is_frozen in zip(probes, frozen, strict=True) if is_frozen]
+    return Unavailable(" and ".join(found), f"no answer within {CHECK_SECONDS:g} s") if found else None
+
+
+async def _is_frozen(probe: Coroutine[Any, Any, object]) -> bool:
+    try:
+        await within(CHECK_SECONDS, probe)
+    except TimeoutError:
+        return True
+    except RPCError as error:
+        return error.status in (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+    except (OSError, RuntimeError, *DATABASE_ERRORS):  # it refuses at once, and so it does to the request itself
+        return False
+    return False
+
+
 async def _check_temporal(app: App) -> tuple[str, str]:
     try:
         with engine_errors("task queue", app.task_queue):
-            async with asyncio.timeout(CHECK_SECONDS):
-                queue = await describe_queue(app.temporal, app.task_queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
-                heartbeats = await load_heartbeats(app.temporal, app.task_queue)
+            queue, heartbeats = await within(CHECK_SECONDS, _describe(app.temporal, app.task_queue))
     except Unavailable as error:
         return str(error), "unknown while Temporal does not answer"
     takers = [poller for poller in queue.pollers if gets_new_runs(poller, queue.versioning_info)]
@@ -80,9 +104,7 @@ async def find_polling_fault(client: Client, task_queue: str) -> str | None:
     """Return why this process's own worker gets no work from the task queue; None: it polls. Never raises."""
     try:
         with engine_errors("task queue", task_queue):
-            async with asyncio.timeout(CHECK_SECONDS):
-                queue = await describe_queue(client, task_queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
-                heartbeats = await load_heartbeats(client, task_queue)
+            queue, heartbeats = await within(CHECK_SECONDS, _describe(client, task_queue))
     except Unavailable as error:
         return str(error)
     own = [poller for poller in queue.pollers if poller.identity == client.identity]
@@ -90,6 +112,11 @@ async def find_polling_fault(client: Client, task_queue: str) -> str | None:
         return f"this worker does not poll the task queue {task_queue!r}"
     found = check_workers(task_queue, own, heartbeats, dt.datetime.now(dt.UTC))
     return None if found == OK else found
+
+
+async def _describe(client: Client, task_queue: str) -> tuple[DescribeTaskQueueResponse, Sequence[WorkerHeartbeat]]:
+    queue = await describe_queue(client, task_queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
+    return queue, await load_heartbeats(client, task_queue)
 
 
 async def describe_queue(
@@ -202,8 +229,7 @@ def _age(heartbeat: WorkerHeartbeat, now: dt.datetime) -> float:
 
 async def _check_postgresql(app: App) -> str:
     try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            missing = await list_missing(app)
+        missing = await within(CHECK_SECONDS, list_missing(app))
     except (asyncpg.InvalidParameterValueError, asyncpg.UndefinedTableError):  # no role to become, no table
         return "the database is not migrated: run `docrail server migrate`"
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
@@ -214,15 +240,15 @@ async def _check_postgresql(app: App) -> str:
 async def _check_store(app: App) -> tuple[str, int | None]:
     """Return the store's state, and its free space if that is known."""
     try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            free = await app.blobs.probe()
-            await check_store(app.db, app.store)
-    except WrongStore:
-        return ANOTHER, None
+        free = await within(CHECK_SECONDS, app.blobs.probe())
     except TimeoutError:
-        return f"the file store does not answer within {CHECK_SECONDS:.0f} s", None
+        return f"the file store does not answer within {CHECK_SECONDS:g} s", None
     except OSError as error:
         return f"the file store is not available: {storage_problem(error)}", None
-    except DATABASE_ERRORS:  # `postgresql` says so
-        return OK, None
+    try:
+        await within(CHECK_SECONDS, check_store(app.db, app.store))
+    except WrongStore:
+        return ANOTHER, None
+    except (OSError, *DATABASE_ERRORS):  # of the database, as the store has just answered: `postgresql` says so
+        return OK, free
     return OK, free

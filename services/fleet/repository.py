@@ -39,3 +39,11 @@ async def lock_identity(db: Database) -> StoreIdentity:
 async def set_written(db: Database) -> None:
     """Record that the store has the id."""
     await db.execute(SET_WRITTEN)
+
+
+PING = "SELECT 1"
+
+
+async def ping(db: Database) -> None:
+    """Return once the database has answered."""
+    await db.execute(PING)

@@ -38,11 +38,12 @@ from docrail.services.model_config import SHOWN
 from docrail.services.paging import not_a_page
 from docrail.services.runs.executing import describe
 from docrail.services.runs.permitted import Situation, run_actions, situation_of
+from docrail.services.runs.recorded import recorded_report
 from docrail.services.runs.reports import show_run
 from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import DOCUMENT, OVERDUE, PROGRESS, outer_run_id, tenant_of
 
-ANSWER_TIMEOUT = timedelta(seconds=5)
+ANSWER_TIMEOUT = timedelta(seconds=3.5)
 """Timeout of a worker's answer: without it a run is still drawn, so people need not wait longer."""
 
 
@@ -293,7 +294,7 @@ async def load_run(app: App, principal: Principal, run_id: str) -> KnownRun:
     except Unavailable as error:
         if error.service == "Temporal":
             raise
-        progress, unknown = _bare(description), str(error)
+        progress, unknown = await _recorded(app, description, plan, error), str(error)
     else:
         unknown = "" if progress.steps else progress.reason
     document_id = _document_of(description)
@@ -315,6 +316,14 @@ async def _progress(
     async with worker_answers(app, tenant_of(description.id), run_id):
         found: RunProgress = await handle.query(PROGRESS, result_type=RunProgress, rpc_timeout=ANSWER_TIMEOUT)
     return found
+
+
+async def _recorded(app: App, description: WorkflowExecutionDescription, plan: Plan, error: Unavailable) -> RunProgress:
+    """Return what Temporal has recorded of a running run whose worker does not answer."""
+    if error.service != WORKER or description.status is not WorkflowExecutionStatus.RUNNING:
+        return _bare(description)
+    handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
+    return progress_of_report(plan, await recorded_report(app, handle, description))
 
 
 def _bare(description: WorkflowExecutionDescription) -> RunProgress:

@@ -1,8 +1,15 @@
-"""Report a run's state: from its worker while it runs, from its result once it has ended."""
+"""Report a run's state: from its worker while it runs, from its result once it has ended.
 
+While no worker answers, a running run is reported from Temporal's history; after Temporal has deleted a run, from the
+copy that the nightly maintenance keeps.
+"""
+
+from datetime import timedelta
 from typing import Any
 
 from temporalio.client import (
+    Client,
+    WorkflowExecution,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
@@ -17,24 +24,39 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.engine import (
     RPC_TIMEOUT,
+    WORKER,
     WORKER_TIMEOUT,
     engine_errors,
     status_of,
     worker_answers,
     worker_errors,
 )
-from docrail.services.errors import Unavailable
+from docrail.services.errors import NotFound, Unavailable
 from docrail.services.runs.executing import describe
 from docrail.services.runs.pending_activities import pending_of
+from docrail.services.runs.recorded import recorded_report
+from docrail.services.runs.repository import load_kept_report
 from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import OVERDUE, RUN_FAILED, STATE, run_id_of, tenant_of
 
 Handle = WorkflowHandle[object, RunReport]
 
+REPORT_TIMEOUT = timedelta(seconds=3.5)
+"""How long a worker may take to report a running run before Temporal's history is read instead."""
 
-async def show_run(app: App, principal: Principal, run_id: str) -> RunReport:
-    """Return a run's steps and totals. Raises: NotFound, Unavailable."""
-    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+
+async def show_run(app: App, principal: Principal, run_id: str, *, or_recorded: bool = False) -> RunReport:
+    """Return a run's steps and totals. Raises: NotFound, Unavailable.
+
+    `or_recorded`: if no worker answers, return what Temporal has recorded, to be shown but not to be decided on.
+    """
+    checked_run_id(run_id)
+    try:
+        description = await describe(app, principal.tenant_id, run_id)
+    except NotFound:
+        if (kept := await load_kept_report(app.db, principal.tenant_id, run_id)) is None:
+            raise
+        return RunReport.model_validate(kept)
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id, result_type=RunReport)
     match description.status:
         case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
@@ -42,9 +64,17 @@ async def show_run(app: App, principal: Principal, run_id: str) -> RunReport:
             is_inner = description.parent_id is not None
             return await _in_full(handle, report) if is_inner and _is_lightened(report) else report
         case WorkflowExecutionStatus.RUNNING:
-            return await _current(app, handle, description, run_id)
+            return await _current(app, handle, description, run_id, or_recorded=or_recorded)
         case _:
             return await _last_known(handle, description)
+
+
+async def ended_report(client: Client, execution: WorkflowExecution) -> RunReport:
+    """Return the report of an ended run. Raises: NotFound, Unavailable, ValueError (it cannot be read)."""
+    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id, result_type=RunReport)
+    if execution.status in (WorkflowExecutionStatus.COMPLETED, WorkflowExecutionStatus.FAILED):
+        return await _result(handle, execution)
+    return await _last_known(handle, execution)
 
 
 def _is_lightened(report: RunReport) -> bool:
@@ -52,16 +82,24 @@ def _is_lightened(report: RunReport) -> bool:
     return report.step_outputs_omitted or 0 < report.unexplained == len(report.steps)
 
 
-async def _ask(handle: Handle, run_id: str) -> RunReport:
+async def _ask(handle: Handle, run_id: str, within: timedelta = WORKER_TIMEOUT) -> RunReport:
     with engine_errors("run", run_id), worker_errors():
-        report: RunReport = await handle.query(STATE, result_type=RunReport, rpc_timeout=WORKER_TIMEOUT)
+        report: RunReport = await handle.query(STATE, result_type=RunReport, rpc_timeout=within)
     return report
 
 
-async def _current(app: App, handle: Handle, description: WorkflowExecutionDescription, run_id: str) -> RunReport:
-    async with worker_answers(app, tenant_of(description.id), run_id):
-        report = await _ask(handle, run_id)
-    pending = await pending_of(app, description, {name: step for name, step in report.steps.items() if step.why})
+async def _current(
+    app: App, handle: Handle, description: WorkflowExecutionDescription, run_id: str, *, or_recorded: bool
+) -> RunReport:
+    try:
+        async with worker_answers(app, tenant_of(description.id), run_id):
+            report = await _ask(handle, run_id, REPORT_TIMEOUT if or_recorded else WORKER_TIMEOUT)
+    except Unavailable as error:
+        if error.service != WORKER or not or_recorded:
+            raise
+        report = await recorded_report(app, handle, description)
+    explained = {name: step for name, step in report.steps.items() if step.why or report.step_outputs_omitted}
+    pending = await pending_of(app, description, explained)
     steps = {
         name: step.model_copy(update={"why": (*step.why, *pending.words(name, step.resource_tag))})
         for name, step in report.steps.items()
@@ -69,7 +107,7 @@ async def _current(app: App, handle: Handle, description: WorkflowExecutionDescr
     return report.model_copy(update={"steps": steps})
 
 
-async def _result(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
+async def _result(handle: Handle, description: WorkflowExecution) -> RunReport:
     try:
         with engine_errors("run", handle.id):
             return await handle.result(follow_runs=False, rpc_timeout=RPC_TIMEOUT)
@@ -87,7 +125,7 @@ async def _in_full(handle: Handle, report: RunReport) -> RunReport:
         return report
 
 
-async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
+async def _last_known(handle: Handle, description: WorkflowExecution) -> RunReport:
     """Return the steps of a run that ended without a result, if a worker can replay it."""
     reason = await end_of(handle, description)
     try:
@@ -102,7 +140,7 @@ async def _last_known(handle: Handle, description: WorkflowExecutionDescription)
     return report.model_copy(update=known)
 
 
-async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutionDescription) -> str:
+async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecution) -> str:
     """Return why a run ended that could not record the reason itself."""
     if description.status is not WorkflowExecutionStatus.TERMINATED:
         return "timed out" if description.status is WorkflowExecutionStatus.TIMED_OUT else "cancelled"
@@ -114,7 +152,7 @@ async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutio
     return "terminated in Temporal"
 
 
-async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunReport:
+async def _bare(description: WorkflowExecution, reason: str) -> RunReport:
     """Return the report that Temporal's server alone can provide."""
     memo = await description.memo()
     ended = description.close_time

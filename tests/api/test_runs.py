@@ -5,6 +5,7 @@ from functools import partial
 import httpx
 import pytest
 
+from docrail.services.runs.recorded import NO_WORKER
 from tests.api.service import HELLO, SLOW, Service
 from tests.stack import eventually
 
@@ -245,9 +246,11 @@ async def test_a_run_cancelled_through_temporal_is_shown_with_its_steps(service:
 async def test_without_a_worker_a_run_starts_but_takes_no_orders(workerless: Service) -> None:
     run_id = await start(workerless.http, HELLO)
     http, path = workerless.http, f"/v1/runs/{run_id}"
-    for response in await asyncio.gather(http.get(path), http.post(f"{path}/pause")):
-        assert (response.status_code, response.json()["service"]) == (503, "worker")
-        assert response.headers["retry-after"]
+    shown, response = await asyncio.gather(http.get(path), http.post(f"{path}/pause"))
+    assert (response.status_code, response.json()["service"]) == (503, "worker")
+    assert response.headers["retry-after"]
+    assert (shown.status_code, shown.json()["status"], shown.json()["why"]) == (200, "running", [NO_WORKER])
+    assert shown.json()["steps"]["greet"]["status"] == "pending"
 
 
 async def test_runs_are_listed_by_definition_and_status(service: Service) -> None:

@@ -329,6 +329,8 @@ export interface paths {
         /**
          * Show Run
          * @description Show a run with its steps, each explained. For a large run, only the most informative steps are explained.
+         *
+         *     While no worker answers, it shows what Temporal has recorded, and says so in `why`.
          */
         get: operations["show_run"];
         put?: never;
