@@ -46,7 +46,7 @@ const NODE_TYPES = { drawn: NodeView }
 const EDGE_TYPES = { drawn: EdgeView }
 const LARGEST_FITTED = 40
 const FIT = { maxZoom: 1, padding: 0.1 }
-const READABLE_ZOOM = 0.35
+const READABLE_ZOOM = 0.25
 
 export function RunGraphView(props: Props) {
   const { t } = useTranslation()
