@@ -25,6 +25,8 @@ const problem = (code: string, name: string | null) => ({
   severity: 'error' as const,
   message: code,
   field: name,
+  page: null,
+  box: null,
 })
 const lock = { by: 'ann', at: '2026-11-23T18:00:00Z', why: '' }
 

@@ -49,7 +49,7 @@ def amount_at(parent: Element | None, path: str) -> Decimal | None:
 
 @dataclass(frozen=True, slots=True)
 class Payable:
-    """What is left to pay, if it is not the total, and a problem if the sums beside it do not give it."""
+    """What is left to pay, if it is not the total, and a problem if the other sums do not give it."""
 
     amount: Decimal | None = None
     problems: tuple[InvoiceProblem, ...] = ()
