@@ -20,7 +20,7 @@ from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.services.documents.repository.seen import LOAD_KNOWN
 from docrail.services.documents.repository.vendors import remember
 from docrail.services.documents.service import mark_decided
-from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id, upload
+from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, as_owner, new_document_id, upload
 from tests.services.arrivals import IBAN, OTHER_IBAN, TODAY, approve, arrive, codes, correct, judged, reading
 from tests.vendors import load_vendor
 
@@ -166,7 +166,9 @@ async def test_documents_are_compared_by_indexes(db: PoolConnectionProxy) -> Non
         TENANT,
         TODAY,
     )
+    await as_owner(db)  # only the owner may analyze
     await db.execute("ANALYZE documents, seen_invoices, reviews, vendors, vendor_keys")
+    await db.execute("SET ROLE docrail_fleet")
     values = ("doc", "0" * 64, "invoice", "re-1", "DE1", "DE2", "muster", Decimal(1), TODAY, ["vat:DE1"], None, None)
     plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {LOAD_KNOWN}", TENANT, *values))
     assert {"documents_by_sha256", "seen_invoices_by_number", "seen_invoices_by_total"} <= set(plan.split())
