@@ -1,4 +1,4 @@
-"""Run scheduled maintenance: each night compact the tenants' lakes, keep reports of ended runs, delete what expired.
+"""Run scheduled maintenance: compact each tenant's lake every night, then delete expired files and rows.
 
 On a schedule of its own, also look for review items that used much of their SLA, and notify people.
 """
@@ -18,7 +18,6 @@ with workflow.unsafe.imports_passed_through():
 LIST_TENANTS, LOOK_AFTER_TENANT = "list_lake_tenants", "look_after_lake"
 
 REMOVE_VALUES, REMOVE_ORIGINALS, REMOVE_ROWS = "remove_old_values", "remove_old_originals", "remove_expired_rows"
-KEEP_RUNS = "keep_ended_runs"
 """The activities. They are not in the catalogue: no definition names them."""
 
 HEARTBEAT = timedelta(seconds=60)
@@ -50,7 +49,7 @@ class Maintenance:
             report = await _look_after(tenant_id, report)
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(MaintenanceRequest(after_tenant=tenant_id, so_far=report))
-        report = await _keep_and_remove(report)
+        report = await _remove(report)
         if report.failed:
             raise ApplicationError(
                 f"could not do: {'; '.join(report.failed)}", report, type=MAINTENANCE_FAILED, non_retryable=True
@@ -72,14 +71,9 @@ async def _look_after(tenant_id: str, report: MaintenanceReport) -> MaintenanceR
     )
 
 
-async def _keep_and_remove(report: MaintenanceReport) -> MaintenanceReport:
-    counted = {
-        KEEP_RUNS: "kept_runs",
-        REMOVE_VALUES: "removed_values",
-        REMOVE_ORIGINALS: "removed_originals",
-        REMOVE_ROWS: "removed_rows",
-    }
-    for activity, field in counted.items():
+async def _remove(report: MaintenanceReport) -> MaintenanceReport:
+    removals = {REMOVE_VALUES: "removed_values", REMOVE_ORIGINALS: "removed_originals", REMOVE_ROWS: "removed_rows"}
+    for activity, field in removals.items():
         try:
             report = report.model_copy(update={field: await _ask(activity, result_type=int)})
         except ActivityError as error:

@@ -15,7 +15,6 @@ from docrail.activities.heartbeat import beating
 from docrail.adapters.postgres.tenants import all_tenants
 from docrail.adapters.store.folders import Folder
 from docrail.services.maintenance.retention import remove_expired_rows, remove_originals, remove_values
-from docrail.services.runs.keeping import keep_ended_runs
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import Compacted, LookedAfter
 
@@ -50,15 +49,9 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
         with beating(BEAT_SECONDS, activity.heartbeat), all_tenants():
             return await remove_expired_rows(tools.db)
 
-    @activity.defn(name="keep_ended_runs")
-    async def keep_runs() -> int:
-        with beating(BEAT_SECONDS, activity.heartbeat), all_tenants():
-            return await keep_ended_runs(tools.db, activity.client(), now=dt.datetime.now(dt.UTC))
-
     return [
         list_lake_tenants,
         look_after_lake,
-        keep_runs,
         remove_rows,
         _removal(tools, "value", remove_values),
         _removal(tools, "original", remove_originals),

@@ -1,14 +1,12 @@
 """Report a run's state: from its worker while it runs, from its result once it has ended.
 
-While no worker answers, a running run is reported from Temporal's history; after Temporal has deleted a run, from the
-copy that the nightly maintenance keeps.
+While no worker answers, a running run is reported from Temporal's history.
 """
 
 from datetime import timedelta
 from typing import Any
 
 from temporalio.client import (
-    Client,
     WorkflowExecution,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
@@ -31,11 +29,10 @@ from docrail.services.engine import (
     worker_answers,
     worker_errors,
 )
-from docrail.services.errors import NotFound, Unavailable
+from docrail.services.errors import Unavailable
 from docrail.services.runs.executing import describe
 from docrail.services.runs.pending_activities import pending_of
 from docrail.services.runs.recorded import recorded_report
-from docrail.services.runs.repository import load_kept_report
 from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import OVERDUE, RUN_FAILED, STATE, run_id_of, tenant_of
 
@@ -51,12 +48,7 @@ async def show_run(app: App, principal: Principal, run_id: str, *, or_recorded: 
     `or_recorded`: if no worker answers, return what Temporal has recorded, to be shown but not to be decided on.
     """
     checked_run_id(run_id)
-    try:
-        description = await describe(app, principal.tenant_id, run_id)
-    except NotFound:
-        if (kept := await load_kept_report(app.db, principal.tenant_id, run_id)) is None:
-            raise
-        return RunReport.model_validate(kept)
+    description = await describe(app, principal.tenant_id, run_id)
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id, result_type=RunReport)
     match description.status:
         case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
@@ -67,14 +59,6 @@ async def show_run(app: App, principal: Principal, run_id: str, *, or_recorded: 
             return await _current(app, handle, description, run_id, or_recorded=or_recorded)
         case _:
             return await _last_known(handle, description)
-
-
-async def ended_report(client: Client, execution: WorkflowExecution) -> RunReport:
-    """Return the report of an ended run. Raises: NotFound, Unavailable, ValueError (it cannot be read)."""
-    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id, result_type=RunReport)
-    if execution.status in (WorkflowExecutionStatus.COMPLETED, WorkflowExecutionStatus.FAILED):
-        return await _result(handle, execution)
-    return await _last_known(handle, execution)
 
 
 def _is_lightened(report: RunReport) -> bool:

@@ -204,34 +204,6 @@ def _identity(run: OverdueRun) -> tuple[str, str, dt.datetime]:
     return run.tenant_id, run.run_id, dt.datetime.fromtimestamp(run.started_at, dt.UTC)
 
 
-SAVE_REPORT = """
-INSERT INTO ended_runs (tenant_id, run_id, ended_at, report) VALUES ($1, $2, $3, $4)
-ON CONFLICT (tenant_id, run_id) DO UPDATE SET ended_at = excluded.ended_at, report = excluded.report
- WHERE ended_runs.ended_at <= excluded.ended_at"""
-
-
-LOAD_REPORT = "SELECT report FROM ended_runs WHERE tenant_id = $1 AND run_id = $2"
-
-
-LAST_END = "SELECT max(ended_at) FROM ended_runs"
-
-
-async def save_report(db: Database, tenant_id: str, run_id: str, ended_at: dt.datetime, report: Json) -> None:
-    """Keep the report of an ended run; that of a later attempt replaces it."""
-    await db.execute(SAVE_REPORT, tenant_id, run_id, ended_at, report)
-
-
-async def load_kept_report(db: Database, tenant_id: str, run_id: str) -> Json:
-    """Return the kept report of an ended run; None if there is none."""
-    return await db.fetchval(LOAD_REPORT, tenant_id, run_id)
-
-
-async def load_last_end(db: Database) -> dt.datetime | None:
-    """Return when the last of the kept runs ended, of those that the caller may see."""
-    found: dt.datetime | None = await db.fetchval(LAST_END)
-    return found
-
-
 REMOVED_AT_ONCE = 20
 """Expired rows removed by each write: more than it adds, so they decrease with every write."""
 

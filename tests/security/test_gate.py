@@ -37,7 +37,6 @@ COUNT = "SELECT count(*) FROM documents"
 
 FOR_ALL_TENANTS = {
     ("activities/internal/filing.py", "_unfiled"),
-    ("activities/internal/maintenance.py", "keep_runs"),
     ("activities/internal/maintenance.py", "remove_old"),
     ("activities/internal/maintenance.py", "remove_rows"),
     ("api/app.py", "open_app"),

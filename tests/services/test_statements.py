@@ -102,7 +102,6 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
         "services.events.repository.READ_ALL",
         "services.events.repository.FORGET",
         "services.runs.repository.FORGET_STORED",
-        "services.runs.repository.LAST_END",
         "services.documents.repository.documents.LOAD_OLD_ORIGINALS",
         "services.documents.repository.documents.MARK_ORIGINAL_REMOVED",
         "services.reviews.repository.decisions.LOAD_ALL_UNANSWERED",
@@ -150,7 +149,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     # Files know no tenant, or belong to all.
     of_all = {"forget_stored_outputs", "load_old_originals", "load_open_documents", "mark_original_removed"}
     of_all |= {"load_position", "is_known", "read_all"}
-    of_all |= {"add_identity", "load_identity", "lock_identity", "set_written", "ping", "load_last_end"}
+    of_all |= {"add_identity", "load_identity", "lock_identity", "set_written", "ping"}
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled", "list_open"}
     sweeps |= {"load_unended", "mark_ended", "list_unfinished", "take_asking"}
     old = {"delete_all", "delete_old", "delete_forgotten_leases", "delete_past_days", "delete_expired_outputs"}

@@ -18,7 +18,6 @@ ACTIVITIES = {
     *("open_review", "escalate_review", "close_review", "record_decision", "record_dead_letter", "record_overdue"),
     *("store_value", "load_values", "load_state", "notify_sla", "file_reviewed"),
     *("list_lake_tenants", "look_after_lake", "remove_old_values", "remove_old_originals", "remove_expired_rows"),
-    "keep_ended_runs",
     *("start_waiting_documents", "answer_waiting_runs", "start_waiting_exports", "forget_events"),
     *("note_ended_documents", "run_group"),
     *("make_export", "send_export", "fail_export"),

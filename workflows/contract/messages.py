@@ -285,8 +285,6 @@ class MaintenanceReport(BaseModel, frozen=True):
 
     tenants: int = 0
     compacted: Compacted = Compacted()
-    kept_runs: int = 0
-    """Reports of ended runs that were kept for the time after Temporal deletes them."""
     removed_files: int = 0
     removed_values: int = 0
     removed_originals: int = 0
