@@ -174,7 +174,7 @@ async def test_fields_that_cannot_be_are_refused(http: httpx.AsyncClient, fields
 
 
 async def test_a_form_without_a_file_is_refused(http: httpx.AsyncClient) -> None:
-    response = await http.post("/v1/documents", data={"file": "text"})
+    response = await http.post("/v1/documents", files={"file": (None, "text")})
     assert (response.status_code, response.json()["problems"][0]["path"]) == (422, "file")
 
 
