@@ -58,7 +58,8 @@ class Piece:
 
 def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
     """Start the activity of a step's handler."""
-    return start_call(request, step, call_of(request, step, piece, losses), losses)
+    assert step.definition.handler is not None, "only handler steps run handlers"
+    return _start(request, step, step.definition.handler, call_of(request, step, piece, losses), losses)
 
 
 def call_of(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> AttemptRequest:
