@@ -100,7 +100,7 @@ def test_the_shell_completes_nouns_verbs_and_options() -> None:
         variables = {"_DOCRAIL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
         return docrail(**variables).out.split()
 
-    assert completed("docrail re") == ["review"]
+    assert completed("docrail re") == ["restore", "review"]
     assert completed("docrail run wa") == ["waits"]
     assert completed("docrail run list --sta") == ["--status"]
     assert docrail("--show-completion", "bash").code in (0, 1)

