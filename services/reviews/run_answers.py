@@ -14,7 +14,7 @@ from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.values.json_values import digest
 from docrail.services.access.models import Principal, Scope, system_principal
 from docrail.services.access.service import list_known_to
-from docrail.services.app import App
+from docrail.services.app import App, within
 from docrail.services.errors import InvalidInput, MayNotDecide, NotFound, OperationError, Unavailable, WrongState
 from docrail.services.reviews.items import lock_item, record
 from docrail.services.reviews.models import CLOSED, StepEnd, Unanswered
@@ -32,13 +32,15 @@ SWEEP_SECONDS = 30.0
 
 AT_ONCE = 10
 
+PATIENCE_SECONDS = 3.0
+"""How long the deciding person waits for the answered runs: less than a request may wait for a frozen service."""
+
 log = logging.getLogger(__name__)
 
 
 async def answer_runs(app: App, tenant_id: str, review_id: str) -> bool:
     """Answer the runs that wait for this item's decision; False if one is unreachable, which the sweep then retries."""
-    answered = [await _answer(app, each) for each in await load_unanswered(app.db, tenant_id, review_id)]
-    return all(answered)
+    return all(await _answer_in_time(app, await load_unanswered(app.db, tenant_id, review_id)))
 
 
 async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str]) -> None:
@@ -47,7 +49,7 @@ async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str
     So the caller waits no longer for many runs without a worker than for one.
     """
     for some in _turns([each for id_ in review_ids for each in await load_unanswered(app.db, tenant_id, id_)]):
-        if not all(await _answer_some(app, some)):
+        if not all(await _answer_in_time(app, some)):
             break
 
 
@@ -67,6 +69,15 @@ async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SEC
 
 def _turns(waiting: Sequence[Unanswered]) -> Iterator[Sequence[Unanswered]]:
     return (waiting[at : at + AT_ONCE] for at in range(0, len(waiting), AT_ONCE))
+
+
+async def _answer_in_time(app: App, some: Sequence[Unanswered]) -> list[bool]:
+    """Answer these runs, but do not let a person wait for a frozen Temporal: the decision is stored."""
+    try:
+        return await within(PATIENCE_SECONDS, _answer_some(app, some))
+    except TimeoutError:
+        log.warning("%d runs have not received their documents' decisions in time", len(some))
+        return [False]
 
 
 async def _answer_some(app: App, some: Sequence[Unanswered]) -> list[bool]:
