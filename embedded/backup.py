@@ -208,7 +208,7 @@ def _open_sqlite(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def _stopped_writers(path: Path) -> Iterator[None]:
-    """Keep Temporal from writing: what it tells its callers by then is in the database, and nothing follows."""
+    """Keep Temporal from writing: what it has reported to callers is in the database, and nothing follows."""
     with closing(_open_sqlite(path)) as lock:
         lock.execute("BEGIN IMMEDIATE")
         try:

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tests.conftest import SLOW, TESTS
 from tests.test_layout import ROOT
 
 
@@ -14,3 +15,8 @@ def test_a_folder_without_labelled_documents_is_refused_before_anything_is_insta
     assert refused.returncode == 2
     assert refused.stderr.startswith("no nowhere/MANIFEST.json: expected a folder of labelled documents")
     assert [file.name for file in tmp_path.iterdir()] == ["Makefile"]
+
+
+def test_what_make_test_leaves_to_ci_exists() -> None:
+    """A file that was renamed would come back unseen."""
+    assert [place for place in SLOW if not (TESTS / place).exists()] == []

@@ -159,7 +159,8 @@ class Groups:
 
 
 def _start_alone(request: RunRequest, step: Step, call: AttemptRequest, losses: Losses) -> Handle:
-    return start_call(request, step, call, losses, prefix=f"{call.run_id}/")
+    assert step.definition.handler is not None, "only the calls of handlers are made here"
+    return start_call(request, step, step.definition.handler, call, losses, f"{call.run_id}/")
 
 
 def _groups(ready: list[_Waiting]) -> list[list[_Waiting]]:

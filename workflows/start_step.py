@@ -59,7 +59,7 @@ class Piece:
 def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
     """Start the activity of a step's handler."""
     assert step.definition.handler is not None, "only handler steps run handlers"
-    return _start(request, step, step.definition.handler, call_of(request, step, piece, losses), losses)
+    return start_call(request, step, step.definition.handler, call_of(request, step, piece, losses), losses)
 
 
 def call_of(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> AttemptRequest:
@@ -68,12 +68,6 @@ def call_of(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> At
     if cache := _cache_use(step, call, piece.cache_key):
         call = call.model_copy(update={"cache": cache})
     return call
-
-
-def start_call(request: RunRequest, step: Step, call: AttemptRequest, losses: Losses, prefix: str = "") -> Handle:
-    """Start the activity of a step's handler. `prefix` begins its id in a workflow with several runs."""
-    assert step.definition.handler is not None, "only handler steps run handlers"
-    return _start(request, step, step.definition.handler, call, losses, prefix)
 
 
 def _cache_use(step: Step, call: AttemptRequest, key: str | None) -> CacheUse | None:
@@ -93,7 +87,7 @@ def undo(request: RunRequest, step: Step, config: Json, losses: Losses) -> Handl
     assert step.definition.compensate is not None, "only such steps are undone"
     name = f"{step.id}.compensate"
     call = _call(request, step, name, Piece(config), losses)
-    return _start(request, step, step.definition.compensate.handler, call, losses)
+    return start_call(request, step, step.definition.compensate.handler, call, losses)
 
 
 def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: Losses) -> AttemptRequest:
@@ -122,10 +116,13 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
     return tuple(callback for callback in request.callbacks if callback.placeholder in text)
 
 
-def _start(
+def start_call(
     request: RunRequest, step: Step, handler: str, call: AttemptRequest, losses: Losses, prefix: str = ""
 ) -> Handle:
-    """Start an activity with the step's limits, after the pause that an unfit worker or a failed group calls for."""
+    """Start an activity with the step's limits, after the pause that an unfit worker or a failed group calls for.
+
+    `prefix` begins its id in a workflow with several runs.
+    """
     if losses.pause_seconds:
         return asyncio.create_task(_start_later(request, step, handler, call, losses, prefix))
     return _activity(request, step, handler, call, losses, prefix)

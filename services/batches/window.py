@@ -8,8 +8,9 @@ were not started.
 import asyncio
 import datetime as dt
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from typing import Any
 
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError
@@ -76,6 +77,9 @@ class _Held:
 
 _Followed = asyncio.Task[RunEnd | _Held]
 
+_Chunks = dict[str, tuple[str, ChunkEnds]]
+"""Run and chunk, by document."""
+
 
 @dataclass(slots=True)
 class Window:
@@ -87,6 +91,8 @@ class Window:
     _followed: dict[str, _Followed] = field(default_factory=dict)
     _chunks: dict[str, ChunkEnds] = field(default_factory=dict)
     """Chunks whose documents are followed."""
+    _starts: set[asyncio.Task[_Chunks]] = field(default_factory=set)
+    """Chunks that are being started: seconds at most, so their end is awaited."""
     _held_until: float = 0.0
     _is_stopped: set[str] = field(default_factory=set)
     """Documents whose run was cancelled."""
@@ -106,7 +112,7 @@ class Window:
         finally:
             for task in self._followed.values():
                 task.cancel()
-            await asyncio.gather(*self._followed.values(), return_exceptions=True)
+            await asyncio.gather(*self._followed.values(), *self._starts, return_exceptions=True)
             for chunk in self._chunks.values():
                 chunk.close()
 
@@ -126,7 +132,7 @@ class Window:
                 tx, self.tenant_id, self.batch_id, BatchDocumentState.RUNNING, limit=MOST_FOLLOWED, after=0
             )
         new = [document for document in running if document.document_id not in self._followed]
-        chunks = asyncio.create_task(self._chunks_of(batch, new, taken)) if new and batch.wanted.grouped else None
+        chunks = self._begin(self._chunks_of(batch, new, taken)) if new and batch.wanted.grouped else None
         for document in new:
             follow = self._follow(batch, document) if chunks is None else self._follow_grouped(batch, document, chunks)
             self._followed[document.document_id] = asyncio.create_task(follow)
@@ -195,9 +201,13 @@ class Window:
             return RunEnd(document.document_id, failed, document.run_id, type(error).__name__, message)
         return await self._end_of(document.document_id, run_id)
 
-    async def _chunks_of(
-        self, batch: StoredBatch, documents: list[BatchDocument], taken: set[str]
-    ) -> dict[str, tuple[str, ChunkEnds]]:
+    def _begin(self, chunks: Coroutine[Any, Any, _Chunks]) -> asyncio.Task[_Chunks]:
+        start = asyncio.create_task(chunks)
+        self._starts.add(start)
+        start.add_done_callback(self._starts.discard)
+        return start
+
+    async def _chunks_of(self, batch: StoredBatch, documents: list[BatchDocument], taken: set[str]) -> _Chunks:
         """Start the documents just taken in chunks, and return run and chunk by document, also of earlier ones.
 
         A document that is missing runs alone. Raises: Unavailable.
@@ -215,7 +225,7 @@ class Window:
         return {each.document_id: (each.run_id, self._chunks[each.chunk_id]) for each in found}
 
     async def _follow_grouped(
-        self, batch: StoredBatch, document: BatchDocument, starting: asyncio.Task[dict[str, tuple[str, ChunkEnds]]]
+        self, batch: StoredBatch, document: BatchDocument, starting: asyncio.Task[_Chunks]
     ) -> RunEnd | _Held:
         """As `_follow`, also for a document in a chunk, and after it has left. Raises: Unavailable."""
         place = (await asyncio.shield(starting)).get(document.document_id)

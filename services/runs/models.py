@@ -1,4 +1,4 @@
-"""Define executions, operator actions and cached outputs."""
+"""Define executions, operator actions, cached outputs and the places of runs in chunks."""
 
 import datetime as dt
 from dataclasses import dataclass

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio.client import (
-    WorkflowExecution,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
@@ -47,8 +46,7 @@ async def show_run(app: App, principal: Principal, run_id: str, *, or_recorded: 
 
     `or_recorded`: if no worker answers, return what Temporal has recorded, to be shown but not to be decided on.
     """
-    checked_run_id(run_id)
-    description = await describe(app, principal.tenant_id, run_id)
+    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id, result_type=RunReport)
     match description.status:
         case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
@@ -91,7 +89,7 @@ async def _current(
     return report.model_copy(update={"steps": steps})
 
 
-async def _result(handle: Handle, description: WorkflowExecution) -> RunReport:
+async def _result(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
     try:
         with engine_errors("run", handle.id):
             return await handle.result(follow_runs=False, rpc_timeout=RPC_TIMEOUT)
@@ -109,7 +107,7 @@ async def _in_full(handle: Handle, report: RunReport) -> RunReport:
         return report
 
 
-async def _last_known(handle: Handle, description: WorkflowExecution) -> RunReport:
+async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
     """Return the steps of a run that ended without a result, if a worker can replay it."""
     reason = await end_of(handle, description)
     try:
@@ -124,7 +122,7 @@ async def _last_known(handle: Handle, description: WorkflowExecution) -> RunRepo
     return report.model_copy(update=known)
 
 
-async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecution) -> str:
+async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutionDescription) -> str:
     """Return why a run ended that could not record the reason itself."""
     if description.status is not WorkflowExecutionStatus.TERMINATED:
         return "timed out" if description.status is WorkflowExecutionStatus.TIMED_OUT else "cancelled"
@@ -136,7 +134,7 @@ async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutio
     return "terminated in Temporal"
 
 
-async def _bare(description: WorkflowExecution, reason: str) -> RunReport:
+async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunReport:
     """Return the report that Temporal's server alone can provide."""
     memo = await description.memo()
     ended = description.close_time

@@ -1,5 +1,5 @@
 # ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
-"""Store executions, operator actions, overdue runs, the reports of ended runs and the step cache.
+"""Store executions, operator actions, the chunks that runs share, overdue runs and the step cache.
 
 Executions are definitions submitted for a run that is triggered later, once. Operator actions are append-only. Overdue
 runs record whether people were notified. The step cache keeps outputs for equal work of the same tenant until they

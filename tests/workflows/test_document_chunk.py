@@ -25,6 +25,7 @@ from docrail.workflows.contract.names import (
 )
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step
+from tests.workflows.test_resources import TAG, tag_worker
 
 LIGHT = ("noop", "echo", "flaky", "bad", "work", "rows", "gate")
 
@@ -98,10 +99,15 @@ async def test_documents_share_activities_and_keep_their_own_values(bench: Bench
 
 
 async def test_a_heavy_step_and_a_tagged_one_are_one_activity_each(bench: Bench) -> None:
-    steps = [step("a", "echo"), step("b", "noop", depends_on=["a"])]
-    handle = await start(bench, chunk_of(steps, [{}] * 5, light=["noop"]))
-    await finish(bench, handle)
-    assert await scheduled(handle) == {"echo": 5, "run_group": 1}
+    steps = [
+        step("a", "echo"),
+        step("b", "noop", depends_on=["a"]),
+        step("c", "noop", depends_on=["b"], resource_tag=TAG),
+    ]
+    async with tag_worker(bench, bench.gates.handlers()):
+        handle = await start(bench, chunk_of(steps, [{}] * 5, light=["noop"]))
+        await finish(bench, handle)
+    assert await scheduled(handle) == {"echo": 5, "run_group": 1, "noop": 5}
 
 
 async def test_a_failed_call_is_retried_alone_under_its_own_policy(bench: Bench) -> None:
