@@ -19,7 +19,7 @@ from docrail.services.fleet.models import Fleet, WorkerState
 from docrail.services.fleet.workers import show_fleet
 from docrail.services.reviews.items import count_all_open as count_reviews
 from docrail.services.reviews.models import OpenReviews
-from docrail.services.runs.lists import count_all_open as count_runs
+from docrail.services.runs.views.lists import count_all_open as count_runs
 from docrail.services.usage.service import load_spent_today
 
 

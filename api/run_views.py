@@ -20,10 +20,11 @@ from docrail.dag.language.step_kinds import MAX_ITEMS
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import NotFound, WrongState
 from docrail.services.failures.many_runs import MOST_RUNS, RunOutcomes, act_on_runs
-from docrail.services.runs import control, graph, steps
-from docrail.services.runs.graph import RunGraph, RunStates, StepPage
-from docrail.services.runs.permitted import RunAction
-from docrail.services.runs.steps import ItemPage, StepDetail
+from docrail.services.runs import control
+from docrail.services.runs.views import graph, steps
+from docrail.services.runs.views.graph import RunGraph, RunStates, StepPage
+from docrail.services.runs.views.permitted import RunAction
+from docrail.services.runs.views.steps import ItemPage, StepDetail
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 

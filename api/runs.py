@@ -22,12 +22,13 @@ from docrail.services.documents.service import DOCUMENT_ID_PATTERN
 from docrail.services.engine import history_url
 from docrail.services.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews import service as reviews
-from docrail.services.runs import control, explanation, lists, outputs, reports, waits
+from docrail.services.runs import control
 from docrail.services.runs import service as runs
 from docrail.services.runs.control import ActionPage
-from docrail.services.runs.lists import Period, RunCounts, RunFilter, RunPage
 from docrail.services.runs.service import RunOrder, StartedRun
-from docrail.services.runs.waits import WaitPage
+from docrail.services.runs.views import explanation, lists, outputs, reports, waits
+from docrail.services.runs.views.lists import Period, RunCounts, RunFilter, RunPage
+from docrail.services.runs.views.waits import WaitPage
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 

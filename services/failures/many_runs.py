@@ -13,7 +13,7 @@ from docrail.services.errors import OperationError
 from docrail.services.failures.retry import RetryOrder, retry_run
 from docrail.services.model_config import SHOWN
 from docrail.services.runs.control import abort_run, cancel_run, pause_run, resume_run
-from docrail.services.runs.permitted import RunAction
+from docrail.services.runs.views.permitted import RunAction
 
 MOST_RUNS = 100
 """Maximum number of runs of one call: a worker answers for each."""

@@ -20,9 +20,9 @@ from docrail.services.failures.edits import resolution_of, value_problems
 from docrail.services.failures.retry import RetryOrder, describe_settled, retry_run
 from docrail.services.runs.control import update_run
 from docrail.services.runs.executing import describe
-from docrail.services.runs.reports import show_run
 from docrail.services.runs.saved import request_of
 from docrail.services.runs.service import checked_run_id, record_action
+from docrail.services.runs.views.reports import show_run
 from docrail.workflows.contract.names import INVALID_VALUE, RESOLVE, UNKNOWN_STEP, RunRequest, outer_run_id
 
 

@@ -51,9 +51,9 @@ from docrail.services.failures.models import StoredLetter
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.control import end_run
 from docrail.services.runs.executing import describe
-from docrail.services.runs.reports import show_run
 from docrail.services.runs.saved import kept, request_of, saved_state
 from docrail.services.runs.service import checked_run_id, continue_run, lock_run, priority_of, record_action
+from docrail.services.runs.views.reports import show_run
 from docrail.workflows.contract.names import RunRequest, child_run_id, nested_key, outer_run_id, run_id_of
 
 _RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})

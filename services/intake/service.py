@@ -46,8 +46,8 @@ from docrail.services.errors import (
 )
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
-from docrail.services.runs.lists import ends_of_documents
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
+from docrail.services.runs.views.lists import ends_of_documents
 
 DEFAULT_SLA_HOURS = 24
 

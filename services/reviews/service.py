@@ -33,8 +33,8 @@ from docrail.services.reviews.repository.steps import (
     load_document_review,
 )
 from docrail.services.runs.control import answer_wait
-from docrail.services.runs.explanation import load_step_status
-from docrail.services.runs.reports import show_run
+from docrail.services.runs.views.explanation import load_step_status
+from docrail.services.runs.views.reports import show_run
 from docrail.workflows.contract.names import BY_DECISION
 
 

@@ -26,10 +26,10 @@ from docrail.services.engine import (
 )
 from docrail.services.errors import InvalidInput, MayNotDecide, NotFound, Unavailable, WrongState
 from docrail.services.runs.executing import describe, handle_of
-from docrail.services.runs.explanation import load_step_status
 from docrail.services.runs.models import OperatorAction
 from docrail.services.runs.repository import list_actions, record_action
 from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.views.explanation import load_step_status
 from docrail.workflows.contract.names import (
     ABORT,
     ANSWER,

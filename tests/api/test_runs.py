@@ -5,7 +5,7 @@ from functools import partial
 import httpx
 import pytest
 
-from docrail.services.runs.recorded import NO_WORKER
+from docrail.services.runs.views.recorded import NO_WORKER
 from tests.api.service import HELLO, SLOW, Service
 from tests.stack import eventually
 

@@ -3,7 +3,7 @@
 import pytest
 
 from docrail.dag.values.json_values import Json
-from docrail.services.runs.recorded import NO_WORKER
+from docrail.services.runs.views.recorded import NO_WORKER
 from tests.api.service import serve, settings_for, work
 from tests.stack import Servers, eventually
 

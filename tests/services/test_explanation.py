@@ -15,7 +15,7 @@ from temporalio.client import (
 )
 
 from docrail.services.access.models import local_principal
-from docrail.services.runs.explanation import explain_run
+from docrail.services.runs.views.explanation import explain_run
 from docrail.workflows.contract.names import EXPLAIN
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.postgres import migrated_database

@@ -21,11 +21,11 @@ from docrail.services.engine import WORKER_TIMEOUT, worker_answers
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
 from docrail.services.model_config import SHOWN
 from docrail.services.runs.executing import handle_of
-from docrail.services.runs.explanation import explain_run
-from docrail.services.runs.graph import StepLine, line_of, load_run
-from docrail.services.runs.outputs import ask_output
-from docrail.services.runs.permitted import step_actions
 from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.views.explanation import explain_run
+from docrail.services.runs.views.graph import StepLine, line_of, load_run
+from docrail.services.runs.views.outputs import ask_output
+from docrail.services.runs.views.permitted import step_actions
 from docrail.workflows.contract.names import STEP_INPUT, STEP_ITEMS
 
 LONGEST_TEXT = 65_536

@@ -37,10 +37,10 @@ from docrail.services.errors import NotFound, Unavailable
 from docrail.services.model_config import SHOWN
 from docrail.services.paging import not_a_page
 from docrail.services.runs.executing import describe
-from docrail.services.runs.permitted import Situation, run_actions, situation_of
-from docrail.services.runs.recorded import recorded_report
-from docrail.services.runs.reports import show_run
 from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.views.permitted import Situation, run_actions, situation_of
+from docrail.services.runs.views.recorded import recorded_report
+from docrail.services.runs.views.reports import show_run
 from docrail.workflows.contract.names import DOCUMENT, OVERDUE, PROGRESS, outer_run_id, tenant_of
 
 ANSWER_TIMEOUT = timedelta(seconds=3.5)

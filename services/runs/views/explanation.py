@@ -15,11 +15,11 @@ from docrail.services.app import App
 from docrail.services.engine import WORKER_TIMEOUT, status_of, worker_answers
 from docrail.services.errors import InvalidInput, NotFound
 from docrail.services.runs.executing import describe, handle_of
-from docrail.services.runs.pending_activities import Pending, pending_of
-from docrail.services.runs.reports import end_of
-from docrail.services.runs.running_items import at_work_words, items_at_work
 from docrail.services.runs.service import checked_run_id
-from docrail.services.runs.waits import InnerWaits, inner_waits
+from docrail.services.runs.views.pending_activities import Pending, pending_of
+from docrail.services.runs.views.reports import end_of
+from docrail.services.runs.views.running_items import at_work_words, items_at_work
+from docrail.services.runs.views.waits import InnerWaits, inner_waits
 from docrail.workflows.contract.names import EXPLAIN, run_id_of, tenant_of
 
 _UNRECORDED_ENDS = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)

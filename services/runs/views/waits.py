@@ -18,8 +18,16 @@ from docrail.services.engine import WORKER_TIMEOUT, worker_answers
 from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.model_config import SHOWN
 from docrail.services.runs.executing import describe, handle_of
-from docrail.services.runs.inner_runs import Inside, Place, count_inside, keys_of, list_inside, place_of, tenant_and_run
 from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.views.inner_runs import (
+    Inside,
+    Place,
+    count_inside,
+    keys_of,
+    list_inside,
+    place_of,
+    tenant_and_run,
+)
 from docrail.workflows.contract.names import EXPLAIN
 
 PAGE = 500

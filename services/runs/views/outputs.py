@@ -11,7 +11,7 @@ from docrail.services.app import App
 from docrail.services.engine import WORKER, WORKER_TIMEOUT, worker_answers
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
 from docrail.services.runs.executing import handle_of
-from docrail.services.runs.reports import show_run
+from docrail.services.runs.views.reports import show_run
 from docrail.workflows.contract.names import OUTPUT
 
 

@@ -30,9 +30,9 @@ from docrail.services.engine import (
 )
 from docrail.services.errors import Unavailable
 from docrail.services.runs.executing import describe
-from docrail.services.runs.pending_activities import pending_of
-from docrail.services.runs.recorded import recorded_report
 from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.views.pending_activities import pending_of
+from docrail.services.runs.views.recorded import recorded_report
 from docrail.workflows.contract.names import OVERDUE, RUN_FAILED, STATE, run_id_of, tenant_of
 
 Handle = WorkflowHandle[object, RunReport]

@@ -14,8 +14,8 @@ from docrail.dag.language.step_kinds import StepKind
 from docrail.services.app import App
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound, Unavailable
-from docrail.services.runs.inner_runs import Place, keys_of
-from docrail.services.runs.pending_activities import state_of
+from docrail.services.runs.views.inner_runs import Place, keys_of
+from docrail.services.runs.views.pending_activities import state_of
 from docrail.workflows.contract.names import CHUNK_TYPE
 
 MOST_CHUNKS = 40

@@ -21,7 +21,7 @@ from docrail.services.documents.service import load_document, load_file_names
 from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
 from docrail.services.errors import InvalidInput
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, token_of, unmatched
-from docrail.services.runs.permitted import RunAction, Situation, run_actions
+from docrail.services.runs.views.permitted import RunAction, Situation, run_actions
 from docrail.workflows.contract.names import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
 
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")

@@ -14,7 +14,7 @@ from docrail.services.app import App
 from docrail.services.engine import RPC_TIMEOUT, WORKER_TIMEOUT, engine_errors, worker_errors
 from docrail.services.errors import Unavailable
 from docrail.services.paging import after_of, token_of
-from docrail.services.runs.lists import safe_value
+from docrail.services.runs.views.lists import safe_value
 from docrail.workflows.contract.names import (
     SAVED,
     STATUS,
