@@ -126,8 +126,8 @@ class Groups:
         self._waiting.append(waiting)
         is_cancelled = False
         while not waiting.end.done():
-            try:
-                await asyncio.shield(waiting.end)
+            try:  # not the future itself: awaited again, it would keep the SDK from evicting the workflow
+                await workflow.wait_condition(waiting.end.done)
             except asyncio.CancelledError:
                 if waiting in self._waiting:
                     self._waiting.remove(waiting)

@@ -299,7 +299,13 @@ def tools_in(folder: Path) -> Tools:
 
 @asynccontextmanager
 async def work(
-    client: Client, task_queue: str, gates: Gates, tools: Tools, *, sandboxed: bool = True
+    client: Client,
+    task_queue: str,
+    gates: Gates,
+    tools: Tools,
+    *,
+    sandboxed: bool = True,
+    max_cached_workflows: int = 1_000,
 ) -> AsyncIterator[None]:
     """Run a worker, in the sandbox that production turns off for speed: making one takes 0.1 s for each run."""
     own = {handler.name: activity_for(handler, tools) for handler in gates.handlers()}
@@ -314,6 +320,7 @@ async def work(
             *value_activities(tools),
         ],
         workflow_runner=workflow_runner(sandboxed=sandboxed),
+        max_cached_workflows=max_cached_workflows,
     )
     async with working([worker]):
         yield

@@ -1,8 +1,11 @@
 """Runs of documents that share a workflow, on a real server: each ends as it would alone, and leaves when asked to."""
 
+import asyncio
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from temporalio.client import WorkflowHandle, WorkflowHistory
@@ -24,7 +27,7 @@ from docrail.workflows.contract.names import (
     document_chunk_id,
 )
 from tests.stack import eventually
-from tests.workflows.conftest import Bench, step
+from tests.workflows.conftest import Bench, step, tools_in, work
 from tests.workflows.test_resources import TAG, tag_worker
 
 LIGHT = ("noop", "echo", "flaky", "bad", "work", "rows", "gate")
@@ -180,6 +183,19 @@ async def test_a_cancelled_chunk_lets_its_runs_leave(bench: Bench) -> None:
     await bench.gates.began["g"].wait()
     await handle.cancel()
     assert [end.status for end in (await finish(bench, handle)).ends] == [None, None]
+
+
+async def test_a_chunk_is_evicted_while_its_group_runs(bench: Bench, tmp_path: Path) -> None:
+    """Its memory and its place in the worker are given back, and it goes on from its history."""
+    tight = replace(bench, task_queue=f"test-{uuid.uuid4().hex}", recording=None)
+    async with work(bench.client, tight.task_queue, bench.gates, tools_in(tmp_path), max_cached_workflows=1):
+        async with asyncio.timeout(60):
+            handle = await start(tight, chunk_of([step("g", "gate")], [{}, {}]))
+            await bench.gates.began["g"].wait()
+            assert (await tight.run([step("other")])).status is RunStatus.COMPLETED
+            bench.gates.opened["g"].set()
+            report = await handle.result()
+    assert [end.status for end in report.ends] == [RunStatus.COMPLETED] * 2
 
 
 async def test_a_chunk_with_a_terminated_workflow_leaves_states_that_continue(bench: Bench) -> None:
