@@ -9,7 +9,16 @@ from pydantic import BaseModel, ConfigDict
 from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.documents import HEADERS, NOT_KEPT, binary, chunks_of
 from docrail.api.errors import problems
-from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Reason, each_part_once
+from docrail.api.parameters import (
+    After,
+    AppDep,
+    IdempotencyKey,
+    InputsPart,
+    Limit,
+    Reason,
+    each_part_once,
+    inputs_of_part,
+)
 from docrail.services.batches import adding, results
 from docrail.services.batches import service as batches
 from docrail.services.batches.models import (
@@ -94,10 +103,12 @@ async def upload_to_batch(
             examples=["november/4711.pdf"],
         ),
     ] = None,
+    inputs: InputsPart = None,
 ) -> AddedDocument:
     """Add a file to an open batch. The same content again is the same document, and a place has one content."""
     name = file.filename or "document"
-    sent = adding.File(place or name, name, file.content_type or UNKNOWN_MEDIA_TYPE, chunks_of(file))
+    media_type = file.content_type or UNKNOWN_MEDIA_TYPE
+    sent = adding.File(place or name, name, media_type, chunks_of(file), inputs_of_part(inputs))
     return await adding.add_file(app, who, batch_id, sent)
 
 

@@ -13,11 +13,13 @@ from docrail.api.parameters import (
     After,
     AppDep,
     IdempotencyKey,
+    InputsPart,
     Limit,
     Moment,
     Reason,
     SearchWords,
     each_part_once,
+    inputs_of_part,
     one_key,
 )
 from docrail.invoices.extent import MAX_PAGES
@@ -77,6 +79,7 @@ async def upload_document(
         str | None,
         Form(max_length=200, description="`ID`, `ID@VERSION` or `ID@ALIAS`; by default by the routing rules"),
     ] = None,
+    inputs: InputsPart = None,
     key: Annotated[
         str | None, Form(description="as the header Idempotency-Key", json_schema_extra={"pattern": KEY_PATTERN})
     ] = None,
@@ -91,6 +94,7 @@ async def upload_document(
         key=one_key(idempotency_key, key),
         source=source,
         definition=definition or None,
+        inputs=inputs_of_part(inputs),
     )
     document = await intake.upload_document(app, who, upload)
     response.headers["Location"] = f"/v1/documents/{document.document_id}"

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Annotated, Any, cast
 
-from fastapi import Depends, Header, Query, Request, params
+from fastapi import Depends, Form, Header, Query, Request, params
 from fastapi.dependencies.utils import get_flat_params
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
@@ -20,7 +20,7 @@ from docrail.api.body_sizes import CHEAP_BYTES
 from docrail.api.errors import FORM_TYPE
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.source.source import read_source
-from docrail.dag.values.json_values import Json, RepeatedKeyError, pairs_once, shortened
+from docrail.dag.values.json_values import Json, RepeatedKeyError, pairs_once, shortened, strict_json
 from docrail.dag.values.suggestions import closest
 from docrail.services.app import App
 from docrail.services.errors import MOST_PROBLEMS, InvalidInput
@@ -140,6 +140,32 @@ IdempotencyKey = Annotated[
         examples=["order-4711"],
     ),
 ]
+
+
+AN_OBJECT = '{"cost_centre": "4711"}'
+InputsPart = Annotated[
+    str | None,
+    Form(
+        description="values for the definition's inputs, as a JSON object; the document provides `document_id` and "
+        "`sla_hours` itself",
+        examples=[AN_OBJECT],
+        json_schema_extra={"contentMediaType": "application/json"},
+    ),
+]
+
+
+def inputs_of_part(text: str | None) -> dict[str, Json]:
+    """Return the values in a form's part `inputs`; none without it. Raises: InvalidInput."""
+    if not text:
+        return {}
+    try:
+        found = strict_json(text)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) or "nested too deep"
+        raise InvalidInput([InputProblem("inputs", f"is no JSON ({reason}), expected {AN_OBJECT}")]) from None
+    if not isinstance(found, dict):
+        raise InvalidInput([InputProblem("inputs", f"must be a JSON object, such as {AN_OBJECT}")])
+    return found
 
 
 def one_key(header: str | None, body: str | None) -> str | None:

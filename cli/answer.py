@@ -8,8 +8,8 @@ import typer
 from docrail.cli.client import HERE, Api, ask_api, run_path
 from docrail.cli.printout import Printout
 from docrail.cli.runs import RunId
-from docrail.cli.terminal import shortened, strict_json
-from docrail.dag.values.json_values import Json
+from docrail.cli.terminal import shortened
+from docrail.dag.values.json_values import Json, strict_json
 
 Fields = Annotated[
     list[str] | None,

@@ -1,6 +1,7 @@
 """`docrail batch run`: send many documents, follow them, and leave them running if the command is stopped."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from docrail.cli.batch_progress import BATCHES, bar, batch_path, followed, insis
 from docrail.cli.batch_sources import Broken, Found, LocalFile, find
 from docrail.cli.batches import of_batch
 from docrail.cli.client import HERE, Api, ApiError, NoAnswerError, ask, connect, given
+from docrail.cli.inputs import Inputs, inputs_of_uploads
 from docrail.cli.printout import Printout
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
 from docrail.cli.terminal import complain, program
@@ -70,6 +72,7 @@ def run(
     source: Annotated[str, typer.Argument(help="Folder, pattern, zip or manifest.jsonl.", metavar="SOURCE")],
     *,
     definition: Reference = None,
+    inputs: Inputs = None,
     max_concurrency: Concurrency = None,
     resume: Resume = False,
     skip_broken: SkipBroken = False,
@@ -79,8 +82,9 @@ def run(
     """Send many documents as a batch, and follow it.
 
     SOURCE is a folder with its subfolders, a pattern in quotes, a zip file, or a manifest: a file with a line such as
-    {"file": "november/4711.pdf"} for each document, its path inside the manifest's folder. All files are looked at
-    before anything is sent. The same content is run once, however many places it has.
+    {"file": "november/4711.pdf"} for each document, its path inside the manifest's folder. Values in its "inputs"
+    replace those of --input, which are for all documents. All files are looked at before anything is sent. The same
+    content is run once, however many places it has.
 
     Ctrl-C leaves the batch running. --resume sends what is missing: places that the batch has are not sent again.
 
@@ -95,7 +99,8 @@ def run(
     if not found.files and found.zip is None:
         return _refused(source, found.broken)
     sending = Sending(source, broken=list(found.broken))
-    order = given(definition=definition, max_concurrency=max_concurrency)
+    values = inputs_of_uploads(api, definition, inputs or [])
+    order = given(definition=definition, max_concurrency=max_concurrency, inputs=values or None)
     ended = run_until_stopped(lambda: _run(api, found, order, sending, resume=resume, waits=not no_wait))
     if ended is None:
         complain(sending.hints())
@@ -212,7 +217,8 @@ async def _send_file(client: httpx.AsyncClient, batch_id: str, file: LocalFile) 
     except (OSError, ChangedError) as error:
         return Broken(file.place, getattr(error, "strerror", None) or str(error))
     try:
-        form: dict[str, Json] = {"files": {"file": (file.path.name, content)}, "data": {"place": file.place}}
+        data = {"place": file.place, **given(inputs=json.dumps(file.inputs) if file.inputs else None)}
+        form: dict[str, Json] = {"files": {"file": (file.path.name, content)}, "data": data}
         await insisting(client, "POST", batch_path(batch_id, "documents"), **form)
     except NoAnswerError:
         raise

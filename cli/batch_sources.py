@@ -3,16 +3,15 @@
 import glob
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from docrail.cli.extract import SUFFIXES
 from docrail.cli.files import files_in
-from docrail.cli.terminal import strict_json
-from docrail.dag.values.json_values import Json
+from docrail.dag.values.json_values import Json, strict_json
 
-MANIFEST_FIELDS = frozenset({"file", "place"})
+MANIFEST_FIELDS = frozenset({"file", "place", "inputs"})
 EXAMPLE = 'expected {"file": "november/4711.pdf"}'
 
 
@@ -22,6 +21,7 @@ class LocalFile:
 
     place: str
     path: Path
+    inputs: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,14 @@ def _of_line(folder: Path, where: str, line: str) -> LocalFile | Broken:
     if not isinstance(entry, dict) or not isinstance(entry.get("file"), str) or not entry["file"]:
         return Broken(where, f"names no file: {EXAMPLE}")
     if unknown := sorted(entry.keys() - MANIFEST_FIELDS):
-        return Broken(where, f"has unknown fields {', '.join(map(repr, unknown))}: expected `file` and `place`")
+        return Broken(
+            where, f"has unknown fields {', '.join(map(repr, unknown))}: expected `file`, `place` and `inputs`"
+        )
     place = entry.get("place")
     if place is not None and (not isinstance(place, str) or not place):
         return Broken(where, "`place` must be a text")
-    return _file(folder, folder / entry["file"], where, place or entry["file"])
+    inputs = entry.get("inputs", {})
+    if not isinstance(inputs, dict):
+        return Broken(where, "`inputs` must be an object with a value for each input")
+    found = _file(folder, folder / entry["file"], where, place or entry["file"])
+    return replace(found, inputs=inputs) if isinstance(found, LocalFile) else found

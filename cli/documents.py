@@ -1,11 +1,13 @@
 """`docrail document`: upload documents, list and show them."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from docrail.cli.client import HERE, Api, ApiError, ask_api, given
+from docrail.cli.inputs import Inputs, inputs_of_uploads
 from docrail.cli.listing import ID, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
 from docrail.cli.terminal import AsJson, Reason, moment, print_json, say
@@ -22,17 +24,20 @@ def upload(
         str | None,
         typer.Option(help="ID, ID@VERSION or ID@ALIAS; by default the routing rules choose.", metavar="REF"),
     ] = None,
+    inputs: Inputs = None,
     source: Annotated[str, typer.Option(help="Where they come from, for the routing rules.", metavar="TEXT")] = "",
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
     """Upload documents; each starts a run.
 
-    `docrail run list --document ID` shows a document's runs.
+    `docrail run list --document ID` shows a document's runs. With --input, a value for an input of the definition that
+    --definition names: as it is for a string, as JSON otherwise.
 
     Example: docrail document upload samples/i2d_coolblue1.pdf --source email
     """
-    form = {"source": source, **given(definition=definition)}
+    values = inputs_of_uploads(api, definition, inputs or [])
+    form = {"source": source, **given(definition=definition, inputs=json.dumps(values) if values else None)}
     uploaded: list[dict[str, Json]] = []
     for file in files:
         try:

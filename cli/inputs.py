@@ -1,11 +1,22 @@
 """Turns NAME=VALUE arguments into a run's inputs, by the types that the definition declares."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated
+from urllib.parse import quote
 
-from docrail.cli.terminal import shortened, strict_json
+import typer
+
+from docrail.cli.client import ask_api
+from docrail.cli.published import DEFINITIONS
+from docrail.cli.terminal import shortened
 from docrail.dag.language.definition import Definition
-from docrail.dag.language.inputs import InputProblem, InvalidValueError, complete_inputs
-from docrail.dag.values.json_values import Json
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_some_inputs, complete_inputs
+from docrail.dag.values.json_values import Json, strict_json
+
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", "-i", help="An input, as NAME=VALUE; may be repeated.", metavar="NAME=VALUE"),
+]
 
 EXPECTED: Mapping[str, str] = {
     "integer": "an integer such as 5",
@@ -21,6 +32,31 @@ def parse_inputs(definition: Definition, given: Sequence[str]) -> dict[str, Json
 
     Raises: SystemExit with everything that does not fit the definition.
     """
+    inputs = _values(definition, given)
+    return _checked(definition, inputs, complete_inputs)
+
+
+def inputs_of_uploads(api: str, ref: str | None, given: Sequence[str]) -> dict[str, Json]:
+    """Return the inputs in `given` of documents that run the published definition `ref`.
+
+    Required ones may be missing: documents provide some, and each file of a batch may have its own. Raises: SystemExit,
+    ApiError (there is no such definition).
+    """
+    if not given:
+        return {}
+    if ref is None:
+        raise SystemExit("--input needs --definition: the declared type of an input says how its value is read")
+    found = ask_api(api, "GET", f"{DEFINITIONS}/{quote(ref, safe='@')}")
+    return parse_some_inputs(Definition.model_validate(found["body"]), given)
+
+
+def parse_some_inputs(definition: Definition, given: Sequence[str]) -> dict[str, Json]:
+    """Return inputs as `parse_inputs` does; required ones may be missing: a document provides them."""
+    inputs = _values(definition, given)
+    return _checked(definition, inputs, check_some_inputs)
+
+
+def _values(definition: Definition, given: Sequence[str]) -> dict[str, Json]:
     inputs: dict[str, Json] = {}
     for argument in given:
         name, separator, text = argument.partition("=")
@@ -29,8 +65,14 @@ def parse_inputs(definition: Definition, given: Sequence[str]) -> dict[str, Json
         if name in inputs:
             raise SystemExit(f"--input {name} is given twice: expected one value for each input")
         inputs[name] = _value(definition, name, text)
+    return inputs
+
+
+def _checked(
+    definition: Definition, inputs: dict[str, Json], check: Callable[[Definition, Mapping[str, Json]], object]
+) -> dict[str, Json]:
     try:
-        complete_inputs(definition, inputs)  # as the API will; here the message can name the option
+        check(definition, inputs)  # as the API will; here the message can name the option
     except InvalidValueError as error:
         raise SystemExit("\n  ".join(_lines(definition, error))) from None
     return inputs

@@ -24,7 +24,7 @@ from docrail.cli.client import (
     given,
 )
 from docrail.cli.definitions import load
-from docrail.cli.inputs import parse_inputs
+from docrail.cli.inputs import Inputs, parse_inputs
 from docrail.cli.main import NOUNS
 from docrail.cli.printout import print_parts
 from docrail.cli.published import DEFINITIONS
@@ -45,10 +45,7 @@ What = Annotated[str, typer.Argument(help=_WHAT, metavar="FILE|ID")]
 
 def start(
     what: What,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option("--input", "-i", help="An input, as NAME=VALUE; may be repeated.", metavar="NAME=VALUE"),
-    ] = None,
+    inputs: Inputs = None,
     key: Annotated[
         str | None, typer.Option(help="Idempotency key: the same key is the same run, also after it ended.")
     ] = None,

@@ -14,7 +14,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from docrail.dag.values.json_values import Json, pairs_once
+from docrail.dag.values.json_values import Json, strict_json
 from docrail.dag.values.printable import escaped_in_json, printable
 from docrail.dag.values.suggestions import closest
 
@@ -124,18 +124,6 @@ def parse_json(option: str, text: str) -> Json:
     except (ValueError, RecursionError):
         example = """expected JSON such as '{"url": "https://b.example"}'"""
         raise typer.BadParameter(f"{example}, found {text[:60]!r}", param_hint=option) from None
-
-
-def strict_json(text: str) -> Json:
-    """Return the JSON value of a text.
-
-    Raises: ValueError, also for NaN, Infinity and an object with a key twice, and RecursionError.
-    """
-    return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs_once)
-
-
-def _refuse(constant: str) -> Json:
-    raise ValueError(constant)
 
 
 def shortened(text: str) -> str:

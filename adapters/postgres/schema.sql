@@ -288,6 +288,7 @@ CREATE TABLE public.documents (
     duplicate_of text,
     definition text,
     batch_id text,
+    inputs json DEFAULT '{}'::json NOT NULL,
     run_id text,
     run_started_at timestamp with time zone,
     ended_as text,

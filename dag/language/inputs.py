@@ -33,10 +33,21 @@ class InvalidValueError(ValueError):
 
 def complete_inputs(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
     """Return a run's inputs: the given value, else the default, else null. Raises: InvalidValueError."""
-    problems = [*_not_json("inputs", dict(given))] or [*_wrong_names(definition, given)]
-    problems = problems or [*_too_large(given)] or [*_violations(definition, given)]
-    if problems:
+    problems = [*_not_json("inputs", dict(given))]
+    problems = problems or [*_unknown_names(definition, given), *_missing_names(definition, given)]
+    if problems := problems or [*_too_large(given)] or [*_violations(definition, given)]:
         raise InvalidValueError(problems)
+    return _with_defaults(definition, given)
+
+
+def check_some_inputs(definition: Definition, given: Mapping[str, Json]) -> None:
+    """Check some of a run's inputs; the required ones may come later. Raises: InvalidValueError."""
+    problems = [*_not_json("inputs", dict(given))] or [*_unknown_names(definition, given)]
+    if problems := problems or [*_too_large(given)] or [*_violations(definition, given)]:
+        raise InvalidValueError(problems)
+
+
+def _with_defaults(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
     return {
         name: declared.default if given.get(name) is None else given[name]
         for name, declared in definition.inputs.items()
@@ -67,11 +78,14 @@ def _not_json(name: str, given: Json) -> Iterator[InputProblem]:
             yield InputProblem(".".join([name, *map(str, path)]), STANDS_FOR)
 
 
-def _wrong_names(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
+def _unknown_names(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
     for name in given:
         if name not in definition.inputs:
             message = f"the definition {definition.id!r} has no such input"
             yield InputProblem(f"inputs.{name}", message, closest(name, definition.inputs))
+
+
+def _missing_names(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
     for name, declared in definition.inputs.items():
         if declared.required and name not in given:
             yield InputProblem(f"inputs.{name}", "is required")

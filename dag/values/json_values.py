@@ -66,3 +66,15 @@ def pairs_once(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise RepeatedKeyError(f"an object has the key {shortened(twice, 60)!r} twice")
     return found
+
+
+def strict_json(text: str) -> Json:
+    """Return the JSON value of a text.
+
+    Raises: ValueError, also for NaN, Infinity and an object with a key twice, and RecursionError.
+    """
+    return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs_once)
+
+
+def _refuse(constant: str) -> Json:
+    raise ValueError(f"{constant} is no number of JSON")

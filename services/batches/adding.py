@@ -8,13 +8,14 @@ import asyncio
 import hashlib
 import mimetypes
 import zipfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO
 
 from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.language.inputs import InputProblem
+from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.batches import repository
@@ -47,6 +48,8 @@ class File:
     file_name: str
     media_type: str
     chunks: AsyncIterator[bytes]
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    """Values for the definition's inputs; they replace those of the batch."""
 
 
 async def order_batch(app: App, principal: Principal, order: BatchOrder, *, key: str | None = None) -> Batch:
@@ -87,7 +90,7 @@ async def add_file(app: App, principal: Principal, batch_id: str, file: File) ->
     """
     batch = await find_batch(app.db, principal, batch_id)
     data = await _read(file, app.max_upload_bytes)
-    added = await _add(app, principal, batch, _Content(file.place, file.file_name, file.media_type, data))
+    added = await _add(app, principal, batch, _Content(file.place, file.file_name, file.media_type, data, file.inputs))
     await _wake_if_idle(app, batch, new=int(added.is_new))
     return added
 
@@ -122,6 +125,7 @@ class _Content:
     file_name: str
     media_type: str
     data: bytes
+    inputs: Mapping[str, Json] = field(default_factory=dict)
 
 
 async def _unpacked(
@@ -195,6 +199,7 @@ def _upload(batch: StoredBatch, content: _Content) -> Upload:
         sla_hours=wanted.sla_hours,
         source=wanted.source,
         definition=wanted.definition,
+        inputs={**wanted.inputs, **content.inputs},
     )
 
 

@@ -1,6 +1,7 @@
 """Define batches: what is ordered, how a batch and its documents stand, and its result."""
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -87,6 +88,8 @@ class BatchOrder:
     """Hours until each document must be decided, from its upload."""
     source: Annotated[str, Field(max_length=100)] = ""
     """Where the documents come from, for routing rules."""
+    inputs: Annotated[Mapping[str, Json], Field(examples=[{"cost_centre": "4711"}])] = field(default_factory=dict)
+    """Values for the inputs of each document's definition; a document's own ones replace them."""
     max_concurrency: Concurrency = DEFAULT_CONCURRENCY
     """How many runs are open at the same time. One that waits for a person or an event does not count."""
     deadline: Annotated[AwareDatetime | None, Field(examples=["2026-12-01T06:00:00Z"])] = None

@@ -34,6 +34,8 @@ from docrail.services.batches.models import (
     StoredBatch,
 )
 from docrail.services.batches.repository import Asking
+from docrail.services.definitions.checks import check_some
+from docrail.services.definitions.routing import check_brought
 from docrail.services.definitions.service import resolve
 from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
 from docrail.services.errors import (
@@ -82,8 +84,10 @@ async def create_batch(app: App, principal: Principal, order: BatchOrder, *, key
         raise InvalidInput(
             [InputProblem("close", "would close a batch without documents: name some, or close it later")]
         )
+    check_brought(order.inputs)
     if order.definition is not None:
-        await resolve(app, principal, order.definition, key=batch_id)
+        found = await resolve(app, principal, order.definition, key=batch_id)
+        await check_some(app, found.body, order.inputs)
     stored = await _insert(app, principal, batch_id, order)
     if _compared(stored.wanted) != _compared(order):
         raise KeyConflict(key or batch_id, ["body"])

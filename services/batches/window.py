@@ -265,8 +265,10 @@ class Window:
         if stored.batch_id == self.batch_id:
             return await start_document(self.app, self._principal, stored, priority=PRIORITY)
         key = f"{stored.document_id}-{self.batch_id.removeprefix('bat_')}"
-        wanted = batch.wanted.definition
-        return await start_another_run(self.app, self._principal, stored, wanted, key, priority=PRIORITY)
+        wanted = batch.wanted
+        return await start_another_run(
+            self.app, self._principal, stored, wanted.definition, key, inputs=wanted.inputs, priority=PRIORITY
+        )
 
     async def _retry(self, document: BatchDocument) -> str:
         """Retry the failed steps of the document's run; one that goes on already is left alone."""

@@ -17,7 +17,7 @@ from docrail.dag.engine.plan import compile_plan
 from docrail.dag.explain.graph import graph_of
 from docrail.dag.language import picture
 from docrail.dag.language.definition import Definition, to_json
-from docrail.dag.language.inputs import InputProblem, InvalidValueError, complete_inputs
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_some_inputs, complete_inputs
 from docrail.dag.language.source.source import Source, read_source
 from docrail.dag.validation.lint.nested import NestedRef, Unpublished, nested_refs
 from docrail.dag.validation.routing import Fault, references_of, validate_routing
@@ -128,6 +128,13 @@ async def check_inputs(app: Checker, body: dict[str, Json], given: Mapping[str, 
     return dict(found["inputs"])
 
 
+async def check_some(app: Checker, body: dict[str, Json], given: Mapping[str, Json]) -> None:
+    """Check some of the inputs of a run; the required ones may come later. Raises: as `check_inputs`."""
+    found = await _perform(app, "some inputs", {"body": body, "given": dict(given)})
+    if found["problems"]:
+        raise InvalidInput([InputProblem(**each) for each in found["problems"]])
+
+
 async def _perform(app: Checker, task: str, order: Order) -> Json:
     text = json.dumps(order)
     is_small = task != "tests" and len(text) <= THREAD_BYTES and cost_of(text) <= THREAD_BYTES
@@ -212,11 +219,20 @@ def _inputs(order: Order, _: Catalogue) -> Json:
     return {"inputs": complete, "problems": []}
 
 
+def _some_inputs(order: Order, _: Catalogue) -> Json:
+    try:
+        check_some_inputs(Definition.model_validate(order["body"]), order["given"])
+    except InvalidValueError as error:
+        return {"problems": [asdict(each) for each in error.problems]}
+    return {"problems": []}
+
+
 TASKS: Mapping[str, Callable[[Order, Catalogue], Json]] = {
     "definition": _definition,
     "tests": _tests,
     "routing": _routing,
     "inputs": _inputs,
+    "some inputs": _some_inputs,
 }
 
 

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import logging
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 
 from docrail.dag.language.definition import Definition
+from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.routing import Facts, Rule, find_route
 from docrail.dag.validation.routing import Fault
 from docrail.dag.values.json_values import Json
@@ -17,7 +19,7 @@ from docrail.services.definitions.checks import check_routing
 from docrail.services.definitions.models import DEFAULT_DEFINITION, ChosenRoute, RulesSet, StoredRules, Validation
 from docrail.services.definitions.repository import insert_rules, load_rules
 from docrail.services.definitions.service import load, load_known_ids
-from docrail.services.errors import Damaged, InvalidRouting, NotFound, Outdated
+from docrail.services.errors import Damaged, InvalidInput, InvalidRouting, NotFound, Outdated
 
 BROUGHT = ("document_id", "sla_hours")
 """Inputs that a document provides to its run, if its definition declares them."""
@@ -81,9 +83,17 @@ async def route(app: App, principal: Principal, facts: Facts) -> ChosenRoute:
     return ChosenRoute(found.definition or DEFAULT_DEFINITION, found.rule, found.faults)
 
 
-def missing_inputs(definition: Definition) -> list[str]:
-    """Return the required inputs of the definition that a document does not provide."""
-    return [name for name, declared in definition.inputs.items() if declared.required and name not in BROUGHT]
+def missing_inputs(definition: Definition, given: Collection[str] = ()) -> list[str]:
+    """Return the required inputs of the definition that neither a document provides nor its upload has `given`."""
+    known = {*BROUGHT, *given}
+    return [name for name, declared in definition.inputs.items() if declared.required and name not in known]
+
+
+def check_brought(inputs: Mapping[str, Json]) -> None:
+    """Refuse values for inputs that a document provides itself. Raises: InvalidInput."""
+    problem = "is provided by the document: leave it out"
+    if problems := [InputProblem(f"inputs.{name}", problem) for name in BROUGHT if name in inputs]:
+        raise InvalidInput(problems)
 
 
 def _rules(stored: StoredRules | None) -> list[Rule]:

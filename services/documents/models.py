@@ -1,8 +1,8 @@
 """Define documents, their readings, corrections and counts."""
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from docrail.adapters.postgres.pool import StorageError
+from docrail.dag.values.json_values import Json
 from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
 from docrail.services.document_outcomes import Outcome
 from docrail.services.model_config import Hidden
@@ -62,6 +63,12 @@ class Document:
     batch_id: Annotated[
         str | None, Field(description="the batch that it came with", examples=["bat_0f9c6c4b3a2d4e5f8a7b6c5d4e"])
     ] = None
+    inputs: Annotated[
+        Mapping[str, Json],
+        Field(
+            description="values that the upload gave for the definition's inputs", examples=[{"cost_centre": "4711"}]
+        ),
+    ] = field(default_factory=dict)
 
 
 class PeriodOf(StrEnum):

@@ -8,7 +8,7 @@ from docrail.services.definitions.models import DEFAULT_DEFINITION
 from docrail.services.definitions.service import resolve
 from docrail.services.documents.service import load_document, mark_run_started
 from docrail.services.errors import OperationError, Unavailable
-from docrail.services.intake.service import inputs_of
+from docrail.services.intake.inputs import inputs_of
 from docrail.services.runs.chunks import Wanted, may_share, start_chunks
 from docrail.services.runs.models import StoredChunkedRun
 

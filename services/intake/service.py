@@ -8,8 +8,8 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from docrail.adapters.postgres.pool import Database
 from docrail.adapters.postgres.tenants import all_tenants, of_tenant
@@ -21,7 +21,7 @@ from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
-from docrail.services.definitions.routing import BROUGHT, missing_inputs, route
+from docrail.services.definitions.routing import missing_inputs, route
 from docrail.services.definitions.service import resolve
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document, DocumentConflict, UnendedDocument
@@ -44,6 +44,7 @@ from docrail.services.errors import (
     Unavailable,
     WrongState,
 )
+from docrail.services.intake.inputs import check_given, inputs_of
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
@@ -90,6 +91,8 @@ class Upload:
     source: str = ""
     definition: str | None = None
     """`ID`, `ID@VERSION` or `ID@ALIAS`; None: the tenant's routing rules choose."""
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    """Values for the definition's inputs, except those that the document provides itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +106,13 @@ class _Choice:
 async def upload_document(app: App, principal: Principal, upload: Upload) -> Document:
     """Store a document and start its run. If Temporal is unavailable the document is stored and its run starts later.
 
-    The same key again returns the same document. Raises: InvalidInput (no bytes, bad key, a definition that no document
-    can run), TooLarge, KeyConflict, NotFound (the tenant has no such definition), QuotaExceeded.
+    The same key again returns the same document. Raises: InvalidInput (no bytes, bad key, inputs that do not fit the
+    definition or are missing), TooLarge, KeyConflict, NotFound (the tenant has no such definition), QuotaExceeded.
     """
     document_id = _document_id(principal.tenant_id, upload.key)
     data = await _read(upload.chunks, app.max_upload_bytes)
     facts = _facts(principal, upload, len(data))
-    choice = await _choose(app, principal, upload.definition, facts, document_id)
+    choice = await _choose(app, principal, upload, facts, document_id)
     if upload.key is None or await load_document(app.db, principal.tenant_id, document_id) is None:
         await app.quotas.use_documents(app.db, principal)
     document = await _keep(app, principal, document_id, upload, facts, data, choice)
@@ -128,7 +131,7 @@ async def store_for_batch(
     Raises: InvalidInput, NotFound (no such definition).
     """
     facts = _facts(principal, upload, len(data))
-    choice = await _choose(app, principal, upload.definition, facts, document_id)
+    choice = await _choose(app, principal, upload, facts, document_id)
     blob = await app.blobs.put(data)
 
     async def insert(tx: Database) -> Document:
@@ -145,6 +148,7 @@ async def store_for_batch(
             source=facts.source,
             uploaded_by=principal.name,
             batch_id=batch_id,
+            inputs=upload.inputs,
         )
 
     return insert
@@ -161,16 +165,25 @@ async def start_document(app: App, principal: Principal, document: Document, *, 
 
 
 async def start_another_run(
-    app: App, principal: Principal, document: Document, definition: str | None, key: str, *, priority: int
+    app: App,
+    principal: Principal,
+    document: Document,
+    definition: str | None,
+    key: str,
+    *,
+    inputs: Mapping[str, Json],
+    priority: int,
 ) -> str:
     """Start another run of a document, and return the run's id; the same key, the same run.
+
+    `inputs` replace those of its upload.
 
     Raises: NotFound (the definition), InvalidInput, KeyConflict, QuotaExceeded, Unavailable.
     """
     ref = definition or document.definition or DEFAULT_DEFINITION
     stored = await resolve(app, principal, ref, key=document.document_id)
     begun = await begin_run(
-        *(app, principal, stored, inputs_of(document, stored), checked_key(key)),
+        *(app, principal, stored, inputs_of(document, stored) | dict(inputs), checked_key(key)),
         pinned=False,
         document=context_of(document),
         priority=priority,
@@ -252,15 +265,15 @@ def _facts(principal: Principal, upload: Upload, size_bytes: int) -> Facts:
     )
 
 
-async def _choose(app: App, principal: Principal, named: str | None, facts: Facts, document_id: str) -> _Choice:
-    """Return the document's definition. Raises: NotFound, InvalidInput (it needs more inputs than a document has)."""
-    ref = named or (await route(app, principal, facts)).definition
+async def _choose(app: App, principal: Principal, upload: Upload, facts: Facts, document_id: str) -> _Choice:
+    """Return the document's definition. Raises: NotFound, InvalidInput (inputs are missing, or do not fit it)."""
+    ref = upload.definition or (await route(app, principal, facts)).definition
     stored = await resolve(app, principal, ref, key=document_id)
-    if missing := missing_inputs(Definition.model_validate(stored.body)):
-        message = (
-            f"{ref!r} cannot run a document: it requires the input {missing[0]!r}, which a document does not provide"
-        )
+    if missing := missing_inputs(Definition.model_validate(stored.body), upload.inputs):
+        message = f"{ref!r} requires the input {missing[0]!r}, which a document does not provide: give it in `inputs`"
         raise InvalidInput([InputProblem("definition", message)])
+    if upload.inputs:
+        await check_given(app, stored, upload.inputs, document_id, upload.sla_hours)
     return _Choice(str(parse_ref(ref)), stored)
 
 
@@ -280,6 +293,7 @@ async def _keep(
             definition=choice.ref,
             source=facts.source,
             uploaded_by=principal.name,
+            inputs=upload.inputs,
         )
     except DocumentConflict:
         raise KeyConflict(upload.key or document_id, ["file"]) from None
@@ -296,6 +310,8 @@ def _differences(document: Document, upload: Upload, choice: _Choice) -> Iterato
         yield "source"
     if upload.definition is not None and (document.definition or DEFAULT_DEFINITION) != choice.ref:
         yield "definition"
+    names = sorted({*document.inputs, *upload.inputs})
+    yield from (f"inputs.{name}" for name in names if document.inputs.get(name) != upload.inputs.get(name))
 
 
 async def _read(chunks: AsyncIterator[bytes], limit_bytes: int) -> bytes:
@@ -331,12 +347,6 @@ async def _start_run(
     return await show_document(app, principal, document.document_id)
 
 
-def inputs_of(document: Document, definition: StoredDefinition) -> dict[str, Json]:
-    """Return what a document provides of the inputs of its definition."""
-    brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
-    return {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
-
-
 def _checked_source(source: str) -> str:
     if not re.fullmatch(SOURCE_PATTERN, source):
         shape = "must be at most 100 letters, digits, spaces and _ . : / @ + -, beginning with a letter or a digit"
@@ -367,12 +377,10 @@ async def extract_again(app: App, principal: Principal, document_id: str, *, key
         raise WrongState("read the document again", review.status, "review item")
     own = f"{document_id}-{uuid.uuid4().hex[:12] if key is None else checked_key(key)}"
     stored = await resolve(app, principal, DEFAULT_DEFINITION, key=document_id)
-    inputs = {"document_id": document_id, "sla_hours": int(document.sla_hours), FRESH: True}
-    known = stored.body.get("inputs", {})
-    if FRESH not in known:
+    if FRESH not in stored.body.get("inputs", {}):
         message = f"has no input {FRESH!r}, which makes it read again: declare one of the type boolean"
         raise InvalidInput([InputProblem(DEFAULT_DEFINITION, message)])
-    given = {name: value for name, value in inputs.items() if name in known}
+    given = inputs_of(document, stored) | {FRESH: True}
     started = await begin_run(app, principal, stored, given, checked_key(own), document=context_of(document))
     await mark_read_again(app.db, principal.tenant_id, document_id)
     return started

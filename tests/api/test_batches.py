@@ -430,3 +430,58 @@ async def test_a_batchs_runs_go_after_single_ones(service: Service, http: httpx.
     [document] = await documents(http, batch_id)
     handle = service.app.temporal.get_workflow_handle(workflow_id("default", document["run_id"]))
     assert (await handle.describe()).raw_description.workflow_execution_info.priority.priority_key == 4
+
+
+FILED: Json = {
+    "inputs": {
+        "document_id": {"type": "string"},
+        "cost_centre": {"type": "string", "required": True},
+        "copies": {"type": "integer", "default": 1},
+    },
+    "steps": [{"id": "say", "handler": "echo", "config": {"value": "{{ inputs.cost_centre }} x {{ inputs.copies }}"}}],
+    "outputs": {"said": "{{ steps.say.output.value }}"},
+}
+
+
+async def said(http: httpx.AsyncClient, batch_id: str) -> dict[str, str]:
+    """Return what the runs of a batch have said, by place, once it has completed."""
+    batch = await completed(http, batch_id)
+    assert batch["counts"]["failed"] == 0, batch
+    result = (await http.get(f"/v1/batches/{batch_id}/result")).json()
+    return {each["place"]: each["outputs"]["said"] for each in result["documents"]}
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+async def test_a_batch_has_inputs_for_its_documents_and_a_document_its_own(
+    http: httpx.AsyncClient, *, grouped: bool
+) -> None:
+    definition = await publish(http, FILED)
+    batch_id = await order(http, definition=definition, inputs={"cost_centre": "4711", "copies": 2}, grouped=grouped)
+    assert (await send(http, batch_id, "a", uuid.uuid4().bytes)).is_success
+    own = {"place": "b", "inputs": '{"cost_centre": "9"}'}
+    sent = await http.post(f"/v1/batches/{batch_id}/documents", files={"file": ("b", uuid.uuid4().bytes)}, data=own)
+    assert sent.status_code == 201, sent.text
+    await act(http, batch_id, "close")
+    assert await said(http, batch_id) == {"a": "4711 x 2", "b": "9 x 2"}
+
+
+async def test_inputs_of_a_batch_replace_those_of_uploaded_documents(http: httpx.AsyncClient) -> None:
+    definition = await publish(http, FILED)
+    data = {"definition": definition, "inputs": '{"cost_centre": "1", "copies": 3}'}
+    sent = (await http.post("/v1/documents", files={"file": ("a", uuid.uuid4().bytes)}, data=data)).json()
+    ids = [sent["document_id"]]
+    batch_id = await order(http, definition=definition, document_ids=ids, close=True, inputs={"cost_centre": "2"})
+    assert await said(http, batch_id) == {sent["document_id"]: "2 x 3"}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "path"),
+    [({"copies": "two"}, "inputs.copies"), ({"pages": 1}, "inputs.pages"), ({"sla_hours": 1}, "inputs.sla_hours")],
+)
+async def test_a_batch_whose_inputs_do_not_fit_its_definition_is_refused(
+    http: httpx.AsyncClient, inputs: Json, path: str
+) -> None:
+    definition = await publish(http, FILED)
+    response = await http.post("/v1/batches", json={"definition": definition, "inputs": inputs})
+    assert response.status_code == 422, response.text
+    assert [each["path"] for each in response.json()["problems"]] == [path]

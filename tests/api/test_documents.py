@@ -195,3 +195,67 @@ async def test_an_unknown_document_is_not_found(http: httpx.AsyncClient, documen
 async def review_of(http: httpx.AsyncClient, document_id: str) -> Json:
     reviews = (await http.get("/v1/reviews", params={"limit": 500})).json()["reviews"]
     return next(review for review in reviews if review["document_id"] == document_id)
+
+
+FILED: dict[str, Json] = {
+    "id": "filed_under",
+    "inputs": {
+        "document_id": {"type": "string", "required": True},
+        "cost_centre": {"type": "string", "required": True, "pattern": "^[0-9]{4}$"},
+        "copies": {"type": "integer", "default": 1},
+    },
+    "steps": [{"id": "say", "handler": "echo", "config": {"value": "{{ inputs }}"}}],
+    "outputs": {"inputs": "{{ steps.say.output.value }}"},
+}
+
+
+@pytest.fixture
+async def filed(http: httpx.AsyncClient) -> str:
+    """The id of a definition that requires more than a document provides."""
+    (await http.post("/v1/definitions", json={"definition": FILED})).raise_for_status()
+    return "filed_under"
+
+
+async def test_an_upload_brings_values_for_the_definitions_inputs(service: Service, filed: str) -> None:
+    sent = await upload(service.http, new_bytes(), definition=filed, inputs='{"cost_centre": "4711"}')
+    assert sent.status_code == 202, sent.text
+    document = sent.json()
+    run = await service.ended(document["run_id"])
+    wanted = {"document_id": document["document_id"], "cost_centre": "4711", "copies": 1}
+    assert run["outputs"] == {"inputs": wanted}
+    assert document["inputs"] == {"cost_centre": "4711"}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "path", "words"),
+    [
+        (None, "definition", "requires the input 'cost_centre', which a document does not provide"),
+        ("{", "inputs", "is no JSON"),
+        ('{"cost_centre": "4711", "cost_centre": "4712"}', "inputs", "has the key 'cost_centre' twice"),
+        ('{"cost_centre": NaN}', "inputs", "NaN is no number of JSON"),
+        ("[1]", "inputs", "must be a JSON object"),
+        ('{"cost_center": "4711", "cost_centre": "4711"}', "inputs.cost_center", "has no such input"),
+        ('{"cost_centre": "47"}', "inputs.cost_centre", "expected a text like"),
+        ('{"cost_centre": "4711", "copies": "two"}', "inputs.copies", "expected a whole number"),
+        ('{"cost_centre": "4711", "document_id": "doc_1"}', "inputs.document_id", "is provided by the document"),
+    ],
+)
+async def test_inputs_that_do_not_fit_the_definition_are_refused_with_their_places(
+    http: httpx.AsyncClient, filed: str, inputs: str | None, path: str, words: str
+) -> None:
+    fields = {} if inputs is None else {"inputs": inputs}
+    response = await upload(http, new_bytes(), definition=filed, **fields)
+    assert response.status_code == 422, response.text
+    [problem] = response.json()["problems"]
+    assert problem["path"] == path
+    assert words in problem["message"]
+
+
+async def test_the_same_key_with_other_inputs_is_refused(http: httpx.AsyncClient, filed: str) -> None:
+    data, key = new_bytes(), uuid.uuid4().hex
+    first = await upload(http, data, key=key, definition=filed, inputs='{"cost_centre": "4711"}')
+    again = await upload(http, data, key=key, definition=filed, inputs='{"cost_centre": "4711"}')
+    other = await upload(http, data, key=key, definition=filed, inputs='{"cost_centre": "4712"}')
+    assert again.json() == first.json()
+    assert (other.status_code, other.json()["type"]) == (409, "/problems/key-conflict")
+    assert "inputs.cost_centre" in other.text

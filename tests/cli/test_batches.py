@@ -32,6 +32,12 @@ SLOW: Json = {
     "inputs": DOCUMENT,
     "steps": [{"id": "a", "handler": "sleep", "config": {"seconds": 3600}}],
 }
+FILED: Json = {
+    "id": "filed",
+    "inputs": {**DOCUMENT, "cost_centre": {"type": "string", "required": True}, "copies": {"type": "integer"}},
+    "steps": [{"id": "say", "handler": "echo", "config": {"value": "{{ inputs.cost_centre }}"}}],
+    "outputs": {"said": "{{ steps.say.output.value }}"},
+}
 only_users = pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 
 
@@ -40,7 +46,7 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
     async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("batches"))
         async with serve_with_worker(settings) as served:
-            for definition in (COUNT, FAIL, SLOW):
+            for definition in (COUNT, FAIL, SLOW, FILED):
                 (await served.http.post("/v1/definitions", json={"definition": definition})).raise_for_status()
             yield served
 
@@ -112,6 +118,20 @@ async def test_a_manifest_names_files_and_their_places(service: Service, folder:
     found = await ran(service, manifest)
     assert (found["batch"]["counts"]["done"], found["broken"]) == (2, [])
     assert await places(service, found["batch"]["batch_id"]) == ["a.xml", "scan 7"]
+
+
+async def test_inputs_are_given_for_all_documents_and_on_a_line_for_one(service: Service, folder: Path) -> None:
+    manifest = manifest_in(folder, {"file": "a.xml"}, {"file": "b.xml", "inputs": {"cost_centre": "9"}})
+    found = await ran(service, manifest, "--input", "cost_centre=4711", definition="filed")
+    path = f"/v1/batches/{found['batch']['batch_id']}/result"
+    result = (await service.http.get(path)).json()["documents"]
+    assert {each["place"]: each["outputs"] for each in result} == {"a.xml": {"said": "4711"}, "b.xml": {"said": "9"}}
+
+
+async def test_an_input_that_does_not_fit_is_refused_before_anything_is_sent(service: Service, folder: Path) -> None:
+    ended = await typed(service, "run", str(folder), "--definition", "filed", "--input", "copies=two")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == "docrail: --input copies: expected an integer such as 5, found 'two'\n"
 
 
 async def test_failures_are_shown_by_reason_and_tried_again(service: Service, folder: Path) -> None:
@@ -238,6 +258,7 @@ async def test_with_skip_broken_the_good_lines_run(service: Service, folder: Pat
         ({"file": "a\x00.xml"}, "null"),
         ({"file": "a.xml", "pages": 2}, "unknown fields 'pages'"),
         ({"file": "a.xml", "place": 2}, "`place` must be a text"),
+        ({"file": "a.xml", "inputs": [1]}, "`inputs` must be an object"),
     ],
 )
 def test_a_broken_line_of_a_manifest_is_reported_with_its_reason(folder: Path, line: Json | str, problem: str) -> None:

@@ -15,7 +15,12 @@ from tests.cli.process import Ended, docrail
 from tests.postgres import migrated_database
 from tests.stack import Servers
 
-COUNT = HELLO | {"id": "count", "inputs": {"document_id": {"type": "string", "required": True}}}
+DOCUMENT = {"document_id": {"type": "string", "required": True}}
+COUNT = HELLO | {"id": "count", "inputs": DOCUMENT}
+FILED = HELLO | {
+    "id": "filed",
+    "inputs": {**DOCUMENT, "cost_centre": {"type": "string", "required": True}, "copies": {"type": "integer"}},
+}
 UNKNOWN = f"doc_{'0' * 26}"
 
 
@@ -24,7 +29,8 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
     async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("documents"))
         async with serve_with_worker(settings) as served:
-            (await served.http.post("/v1/definitions", json={"definition": COUNT})).raise_for_status()
+            for definition in (COUNT, FILED):
+                (await served.http.post("/v1/definitions", json={"definition": definition})).raise_for_status()
             yield served
 
 
@@ -83,6 +89,31 @@ async def test_each_uploaded_file_is_a_line_with_its_run(service: Service, file:
         document, _, run = line.partition(": ")[2].partition(", run ")
         assert run == f"count.{document}"
         assert (await service.ended(run))["status"] == "completed"
+
+
+async def test_an_upload_takes_inputs_by_the_types_of_its_definition(service: Service, file: Path) -> None:
+    inputs = ("--input", "cost_centre=4711", "-i", "copies=2")
+    ended = await typed(service, "upload", str(file), "--definition", "filed", *inputs, "--json")
+    assert ended.code == 0, ended.err
+    [document] = json.loads(ended.out)
+    assert document["inputs"] == {"cost_centre": "4711", "copies": 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--definition", "filed", "-i", "copies=two"), "--input copies: expected an integer such as 5"),
+        (("--definition", "filed", "-i", "cost_center=1"), "did you mean 'cost_centre'?"),
+        (("--definition", "none", "-i", "copies=1"), "none"),
+        (("-i", "copies=1"), "--input needs --definition"),
+    ],
+)
+async def test_inputs_of_an_upload_are_checked_before_it_is_sent(
+    service: Service, file: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    ended = await typed(service, "upload", str(file), *arguments)
+    assert (ended.code, ended.out) == (1, "")
+    assert said in ended.err
 
 
 async def test_a_document_is_shown_with_its_run_and_its_origin(service: Service, file: Path) -> None:

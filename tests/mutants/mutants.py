@@ -1045,7 +1045,7 @@ CLI = (
     ),
     Mutant(
         "nan-is-json",
-        "cli/terminal.py",
+        "dag/values/json_values.py",
         "return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs_once)",
         "return json.loads(text, object_pairs_hook=pairs_once)",
         ("tests/cli/test_inputs.py",),

@@ -17,6 +17,7 @@ CREATE TABLE documents (
     duplicate_of        text,
     definition          text,                     -- `invoice` or `invoice@4`, named by the upload or chosen by a rule
     batch_id            text,                     -- the batch that it came with, and that starts its run
+    inputs              json NOT NULL DEFAULT '{}', -- values that the upload gave for the definition's inputs
     run_id              text,
     run_started_at      timestamptz,
     ended_as            text,                     -- status in which its last run ended; NULL while one is open

@@ -3374,6 +3374,16 @@ export interface components {
              */
             source?: string;
             /**
+             * Inputs
+             * @description Values for the inputs of each document's definition; a document's own ones replace them.
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
+            inputs?: {
+                [key: string]: unknown;
+            };
+            /**
              * Max Concurrency
              * @description How many runs are open at the same time. One that waits for a person or an event does not count.
              * @default 10
@@ -3503,6 +3513,12 @@ export interface components {
              */
             definition?: string | null;
             /**
+             * Inputs
+             * @description values for the definition's inputs, as a JSON object; the document provides `document_id` and `sla_hours` itself
+             * @example {"cost_centre": "4711"}
+             */
+            inputs?: string | null;
+            /**
              * Key
              * @description as the header Idempotency-Key
              */
@@ -3521,6 +3537,12 @@ export interface components {
              * @example november/4711.pdf
              */
             place?: string | null;
+            /**
+             * Inputs
+             * @description values for the definition's inputs, as a JSON object; the document provides `document_id` and `sla_hours` itself
+             * @example {"cost_centre": "4711"}
+             */
+            inputs?: string | null;
         };
         /** Body_upload_zip */
         Body_upload_zip: {
@@ -4449,6 +4471,16 @@ export interface components {
              * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
              */
             batch_id?: string | null;
+            /**
+             * Inputs
+             * @description values that the upload gave for the definition's inputs
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
+            inputs?: {
+                [key: string]: unknown;
+            };
         };
         /**
          * DocumentAction

@@ -2,21 +2,22 @@
 """Store documents: what was uploaded, by whom, when, and whether its run was started."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from docrail.adapters.postgres.pool import Database
 from docrail.adapters.store.blobs import BlobRef
+from docrail.dag.values.json_values import Json
 from docrail.services.documents.models import Document, DocumentConflict, OldOriginal, UnendedDocument
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
-metrics_recorded_at, duplicate_of, definition, batch_id, source, uploaded_by, original_removed_at,
+metrics_recorded_at, duplicate_of, definition, batch_id, inputs, source, uploaded_by, original_removed_at,
 extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
 
 INSERT_DOCUMENT = f"""
 INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
-                       definition, source, uploaded_by, batch_id, duplicate_of)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+                       definition, source, uploaded_by, batch_id, inputs, duplicate_of)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
         (SELECT document_id FROM documents WHERE tenant_id = $1 AND sha256 = $3 AND duplicate_of IS NULL))
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
@@ -99,6 +100,7 @@ async def insert_document(
     source: str = "",
     uploaded_by: str = "",
     batch_id: str | None = None,
+    inputs: Mapping[str, Json] | None = None,
 ) -> Document:
     """Store the upload and return its row. Repeating it returns the first row, with its original restored.
 
@@ -106,7 +108,7 @@ async def insert_document(
     """
     values = (
         *(tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id),
-        *(definition, source, uploaded_by, batch_id),
+        *(definition, source, uploaded_by, batch_id, dict(inputs or {})),
     )
     for _ in range(INSERT_ATTEMPTS):
         row = await db.fetchrow(INSERT_DOCUMENT, *values)
