@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from urllib.parse import quote
 
-from temporalio.api.errordetails.v1 import NamespaceNotFoundFailure
+from google.protobuf.descriptor import Descriptor
+from temporalio.api.errordetails.v1 import NamespaceNotFoundFailure, WorkflowNotReadyFailure
 from temporalio.client import (
     Client,
     RPCTimeoutOrCancelledError,
@@ -126,8 +127,18 @@ def _is_unprepared(error: RPCError) -> bool:
     if error.status is RPCStatusCode.INVALID_ARGUMENT:
         # Only the text shows it, as "no mapping defined for search attribute DocrailTenant".
         return any(key.name in error.message for key in SEARCH_ATTRIBUTES)
+    return _has_detail(error, NamespaceNotFoundFailure.DESCRIPTOR)
+
+
+def is_not_ready(refusal: Unavailable) -> bool:
+    """Return whether Temporal passes no query on, as the workflow's task fails, or failed when it was terminated."""
+    cause = refusal.__cause__
+    return isinstance(cause, RPCError) and _has_detail(cause, WorkflowNotReadyFailure.DESCRIPTOR)
+
+
+def _has_detail(error: RPCError, kind: Descriptor) -> bool:
     details = () if error.grpc_status is None else error.grpc_status.details
-    return any(detail.Is(NamespaceNotFoundFailure.DESCRIPTOR) for detail in details)
+    return any(detail.Is(kind) for detail in details)
 
 
 @contextmanager
@@ -154,12 +165,17 @@ async def describe(app: App, tenant_id: str, run_id: str) -> WorkflowExecutionDe
         return await handle.describe(rpc_timeout=RPC_TIMEOUT)
 
 
+def failed_tasks(description: WorkflowExecutionDescription) -> int:
+    """Return how many times in a row the current workflow task of a workflow has failed."""
+    return max(description.raw_description.pending_workflow_task.attempt - 1, 0)
+
+
 def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable | None:
     """Return the refusal for a run whose workflow task fails, so that no worker can continue it or answer for it.
 
     None: it does not fail.
     """
-    failures = description.raw_description.pending_workflow_task.attempt - 1
+    failures = failed_tasks(description)
     if failures < 1:
         return None
     tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)

@@ -1,6 +1,7 @@
 """Wait for the ends of the runs of a chunk of documents, with one call to Temporal for all of them."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from temporalio.client import WorkflowFailureError, WorkflowQueryFailedError
@@ -8,6 +9,7 @@ from temporalio.client import WorkflowFailureError, WorkflowQueryFailedError
 from docrail.services.app import App
 from docrail.services.engine import WORKER_TIMEOUT, engine_errors, worker_errors
 from docrail.services.errors import NotFound, Unavailable
+from docrail.services.runs.leaving import end_stuck
 from docrail.workflows.contract.names import CHUNKED_END, ChunkedEnd, DocumentChunkReport, document_chunk_id
 
 FIRST_WAIT, LONGEST_WAIT = 2.0, 30.0
@@ -24,9 +26,9 @@ class ChunkEnds:
     _result: asyncio.Task[dict[str, ChunkedEnd] | None] | None = field(default=None)
 
     async def end_of(self, run_id: str) -> ChunkedEnd | None:
-        """Return how the run ended, with no status if it has left; None if the chunk was ended by force.
+        """Return how the run ended, with no status if it has left; None if there is no chunk or it was ended by force.
 
-        Raises: Unavailable.
+        A chunk whose workflow task keeps failing is ended. Raises: Unavailable.
         """
         if self._result is None:
             self._result = asyncio.create_task(self._load())
@@ -61,6 +63,13 @@ class ChunkEnds:
         try:
             with engine_errors("chunk", self.chunk_id), worker_errors():
                 found = await handle.query(CHUNKED_END, run_id, rpc_timeout=WORKER_TIMEOUT)
-        except (Unavailable, NotFound, WorkflowQueryFailedError):
+        except NotFound:
+            return None
+        except (Unavailable, WorkflowQueryFailedError):
+            await self._end_stuck()
             return None
         return None if found is None else ChunkedEnd.model_validate(found)
+
+    async def _end_stuck(self) -> None:
+        with suppress(NotFound, Unavailable):  # asked again
+            await end_stuck(self.app, self.tenant_id, self.chunk_id)

@@ -234,7 +234,10 @@ class Window:
         run_id, chunk = place
         end = await chunk.end_of(run_id)
         if end is None or end.status is None:
-            await move_out(self.app, self.tenant_id, run_id)
+            try:
+                await move_out(self.app, self.tenant_id, run_id)
+            except NotFound:
+                return _failed(document.document_id, run_id, *DELETED)
             return await self._end_of(document.document_id, run_id)
         return await self._as_row(document.document_id, end)
 

@@ -5,6 +5,7 @@ and no run is in two chunks.
 """
 
 import contextlib
+import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,10 +28,11 @@ from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_document
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
+from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.priority import turn_of
-from docrail.services.runs.repository import insert_chunked, list_chunked, load_chunk
+from docrail.services.runs.repository import insert_chunked, list_chunked, load_chunk, mark_moved
 from docrail.services.runs.service import memo_of
 from docrail.workflows.contract.names import (
     DEFINITION,
@@ -46,6 +48,8 @@ MOST_RUNS = 20
 
 MOST_STEPS, MOST_DEFINITION_BYTES = 50, 200_000
 """Of a definition whose runs share a workflow: their histories add up."""
+
+log = logging.getLogger(__name__)
 
 InputsOf = Callable[[Document, StoredDefinition], Mapping[str, Json]]
 
@@ -92,8 +96,8 @@ async def start_chunks(
 ) -> list[StoredChunkedRun]:
     """Start first runs of documents, of definitions that `may_share`, in chunks, and return where they are.
 
-    `left`: runs of an attempt that was cut off, of which those in chunks are included. Raises: InvalidInput, NotFound,
-    Unavailable.
+    `left`: runs of an attempt that was cut off, of which those in chunks are included. The runs of a chunk that cannot
+    start are not: each starts alone, which says why it cannot. Raises: Unavailable.
     """
     by_version: dict[str, list[Wanted]] = {}
     for each in wanted:
@@ -102,9 +106,29 @@ async def start_chunks(
     if places:
         await insert_chunked(app.db, principal.tenant_id, places)
     found = await find_chunked(app, principal.tenant_id, [*(place.run_id for place in places), *left])
+    refused = set[str]()
     for chunk_id in dict.fromkeys(place.chunk_id for place in found if place.moved_at is None):
-        await _start(app, principal, chunk_id, inputs_of, priority=priority)
-    return found
+        try:
+            await _start(app, principal, chunk_id, inputs_of, priority=priority)
+        except Unavailable:
+            raise
+        except OperationError as error:
+            if not await _has_started(app, principal.tenant_id, chunk_id):
+                log.warning("the runs of chunk %s start alone: %s", chunk_id, error)
+                refused.add(chunk_id)
+    await mark_moved(app.db, principal.tenant_id, [each.run_id for each in found if each.chunk_id in refused])
+    return [each for each in found if each.chunk_id not in refused]
+
+
+async def _has_started(app: App, tenant_id: str, chunk_id: str) -> bool:
+    """Return whether an attempt that was cut off has started the chunk. Raises: Unavailable."""
+    try:
+        with engine_errors("chunk", chunk_id):
+            handle = app.temporal.get_workflow_handle(document_chunk_id(tenant_id, chunk_id))
+            await handle.describe(rpc_timeout=RPC_TIMEOUT)
+    except NotFound:
+        return False
+    return True
 
 
 def _places(wanted: Sequence[Wanted]) -> list[StoredChunkedRun]:

@@ -138,7 +138,7 @@ LIST_CHUNKED = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND ru
 LOAD_CHUNK = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND chunk_id = $2 ORDER BY run_id"
 
 MARK_MOVED = """
-UPDATE chunked_runs SET moved_at = now() WHERE tenant_id = $1 AND run_id = $2 AND moved_at IS NULL"""
+UPDATE chunked_runs SET moved_at = now() WHERE tenant_id = $1 AND run_id = ANY ($2::text[]) AND moved_at IS NULL"""
 
 
 async def insert_chunked(db: Database, tenant_id: str, runs: Sequence[StoredChunkedRun]) -> None:
@@ -163,9 +163,9 @@ async def load_chunk(db: Database, tenant_id: str, chunk_id: str) -> list[Stored
     return [StoredChunkedRun(**row) for row in await db.fetch(LOAD_CHUNK, tenant_id, chunk_id)]
 
 
-async def mark_moved(db: Database, tenant_id: str, run_id: str) -> None:
-    """Record that the run has a workflow of its own."""
-    await db.execute(MARK_MOVED, tenant_id, run_id)
+async def mark_moved(db: Database, tenant_id: str, run_ids: Sequence[str]) -> None:
+    """Record that the runs are in no chunk any more."""
+    await db.execute(MARK_MOVED, tenant_id, run_ids)
 
 
 INSERT = """

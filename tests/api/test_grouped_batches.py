@@ -1,19 +1,39 @@
 """Batches whose documents share workflows: from outside, each document has a run as any other."""
 
+import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
+from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
 
+from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import Json
 from docrail.services.batches import repository
 from docrail.services.batches.service import start_waiting_batches
+from docrail.services.errors import InvalidInput
+from docrail.services.runs import chunks, leaving
 from docrail.services.runs.chunks import may_share
+from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.repository import load_chunk
 from docrail.workflows.contract.names import document_chunk_id, workflow_id
+from docrail.workflows.grouping import Groups
 from tests.api.service import Service
-from tests.api.test_batches import QUICK, completed, documents, order, packed, publish, send_zip, shown, some, until
+from tests.api.test_batches import (
+    QUICK,
+    act,
+    completed,
+    documents,
+    order,
+    packed,
+    publish,
+    send_zip,
+    shown,
+    some,
+    until,
+)
 from tests.stack import eventually
 
 FAILING: Json = {
@@ -30,6 +50,13 @@ FAILING: Json = {
         {"id": "after", "handler": "noop", "depends_on": ["check"]},
     ],
     "outputs": {"said": "{{ steps.say.output.value }}"},
+}
+TWO_STEPS: Json = {
+    **QUICK,
+    "steps": [
+        *QUICK["steps"],
+        {"id": "again", "handler": "echo", "depends_on": ["say"], "config": {"value": "{{ steps.say.output.value }}"}},
+    ],
 }
 SLOW_ONE: Json = {
     "inputs": {"document_id": {"type": "string"}},
@@ -48,10 +75,15 @@ SLOW_ONE: Json = {
 
 
 async def grouped(http: httpx.AsyncClient, definition: Json, count: int, **more: Any) -> tuple[str, str]:
-    """Order a batch whose documents share workflows, and return its id and the definition's."""
+    """Order a batch whose documents share workflows, and return its id and the definition's.
+
+    Its documents are all there when it begins, so that none is the first and alone.
+    """
     definition_id = await publish(http, definition)
     batch_id = await order(http, definition=definition_id, grouped=True, max_concurrency=50, **more)
+    await act(http, batch_id, "pause")
     assert (await send_zip(http, batch_id, packed(some(count)))).json()["added"] == count
+    await act(http, batch_id, "resume")
     return batch_id, definition_id
 
 
@@ -60,6 +92,29 @@ async def has_workflow(service: Service, run_id: str) -> bool:
         await service.app.temporal.get_workflow_handle(workflow_id("default", run_id)).describe()
     except RPCError:
         return False
+    return True
+
+
+async def count_workflows(service: Service, run_id: str) -> int:
+    """Return how many executions a run has had, as soon as Temporal lists any."""
+    query = f'WorkflowId = "{workflow_id("default", run_id)}"'
+    found = [0]
+
+    async def is_listed() -> bool:
+        found[0] = (await service.app.temporal.count_workflows(query)).count
+        return found[0] > 0
+
+    await eventually(is_listed, f"the workflow of {run_id} in Temporal's list")
+    return found[0]
+
+
+async def status_of(service: Service, chunk: str) -> WorkflowExecutionStatus | None:
+    return (await service.app.temporal.get_workflow_handle(chunk).describe()).status
+
+
+def _no_second_step(groups: Groups) -> bool:
+    if any(each.step.id == "again" for each in groups._waiting):  # noqa: SLF001
+        raise RuntimeError("planted")
     return True
 
 
@@ -139,6 +194,88 @@ async def test_a_chunk_that_is_ended_by_force_loses_no_document(http: httpx.Asyn
     assert (await http.post(f"/v1/batches/{batch_id}/cancel", json={})).status_code == 200
     batch = await completed(http, batch_id)
     assert (batch["counts"]["done"], batch["counts"]["cancelled"]) == (3, 1)
+
+
+@pytest.mark.slow
+async def test_a_chunk_that_cannot_go_on_is_ended_and_each_of_its_runs_begins_anew_once(
+    http: httpx.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a bug in Docrail: from the second step on, the chunk's workflow task fails wherever it is replayed."""
+    serve_ = Groups.serve
+    begun: list[str] = []
+
+    async def serve(groups: Groups, is_settled: Callable[[], bool]) -> None:
+        begun.append("")
+        await serve_(groups, lambda: is_settled() and _no_second_step(groups))
+
+    monkeypatch.setattr(leaving, "MOST_FAILURES", 1)
+    monkeypatch.setattr(Groups, "serve", serve)
+    batch_id, _ = await grouped(http, TWO_STEPS, 4)
+    batch = await completed(http, batch_id)
+    assert begun
+    assert batch["counts"]["done"] == 4
+    found = await documents(http, batch_id)
+    chunk = document_chunk_id("default", await chunk_of(service, found[0]["run_id"]))
+    assert (await status_of(service, chunk)) is WorkflowExecutionStatus.TERMINATED
+    for each in found:
+        assert await count_workflows(service, each["run_id"]) == 1
+        report = (await http.get(f"/v1/runs/{each['run_id']}")).json()
+        assert report["outputs"] == {"said": each["document_id"]}
+
+
+async def test_a_chunk_that_cannot_start_lets_its_runs_start_alone(
+    http: httpx.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+
+    async def refuse(*_: Any) -> dict[str, Json]:
+        checked.append("")
+        raise InvalidInput([InputProblem("inputs.document_id", "is not for chunks")])
+
+    monkeypatch.setattr(chunks, "check_inputs", refuse)
+    batch_id, _ = await grouped(http, QUICK, 4)
+    assert (await completed(http, batch_id))["counts"]["done"] == 4
+    assert checked
+    runs = [each["run_id"] for each in await documents(http, batch_id)]
+    assert [await count_workflows(service, run_id) for run_id in runs] == [1] * 4
+
+
+async def test_a_chunk_whose_start_was_cut_off_before_its_workflow_is_started_later(
+    http: httpx.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[str] = []
+
+    async def cut_off(*args: Any) -> list[StoredChunkedRun]:
+        tries.append("")
+        if len(tries) == 1:
+            raise ConnectionError("cut off")
+        return await load_chunk(*args)
+
+    monkeypatch.setattr("docrail.services.runs.chunks.load_chunk", cut_off)
+    batch_id, _ = await grouped(http, QUICK, 6)
+    assert (await completed(http, batch_id))["counts"]["done"] == 6
+    runs = [each["run_id"] for each in await documents(http, batch_id)]
+    assert not any([await has_workflow(service, run_id) for run_id in runs])
+
+
+@pytest.mark.slow
+async def test_two_moves_of_one_run_at_the_same_time_give_one_workflow(
+    http: httpx.AsyncClient, service: Service
+) -> None:
+    batch_id, _ = await grouped(http, SLOW_ONE, 4)
+    await until(http, batch_id, "the others", lambda batch: batch["counts"]["done"] == 3)
+    [slow] = await documents(http, batch_id, state="running")
+    assert not await has_workflow(service, slow["run_id"])
+    path = f"/v1/runs/{slow['run_id']}"
+    answers = await asyncio.gather(
+        *(http.get(path) for _ in range(3)), *(http.post(f"{path}/pause", json={}) for _ in range(2))
+    )
+    assert [answer.status_code for answer in answers[:3]] == [200] * 3, [answer.text for answer in answers]
+    assert await count_workflows(service, slow["run_id"]) == 1
+    assert (await http.post(f"{path}/abort", json={"reason": "enough"})).status_code == 200
+    batch = await completed(http, batch_id)
+    assert (batch["counts"]["done"], batch["counts"]["cancelled"]) == (3, 1)
+    assert await count_workflows(service, slow["run_id"]) == 1
 
 
 async def test_a_start_that_was_cut_off_is_repeated_with_the_same_chunk(
