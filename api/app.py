@@ -64,7 +64,7 @@ from docrail.api.early_auth import AuthenticateFirst
 from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
 from docrail.api.first_problems import few_problems
-from docrail.api.forms import MOST_FIELD_BYTES, MOST_FIELDS, MOST_FILES, ReadableForms
+from docrail.api.forms import MOST_FIELD_BYTES, MOST_FIELDS, MOST_FILES, ReadableForms, close_forms
 from docrail.api.large_requests import LargeRequests
 from docrail.api.methods import HeadAsGet
 from docrail.api.metrics import RequestMetrics
@@ -214,7 +214,7 @@ def settle() -> None:
 
 
 def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    return describe(generate())
+    return describe(close_forms(generate()))
 
 
 @contextlib.asynccontextmanager

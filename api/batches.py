@@ -16,8 +16,8 @@ from docrail.api.parameters import (
     InputsPart,
     Limit,
     Reason,
-    each_part_once,
     inputs_of_part,
+    only_known_parts,
 )
 from docrail.services.batches import adding, results
 from docrail.services.batches import service as batches
@@ -86,7 +86,7 @@ async def append_documents(batch_id: BatchId, wanted: Appended, who: MaySubmit, 
     "/{batch_id}/documents",
     status_code=201,
     responses=problems(NotFound, WrongState, PlaceTaken),
-    dependencies=[Depends(each_part_once)],
+    dependencies=[Depends(only_known_parts)],
 )
 async def upload_to_batch(
     batch_id: BatchId,
@@ -115,7 +115,7 @@ async def upload_to_batch(
 @router.post(
     "/{batch_id}/zip",
     responses=problems(NotFound, WrongState, PlaceTaken, UnsafeArchive, NothingReadable),
-    dependencies=[Depends(each_part_once)],
+    dependencies=[Depends(only_known_parts)],
 )
 async def upload_zip(
     batch_id: BatchId,

@@ -18,9 +18,9 @@ from docrail.api.parameters import (
     Moment,
     Reason,
     SearchWords,
-    each_part_once,
     inputs_of_part,
     one_key,
+    only_known_parts,
 )
 from docrail.invoices.extent import MAX_PAGES
 from docrail.invoices.facts import DocumentType
@@ -58,7 +58,7 @@ Source = Annotated[
 ]
 
 
-@router.post("", status_code=202, responses=problems(NotFound, KeyConflict), dependencies=[Depends(each_part_once)])
+@router.post("", status_code=202, responses=problems(NotFound, KeyConflict), dependencies=[Depends(only_known_parts)])
 async def upload_document(
     who: MaySubmit,
     app: AppDep,

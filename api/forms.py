@@ -4,12 +4,14 @@ The framework reads a form before anything else looks at it, in any encoding tha
 megabyte.
 """
 
+from typing import Any
+
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from docrail.api.body_limit import has_body
-from docrail.api.body_sizes import upload_setting
+from docrail.api.body_sizes import UPLOADS, upload_setting
 from docrail.api.errors import FORM_TYPE, refusal
 from docrail.services.errors import UnsupportedType
 
@@ -37,3 +39,11 @@ def is_readable(media_type: str) -> bool:
     """Return whether a form of this type is read. The type is parsed as the framework does."""
     kind, options = parse_options_header(media_type)
     return kind == FORM_TYPE.encode() and options.get(b"charset", b"utf-8").lower() in (b"utf-8", b"utf8")
+
+
+def close_forms(document: dict[str, Any]) -> dict[str, Any]:
+    """Add to an OpenAPI document that forms have no other parts than those listed, and return it."""
+    for path in UPLOADS:
+        form = document["paths"][path]["post"]["requestBody"]["content"][FORM_TYPE]["schema"]["$ref"]
+        document["components"]["schemas"][form.rpartition("/")[2]]["additionalProperties"] = False
+    return document

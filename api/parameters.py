@@ -75,17 +75,21 @@ async def only_known(request: Request) -> None:
     Raises: InvalidInput.
     """
     known = [field.alias for field in get_flat_params(request.scope["route"].dependant) if _is_query(field)]
-    given = Counter(name for name, _ in request.query_params.multi_items())
-    wrong = sum(name not in known or count > 1 for name, count in given.items())
-    if problems := [*islice(chain(_unknown(given, known), _repeated(given, "parameter")), MOST_PROBLEMS)]:
-        raise InvalidInput(problems, max(0, wrong - len(problems)))
+    _check_names(Counter(name for name, _ in request.query_params.multi_items()), known, "parameter")
 
 
-async def each_part_once(request: Request) -> None:
-    """Refuse a form with several parts of one name, as only one would be used. Raises: InvalidInput."""
+async def only_known_parts(request: Request) -> None:
+    """Refuse unknown and repeated parts of a form, for the same reason. Raises: InvalidInput."""
     form = await request.form()  # cached: it was already read for the route's arguments
-    if problems := [*_repeated(Counter(name for name, _ in form.multi_items()), "part of the form")]:
-        raise InvalidInput(problems)
+    known = [field.alias for field in request.scope["route"].dependant.body_params]
+    _check_names(Counter(name for name, _ in form.multi_items()), known, "part of the form")
+
+
+def _check_names(given: Mapping[str, int], known: Sequence[str], what: str) -> None:
+    """Refuse names that are unknown, or given several times. Raises: InvalidInput."""
+    wrong = sum(name not in known or count > 1 for name, count in given.items())
+    if problems := [*islice(chain(_unknown(given, known, what), _repeated(given, what)), MOST_PROBLEMS)]:
+        raise InvalidInput(problems, max(0, wrong - len(problems)))
 
 
 async def no_repeated_keys(request: Request) -> None:
@@ -119,10 +123,10 @@ def _is_query(field: Any) -> bool:
     return isinstance(field.field_info, params.Query)
 
 
-def _unknown(given: Iterable[str], known: Sequence[str]) -> Iterator[InputProblem]:
+def _unknown(given: Iterable[str], known: Sequence[str], what: str) -> Iterator[InputProblem]:
     for name in given:
         if name not in known:
-            yield InputProblem(shortened(name, 100), "this request has no such parameter", closest(name, known))
+            yield InputProblem(shortened(name, 100), f"this request has no such {what}", closest(name, known))
 
 
 def _repeated(given: Mapping[str, int], what: str) -> Iterator[InputProblem]:

@@ -8,9 +8,11 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import ValidationError, create_model
 
+from docrail.api.body_sizes import UPLOADS
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import LONGEST_ID
-from tests.api.service import HELLO
+from tests.api.described import DOCUMENT
+from tests.api.service import HELLO, Service
 from tests.api.test_routes import GUARDED, TAKES_BODY
 
 JSON = {"Content-Type": "application/json"}
@@ -113,6 +115,28 @@ async def test_a_second_file_is_refused_and_nothing_is_kept(http: httpx.AsyncCli
     files = [("file", ("a.xml", b"first")), ("file", ("b.xml", b"second"))]
     path, message = await problem_of(http, "/v1/documents", files=files)
     assert (path, message) == ("file", "is given 2 times, expected one part of the form of that name")
+
+
+UPLOADED = {path: {"file": ("a.zip" if path.endswith("/zip") else "a.xml", b"bytes")} for path in UPLOADS}
+
+
+@pytest.mark.parametrize("path", UPLOADED)
+async def test_a_part_of_a_form_that_would_be_ignored_is_refused_and_nothing_is_kept(
+    service: Service, path: str
+) -> None:
+    known = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["multipart/form-data"]["schema"]["$ref"]
+    parts = DOCUMENT["components"]["schemas"][known.rpartition("/")[2]]["properties"]
+    meant = next(name for name in parts if name != "file")
+    count = "SELECT (SELECT count(*) FROM documents) + (SELECT count(*) FROM batch_documents)"
+    before = await service.pool.fetchval(count)
+    misspelt = {meant[:-1]: "1", "nothing_like_it": "1"}
+    url = path.format(batch_id="bat_none")
+    refused = await service.http.post(url, files=UPLOADED[path], data=misspelt)
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-input")
+    found = {each["path"]: (each["message"], each["suggestion"]) for each in refused.json()["problems"]}
+    none = "this request has no such part of the form"
+    assert found == {meant[:-1]: (none, meant), "nothing_like_it": (none, None)}
+    assert await service.pool.fetchval(count) == before
 
 
 async def test_a_file_without_a_name_is_refused(http: httpx.AsyncClient) -> None:
