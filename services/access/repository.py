@@ -66,15 +66,16 @@ INSERT_SESSION = """
 INSERT INTO sessions (session_id, tenant_id, name, scopes, key_id, issuer, secret_sha256, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval)"""
 
-# A session ends with its key.
+# A session of a key may do what the key may now, and ends with the key, or with the secret that it was opened with.
 LOAD_SESSION = """
-SELECT session_id, s.tenant_id, s.name, s.scopes, s.key_id, k.known_to,
+SELECT session_id, s.tenant_id, s.name, coalesce(k.scopes, s.scopes) AS scopes, s.key_id, k.known_to,
        s.rotated_at < now() - interval '1 hour' AND s.secret_sha256 = $1 AS is_rotation_due,
        last_seen_at < now() - interval '1 minute' AS is_use_due
   FROM sessions s LEFT JOIN api_keys k ON k.key_id = s.key_id
  WHERE (s.secret_sha256 = $1 OR (s.previous_sha256 = $1 AND s.rotated_at > now() - interval '1 minute'))
    AND s.revoked_at IS NULL AND s.expires_at > now()
-   AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"""
+   AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+   AND (k.rotated_at IS NULL OR k.rotated_at <= s.created_at OR k.previous_until > now())"""
 
 RECORD_SEEN = """
 UPDATE sessions SET last_seen_at = now() WHERE session_id = $1 AND last_seen_at < now() - interval '1 minute'"""

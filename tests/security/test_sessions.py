@@ -153,6 +153,41 @@ async def test_a_session_ends_with_its_key(guarded: Guarded) -> None:
     assert (await me(guarded, cookie)).status_code == 401
 
 
+async def test_a_session_ends_when_its_key_expires(guarded: Guarded) -> None:
+    key = await guarded.key()
+    cookie = await sign_in(guarded, key)
+    assert (await me(guarded, cookie)).status_code == 200
+    await change_key(guarded, key, "expires_at = now()")
+    assert (await me(guarded, cookie)).status_code == 401
+
+
+async def test_a_session_may_do_what_its_key_may_now(guarded: Guarded) -> None:
+    key = await guarded.key()
+    cookie = await sign_in(guarded, key) | HOME
+    assert (await post(guarded, cookie)).status_code == 201
+    await change_key(guarded, key, "scopes = '{read}'")
+    assert (await me(guarded, cookie)).json()["scopes"] == ["read"]
+    refused = await post(guarded, cookie)
+    assert (refused.status_code, refused.json()["scope"]) == (403, "admin")
+
+
+@pytest.mark.parametrize(("overlap_hours", "status"), [(0, 401), (24, 200)])
+async def test_a_session_ends_with_the_secret_that_opened_it(guarded: Guarded, overlap_hours: int, status: int) -> None:
+    key, admin = await guarded.key(), await guarded.key()
+    cookie = await sign_in(guarded, key)
+    path = f"/v1/keys/{key.split('_')[1]}/rotate"
+    rotated = await guarded.ask(admin, "POST", path, json={"overlap_hours": overlap_hours})
+    assert (await me(guarded, cookie)).status_code == status
+    assert (await me(guarded, await sign_in(guarded, rotated.json()["key"]))).status_code == 200
+    await change_key(guarded, key, "previous_until = now()")
+    assert (await me(guarded, cookie)).status_code == 401
+
+
+async def change_key(guarded: Guarded, key: str, change: str) -> None:
+    """Change a key as no route does: in the database."""
+    await guarded.service.app.db.execute(f"UPDATE api_keys SET {change} WHERE key_id = $1", key.split("_")[1])
+
+
 async def test_an_admin_ends_the_sessions_of_its_own_tenant_only(guarded: Guarded) -> None:
     theirs = await sign_in(guarded, await guarded.key(tenant="globex", name="carl"))
     key = await guarded.key(tenant="acme")
