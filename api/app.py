@@ -62,6 +62,7 @@ from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
 from docrail.api.early_auth import AuthenticateFirst
 from docrail.api.errors import register
+from docrail.api.few_uploads import FewUploads
 from docrail.api.first_key import print_first_key
 from docrail.api.first_problems import few_problems
 from docrail.api.forms import MOST_FIELD_BYTES, MOST_FIELDS, MOST_FILES, ReadableForms, close_forms
@@ -174,6 +175,7 @@ def _lifespan(settings: Settings, connection: Connection) -> Callable[[FastAPI],
 
 def _add_middleware(api: FastAPI, settings: Settings) -> None:
     """Add what every request passes through; the last one added is the first one called."""
+    api.add_middleware(FewUploads)
     api.add_middleware(LargeRequests)
     api.add_middleware(ReadableForms)
     api.add_middleware(AuthenticateFirst)

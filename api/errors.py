@@ -252,8 +252,7 @@ def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
             if method != "get" and not path.startswith(CALLBACKS_PATH):
                 _document(operation["responses"], CrossSite)
             if "requestBody" in operation:
-                large = (TooManyValues, TooCostly, Busy) if path in MOST_BYTES else ()
-                _document(operation["responses"], TooLarge, UnsupportedType, *large)
+                _document(operation["responses"], TooLarge, UnsupportedType, *_of_size(path))
                 operation["responses"]["413"]["description"] = _size_of(path)
     return document
 
@@ -263,6 +262,13 @@ def _document(responses: dict[str, Any], *errors: type[OperationError]) -> None:
     for status, response in _responses(*errors).items():
         known = responses.setdefault(str(status), response)
         known["content"][MEDIA_TYPE]["examples"] |= response["content"][MEDIA_TYPE]["examples"]
+
+
+def _of_size(path: str) -> tuple[type[OperationError], ...]:
+    """Return the refusals of routes that take much."""
+    if path in MOST_BYTES:
+        return TooManyValues, TooCostly, Busy
+    return () if upload_setting(path) is None else (Busy,)
 
 
 def _size_of(path: str) -> str:
