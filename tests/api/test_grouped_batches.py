@@ -20,7 +20,10 @@ from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.repository import load_chunk
 from docrail.workflows.contract.names import document_chunk_id, workflow_id
 from docrail.workflows.grouping import Groups
-from tests.api.service import Service
+from tests.api.customer import unique
+from tests.api.invoices import e_invoice
+from tests.api.reviewing import Reviewer
+from tests.api.service import ALL_SCOPES, Service
 from tests.api.test_batches import (
     QUICK,
     act,
@@ -276,6 +279,79 @@ async def test_two_moves_of_one_run_at_the_same_time_give_one_workflow(
     batch = await completed(http, batch_id)
     assert (batch["counts"]["done"], batch["counts"]["cancelled"]) == (3, 1)
     assert await count_workflows(service, slow["run_id"]) == 1
+
+
+@pytest.mark.slow
+async def test_a_document_in_a_chunk_is_shown_reviewed_and_retried_as_one_alone(
+    http: httpx.AsyncClient, service: Service
+) -> None:
+    files = {"file": ("alone.xml", e_invoice(unique("A")), "application/xml")}
+    alone = (await http.post("/v1/documents", files=files)).json()
+    await service.closed(alone["run_id"])
+    batch_id = await order(http, definition="invoice", grouped=True, max_concurrency=50)
+    await act(http, batch_id, "pause")
+    await send_zip(http, batch_id, packed({f"{n}.xml": e_invoice(unique("B")) for n in range(3)}))
+    await act(http, batch_id, "resume")
+    assert (await completed(http, batch_id))["counts"]["done"] == 3
+    first, second, _ = await documents(http, batch_id)
+    assert not await has_workflow(service, first["run_id"])
+    ann = Reviewer(http, "default", scopes=ALL_SCOPES)
+    before = [await seen_of(ann, each["document_id"]) for each in (alone, first)]
+    assert before[0] == before[1]
+    assert [each["what"] for each in before[0]["history"]] == ["received", "read"]
+    decided = [await decision_of(ann, each["document_id"]) for each in (alone, first)]
+    assert decided[0] == decided[1]
+    for act_, body in (("retry", {"steps": {}}), ("pause", {}), ("abort", {"reason": "late"})):
+        answers = [await http.post(f"/v1/runs/{each['run_id']}/{act_}", json=body) for each in (alone, second)]
+        assert answers[0].status_code == answers[1].status_code, [answer.text for answer in answers]
+
+
+async def seen_of(who: Reviewer, document_id: str) -> dict[str, Json]:
+    """Return what people see of a document, its run and its review, without ids, times and the invoice's number."""
+    document = await who.get(f"/documents/{document_id}")
+    run = await who.get(f"/runs/{document['run_id']}")
+    explained = await who.get(f"/runs/{document['run_id']}/explain")
+    [review] = [each for each in await all_reviews(who) if each["document_id"] == document_id]
+    return {
+        "document": await state_of(who, document_id),
+        "run": (run["status"], run["reason"], run["version"]),
+        "steps": {name: (step["status"], step["attempts"]) for name, step in run["steps"].items()},
+        "explained": {name: step["status"] for name, step in explained["steps"].items()},
+        "history": [{"what": event["what"], "by": event["by"]} for event in await history_of(who, document_id)],
+        "review": (review["status"], review["queue"], review["priority"]),
+    }
+
+
+async def decision_of(who: Reviewer, document_id: str) -> dict[str, Json]:
+    """Approve a document and return what is known of that."""
+    [found] = [each for each in await all_reviews(who) if each["document_id"] == document_id]
+    path = f"/reviews/{found['review_id']}"
+    await who.post(f"{path}/approve", await who.verdict(await who.get(path)))
+    audit = (await who.get(f"{path}/audit"))["events"]
+    history = [event["what"] for event in await history_of(who, document_id)]
+    return {
+        "audit": [(event["act"], event["actor"]) for event in audit],
+        "document": await state_of(who, document_id),
+        "history": history,
+    }
+
+
+async def state_of(who: Reviewer, document_id: str) -> Json:
+    """Return the status of a document in the inbox."""
+    [found] = [
+        each for each in (await who.get("/documents", limit=100))["documents"] if each["document_id"] == document_id
+    ]
+    return found["status"]
+
+
+async def history_of(who: Reviewer, document_id: str) -> list[Json]:
+    events: list[Json] = (await who.get(f"/documents/{document_id}/history"))["events"]
+    return events
+
+
+async def all_reviews(who: Reviewer) -> list[Json]:
+    reviews: list[Json] = (await who.get("/reviews", limit=100))["reviews"]
+    return reviews
 
 
 async def test_a_start_that_was_cut_off_is_repeated_with_the_same_chunk(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowHandle, WorkflowHistory
 
 from docrail.dag.engine.plan import SEMANTICS, plan_of
@@ -161,6 +162,31 @@ async def test_a_run_leaves_with_what_it_has_done_and_the_others_go_on(bench: Be
     assert report.status is RunStatus.COMPLETED
     assert report.steps["z"].output == {"text": "x"}
     assert bench.gates.calls.count("a") == 2
+
+
+async def test_temporals_page_of_a_chunk_shows_its_documents_and_their_states(bench: Bench) -> None:
+    steps = [step("a", "bad", config={"message": "no"}, condition="inputs.text == 'x'"), step("g", "gate")]
+    request = chunk_of(steps, [{"text": "x"}, {"text": "y"}, {"text": "y"}], inputs=TEXT, light=["bad"])
+    handle = await start(bench, request)
+    await bench.gates.began["g"].wait()
+    assert await states_shown(handle) == {run.run_id: "running" for run in request.runs}
+    failing, staying, leaving = (run.run_id for run in request.runs)
+    await handle.execute_update(LEAVE, leaving)
+    assert (await states_shown(handle))[leaving] == "in a workflow of its own"
+    bench.gates.opened["g"].set()
+    await finish(bench, handle)
+    assert await states_shown(handle) == {
+        failing: "failed",
+        staying: "completed",
+        leaving: "in a workflow of its own",
+    }
+
+
+async def states_shown(handle: Handle) -> dict[str, str]:
+    """Return the states of the runs on Temporal's page of the chunk."""
+    metadata = await handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+    rows = [line.strip("| ").split(" | ") for line in metadata.current_details.splitlines()]
+    return {row[0]: row[1] for row in rows[2:]}
 
 
 async def test_a_run_that_has_ended_continues_as_ended(bench: Bench) -> None:
