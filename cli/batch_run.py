@@ -65,6 +65,9 @@ Concurrency = Annotated[
     int | None, typer.Option(min=1, help="Most runs that are open at once; 10 by default.", metavar="N")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the batch of this source that was cut off.")]
+NoGroup = Annotated[
+    bool, typer.Option("--no-group", help="Run each document in a workflow of its own, at a higher cost.")
+]
 SkipBroken = Annotated[bool, typer.Option("--skip-broken", help="Report what cannot be sent, and send the rest.")]
 
 
@@ -76,6 +79,7 @@ def run(
     max_concurrency: Concurrency = None,
     resume: Resume = False,
     skip_broken: SkipBroken = False,
+    no_group: NoGroup = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Return when all is sent.")] = False,
     api: Api = HERE,
 ) -> Printout:
@@ -100,7 +104,7 @@ def run(
         return _refused(source, found.broken)
     sending = Sending(source, broken=list(found.broken))
     values = inputs_of_uploads(api, definition, inputs or [])
-    order = given(definition=definition, max_concurrency=max_concurrency, inputs=values or None)
+    order = given(definition=definition, max_concurrency=max_concurrency, inputs=values or None, grouped=not no_group)
     ended = run_until_stopped(lambda: _run(api, found, order, sending, resume=resume, waits=not no_wait))
     if ended is None:
         complain(sending.hints())

@@ -183,8 +183,13 @@ CREATE TABLE public.chunked_runs (
     run_id text NOT NULL,
     chunk_id text NOT NULL,
     document_id text NOT NULL,
+    definition_id text NOT NULL,
     version integer NOT NULL,
-    moved_at timestamp with time zone
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    status text,
+    ended_at timestamp with time zone,
+    moved_at timestamp with time zone,
+    CONSTRAINT chunked_runs_check CHECK (((status IS NULL) = (ended_at IS NULL)))
 );
 
 CREATE TABLE public.corrections (
@@ -897,6 +902,10 @@ CREATE INDEX batch_documents_states ON public.batch_documents USING btree (tenan
 CREATE INDEX batches_newest ON public.batches USING btree (tenant_id, created_at DESC, batch_id DESC);
 
 CREATE UNIQUE INDEX calibrations_active ON public.calibrations USING btree (tenant_id) WHERE active;
+
+CREATE INDEX chunked_runs_counted ON public.chunked_runs USING btree (tenant_id, definition_id) WHERE ((moved_at IS NULL) AND ((status IS NULL) OR (status = 'failed'::text)));
+
+CREATE INDEX chunked_runs_newest ON public.chunked_runs USING btree (tenant_id, COALESCE(ended_at, '9999-12-31 00:00:00+00'::timestamp with time zone) DESC, started_at DESC, run_id DESC) WHERE (moved_at IS NULL);
 
 CREATE INDEX chunked_runs_of_chunk ON public.chunked_runs USING btree (tenant_id, chunk_id);
 

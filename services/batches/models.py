@@ -1,4 +1,7 @@
-"""Define batches: what is ordered, how a batch and its documents stand, and its result."""
+"""Define batches: what is ordered, how a batch and its documents stand, and its result.
+
+In one file because the result shows the batch, and the batch its order.
+"""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -11,6 +14,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, computed_field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from docrail.adapters.http.client import checked_url
+from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.services.documents.models import Document, FileName
 from docrail.services.inbox.models import DocumentStatus
@@ -102,9 +106,9 @@ class BatchOrder:
     """Uploaded documents. Those that have had a run get another one."""
     close: bool = False
     """Whether it takes no more documents."""
-    grouped: bool = False
-    """Whether up to 20 documents share a workflow, which costs a fraction of the work. The list of runs has such a run
-    only after someone has looked at it. Documents whose definition waits, nests or has lists run as always."""
+    grouped: bool = True
+    """Whether documents share workflows, up to 20 one, which costs a fraction of the work. Each has a run as any other.
+    Documents whose definition waits, nests or has lists always run alone."""
 
     def __post_init__(self) -> None:
         """Check the address. Raises: ValueError."""
@@ -398,3 +402,5 @@ class RunEnd:
     error_type: str | None = None
     error_message: str | None = None
     outputs: Json = None
+    in_chunk: RunStatus | None = None
+    """The status in which it ended while it shared a workflow; None if it did not."""

@@ -9,7 +9,7 @@ import asyncio
 import datetime as dt
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from temporalio.client import WorkflowFailureError, WorkflowHandle
@@ -31,7 +31,7 @@ from docrail.services.failures.models import StoredLetter
 from docrail.services.failures.retry import RetryOrder, retry_run
 from docrail.services.intake.chunks import start_in_chunks
 from docrail.services.intake.service import start_another_run, start_document
-from docrail.services.runs.chunks import find_chunked
+from docrail.services.runs.chunks import find_chunked, note_ends
 from docrail.services.runs.control import cancel_run
 from docrail.services.runs.executing import describe
 from docrail.services.runs.leaving import move_out
@@ -40,6 +40,9 @@ from docrail.workflows.contract.names import RUN_FAILED, ChunkedEnd, workflow_id
 
 PRIORITY = 4
 """Of a batch's runs: those of single documents, whose usual priority is 3, go first."""
+
+CHUNKS_AT_ONCE = 2
+"""Chunks that fill the window: while the last document of one ends, the other works."""
 
 ROUND_SECONDS = 240.0
 """How long one activity keeps the window."""
@@ -170,6 +173,7 @@ class Window:
         done = [task for task in tasks if task.done()]
         found = [task.result() for task in done]
         ends = [each for each in found if isinstance(each, RunEnd)]
+        await self._note_chunked(ends)
         if ends:
             await repository.end_documents(self.app.db, self.tenant_id, self.batch_id, ends)
         held = [each for each in found if isinstance(each, _Held)]
@@ -178,6 +182,13 @@ class Window:
         for each in found:
             del self._followed[each.document_id]
         await self._hold(batch, held, has_ends=bool(ends))
+
+    async def _note_chunked(self, ends: list[RunEnd]) -> None:
+        """Record the ends of runs that shared workflows, where lists of runs and the inbox look for them."""
+        for status in dict.fromkeys(end.in_chunk for end in ends if end.in_chunk is not None):
+            some = [end for end in ends if end.in_chunk is status]
+            await mark_ended(self.app.db, [end.document_id for end in some], status)
+            await note_ends(self.app, self.tenant_id, [end.run_id for end in some if end.run_id is not None], status)
 
     async def _hold(self, batch: StoredBatch, held: list[_Held], *, has_ends: bool) -> None:
         """Start nothing for a moment after a quota was used up, and say so."""
@@ -216,7 +227,8 @@ class Window:
         unstarted = [each.document_id for each in documents if each.run_id is None]
         new = [each for each in unstarted if each in taken]
         left = [each for each in unstarted if each not in taken]
-        started = await start_in_chunks(self.app, self._principal, new, left, priority=PRIORITY)
+        most = max(batch.max_concurrency // CHUNKS_AT_ONCE, 2)
+        started = await start_in_chunks(self.app, self._principal, new, left, priority=PRIORITY, most=most)
         await repository.note_runs(self.app.db, batch, {each.document_id: each.run_id for each in started})
         found = [each for each in (*known, *started) if each.moved_at is None]
         for each in found:
@@ -237,15 +249,12 @@ class Window:
             try:
                 await move_out(self.app, self.tenant_id, run_id)
             except NotFound:
-                return _failed(document.document_id, run_id, *DELETED)
+                return replace(_failed(document.document_id, run_id, *DELETED), in_chunk=RunStatus.FAILED)
             return await self._end_of(document.document_id, run_id)
-        return await self._as_row(document.document_id, end)
+        return replace(await self._as_row(document.document_id, end, _ENDED_AS[end.status]), in_chunk=end.status)
 
-    async def _as_row(self, document_id: str, end: ChunkedEnd) -> RunEnd:
-        """Return how a run ended in its chunk as the batch records it, and note the document's end."""
-        assert end.status is not None, "it has not left"
-        await mark_ended(self.app.db, [document_id], end.status)
-        state = _ENDED_AS[end.status]
+    async def _as_row(self, document_id: str, end: ChunkedEnd, state: BatchDocumentState) -> RunEnd:
+        """Return how a run ended in its chunk as the batch records it."""
         if state is BatchDocumentState.FAILED:
             letters = await self._letters(document_id, end.run_id)
             if letters:

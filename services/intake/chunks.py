@@ -14,12 +14,12 @@ from docrail.services.runs.models import StoredChunkedRun
 
 
 async def start_in_chunks(
-    app: App, principal: Principal, new: Sequence[str], left: Sequence[str], *, priority: int
+    app: App, principal: Principal, new: Sequence[str], left: Sequence[str], *, priority: int, most: int
 ) -> list[StoredChunkedRun]:
-    """Start those of the `new` documents that may share workflows, and return where they and those `left` are.
+    """Start those of the `new` documents that may share workflows, at most so many one; return their places.
 
-    `left`: of an attempt that was cut off. Those in no chunk may have a run already, and go on alone, as all others do.
-    Raises: Unavailable.
+    `left`: of an attempt that was cut off, whose places are returned too. Those in no chunk may have a run already, and
+    go on alone, as all others do. Raises: Unavailable.
     """
     if await app.quotas.open_runs(app.db, principal.tenant_id) is not None:
         new = ()  # the quota counts workflows of runs
@@ -28,7 +28,7 @@ async def start_in_chunks(
         wanted = []
     documents = [await load_document(app.db, principal.tenant_id, document_id) for document_id in left]
     run_ids = [each.run_id for each in documents if each is not None and each.run_id is not None]
-    started = await start_chunks(app, principal, wanted, run_ids, inputs_of, priority=priority)
+    started = await start_chunks(app, principal, wanted, run_ids, inputs_of, priority=priority, most=most)
     for place in started:
         await mark_run_started(app.db, principal.tenant_id, place.document_id, place.run_id)
     return started

@@ -32,7 +32,7 @@ from docrail.services.tools import Tools
 
 OPEN = "ExecutionStatus NOT IN ('Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut')"
 """Everything that has not ended is open, including runs that Temporal itself has paused."""
-OPEN_RUNS = f"WorkflowType IN ('Run', 'Chunk') AND {OPEN}"
+OPEN_RUNS = f"WorkflowType IN ('Run', 'Chunk', 'DocumentChunk') AND {OPEN}"
 OPEN_RUN_OF = f"DocrailDocument = '{{}}' AND {OPEN}"
 """Document ids are generated here and contain no quotes."""
 TENANT = "DocrailTenant"

@@ -15,6 +15,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.language.definition import Definition, OnFailure, Step
+from docrail.dag.language.statuses import RunStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, size_of
 from docrail.handlers import Handler
@@ -32,7 +33,7 @@ from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.priority import turn_of
-from docrail.services.runs.repository import insert_chunked, list_chunked, load_chunk, mark_moved
+from docrail.services.runs.repository import end_chunked, insert_chunked, list_chunked, load_chunk, mark_moved
 from docrail.services.runs.service import memo_of
 from docrail.workflows.contract.names import (
     DEFINITION,
@@ -85,6 +86,11 @@ async def find_chunked(app: App, tenant_id: str, run_ids: Sequence[str]) -> list
     return await list_chunked(app.db, tenant_id, run_ids) if run_ids else []
 
 
+async def note_ends(app: App, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> None:
+    """Record that runs have ended in their chunks, for lists and counts. Safe to repeat."""
+    await end_chunked(app.db, tenant_id, run_ids, status)
+
+
 async def start_chunks(
     app: App,
     principal: Principal,
@@ -93,8 +99,9 @@ async def start_chunks(
     inputs_of: InputsOf,
     *,
     priority: int,
+    most: int,
 ) -> list[StoredChunkedRun]:
-    """Start first runs of documents, of definitions that `may_share`, in chunks, and return where they are.
+    """Start first runs of documents, whose definitions `may_share`, in chunks of at most `most`; return where they are.
 
     `left`: runs of an attempt that was cut off, of which those in chunks are included. The runs of a chunk that cannot
     start are not: each starts alone, which says why it cannot. Raises: Unavailable.
@@ -102,7 +109,7 @@ async def start_chunks(
     by_version: dict[str, list[Wanted]] = {}
     for each in wanted:
         by_version.setdefault(each.stored.digest, []).append(each)
-    places = [place for some in by_version.values() for place in _places(some)]
+    places = [place for some in by_version.values() for place in _places(some, min(most, MOST_RUNS))]
     if places:
         await insert_chunked(app.db, principal.tenant_id, places)
     found = await find_chunked(app, principal.tenant_id, [*(place.run_id for place in places), *left])
@@ -131,13 +138,13 @@ async def _has_started(app: App, tenant_id: str, chunk_id: str) -> bool:
     return True
 
 
-def _places(wanted: Sequence[Wanted]) -> list[StoredChunkedRun]:
+def _places(wanted: Sequence[Wanted], most: int) -> list[StoredChunkedRun]:
     places = list[StoredChunkedRun]()
-    for first in range(0, len(wanted), MOST_RUNS):
+    for first in range(0, len(wanted), most):
         chunk_id = uuid.uuid4().hex
         places += [
             StoredChunkedRun(each.run_id, chunk_id, each.document.document_id, each.stored.version)
-            for each in wanted[first : first + MOST_RUNS]
+            for each in wanted[first : first + most]
         ]
     return places
 

@@ -61,3 +61,45 @@ class StoredChunkedRun:
     document_id: str
     version: int
     moved_at: dt.datetime | None = None
+
+
+Limits = tuple[dt.datetime | None, dt.datetime | None]
+"""From the first to before the second; None: without that limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedFilter:
+    """Filters for runs in chunks; None: any."""
+
+    definition_id: str | None
+    document_id: str | None
+    status: str | None
+    started: Limits
+    ended: Limits
+    """With a limit, only runs that have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedChunkedRun:
+    """A line of the list of runs in chunks. `status` is None while it runs."""
+
+    run_id: str
+    definition_id: str
+    version: int
+    document_id: str
+    status: str | None
+    started_at: dt.datetime
+    ended_at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPlace:
+    """A place in a list of runs. An open run ends at OPEN_END."""
+
+    ended_at: dt.datetime
+    started_at: dt.datetime
+    run_id: str
+
+
+OPEN_END = dt.datetime(9999, 12, 31, tzinfo=dt.UTC)
+"""Sorts open runs before those that have ended, as Temporal does."""

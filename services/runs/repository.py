@@ -13,9 +13,18 @@ from collections.abc import Sequence
 import asyncpg
 
 from docrail.adapters.postgres.pool import Database, NotStored, StorageError, delete_all
+from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import STORED
-from docrail.services.runs.models import CachedOutput, Execution, OperatorAction, StoredChunkedRun
+from docrail.services.runs.models import (
+    CachedOutput,
+    ChunkedFilter,
+    Execution,
+    ListedChunkedRun,
+    ListedPlace,
+    OperatorAction,
+    StoredChunkedRun,
+)
 from docrail.workflows.contract.messages import OverdueRun
 
 _COLUMNS = "tenant_id, execution_id, definition_id, version, created_at, run_id, triggered_at"
@@ -124,8 +133,8 @@ async def lock_run(db: Database, tenant_id: str, run_id: str) -> None:
 
 
 INSERT_CHUNKED = """
-INSERT INTO chunked_runs (tenant_id, run_id, chunk_id, document_id, version)
-SELECT $1, run_id, chunk_id, document_id, version
+INSERT INTO chunked_runs (tenant_id, run_id, chunk_id, document_id, definition_id, version)
+SELECT $1, run_id, chunk_id, document_id, split_part(run_id, '.', 1), version
   FROM unnest($2::text[], $3::text[], $4::text[], $5::int[]) AS added (run_id, chunk_id, document_id, version)
 ON CONFLICT DO NOTHING"""
 
@@ -139,6 +148,38 @@ LOAD_CHUNK = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND chun
 
 MARK_MOVED = """
 UPDATE chunked_runs SET moved_at = now() WHERE tenant_id = $1 AND run_id = ANY ($2::text[]) AND moved_at IS NULL"""
+
+
+END_CHUNKED = """
+UPDATE chunked_runs SET status = $3, ended_at = now()
+ WHERE tenant_id = $1 AND run_id = ANY ($2::text[]) AND status IS NULL"""
+
+# In the order in which Temporal lists workflows: open ones first, then by their ends.
+LIST_NEWEST_CHUNKED = """
+SELECT run_id, definition_id, version, document_id, status, started_at, ended_at FROM chunked_runs
+ WHERE tenant_id = $1 AND moved_at IS NULL
+   AND ($2::text IS NULL OR definition_id = $2)
+   AND ($3::text IS NULL OR document_id = $3)
+   AND ($4::text IS NULL OR coalesce(status, 'running') = $4)
+   AND ($5::timestamptz IS NULL OR started_at >= $5)
+   AND ($6::timestamptz IS NULL OR started_at < $6)
+   AND ($7::timestamptz IS NULL OR ended_at >= $7)
+   AND ($8::timestamptz IS NULL OR ended_at < $8)
+   AND ($9::timestamptz IS NULL
+        OR (coalesce(ended_at, '9999-12-31 00:00+00'), started_at, run_id) < ($9, $10, $11))
+ ORDER BY coalesce(ended_at, '9999-12-31 00:00+00') DESC, started_at DESC, run_id DESC
+ LIMIT $12"""
+
+COUNT_CHUNKED = """
+SELECT definition_id,
+       count(*) FILTER (WHERE status IS NULL) AS open,
+       count(*) FILTER (WHERE status = 'failed' AND ended_at >= $3) AS failed
+  FROM chunked_runs
+ WHERE tenant_id = $1 AND definition_id = ANY ($2::text[])
+   AND moved_at IS NULL AND (status IS NULL OR status = 'failed')
+ GROUP BY definition_id"""
+
+COUNT_OPEN_CHUNKED = "SELECT count(*) FROM chunked_runs WHERE moved_at IS NULL AND status IS NULL"
 
 
 async def insert_chunked(db: Database, tenant_id: str, runs: Sequence[StoredChunkedRun]) -> None:
@@ -166,6 +207,34 @@ async def load_chunk(db: Database, tenant_id: str, chunk_id: str) -> list[Stored
 async def mark_moved(db: Database, tenant_id: str, run_ids: Sequence[str]) -> None:
     """Record that the runs are in no chunk any more."""
     await db.execute(MARK_MOVED, tenant_id, run_ids)
+
+
+async def end_chunked(db: Database, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> None:
+    """Record how runs have ended in their chunks."""
+    await db.execute(END_CHUNKED, tenant_id, run_ids, status)
+
+
+async def list_newest_chunked(
+    db: Database, tenant_id: str, wanted: ChunkedFilter, *, limit: int, after: ListedPlace | None
+) -> list[ListedChunkedRun]:
+    """Return the runs that are in chunks and match, open ones first, then by their ends, latest first."""
+    filters = (wanted.definition_id, wanted.document_id, wanted.status, *wanted.started, *wanted.ended)
+    place = (None, None, None) if after is None else (after.ended_at, after.started_at, after.run_id)
+    rows = await db.fetch(LIST_NEWEST_CHUNKED, tenant_id, *filters, *place, limit)
+    return [ListedChunkedRun(**row) for row in rows]
+
+
+async def count_chunked(
+    db: Database, tenant_id: str, definition_ids: Sequence[str], failed_since: dt.datetime
+) -> dict[str, tuple[int, int]]:
+    """Return how many runs in chunks are open, and how many have failed since, by definition."""
+    rows = await db.fetch(COUNT_CHUNKED, tenant_id, definition_ids, failed_since)
+    return {row["definition_id"]: (row["open"], row["failed"]) for row in rows}
+
+
+async def count_open_chunked(db: Database) -> int:
+    """Return how many runs of ALL tenants are open in chunks."""
+    return int(await db.fetchval(COUNT_OPEN_CHUNKED))
 
 
 INSERT = """

@@ -1,6 +1,7 @@
 """Batches whose documents share workflows: from outside, each document has a run as any other."""
 
 import asyncio
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
@@ -279,6 +280,51 @@ async def test_two_moves_of_one_run_at_the_same_time_give_one_workflow(
     batch = await completed(http, batch_id)
     assert (batch["counts"]["done"], batch["counts"]["cancelled"]) == (3, 1)
     assert await count_workflows(service, slow["run_id"]) == 1
+
+
+async def test_runs_in_chunks_are_listed_filtered_and_counted_as_any_other(
+    http: httpx.AsyncClient, service: Service
+) -> None:
+    since = dt.datetime.now(dt.UTC).isoformat()
+    batch_id, definition_id = await grouped(http, FAILING, 5)
+    await completed(http, batch_id)
+    alone = (await http.post("/v1/runs", json={"definition": definition_id, "inputs": {"document_id": "x"}})).json()
+    assert (await service.closed(alone["run_id"]))["status"] == "failed"  # its condition needs a document
+    found = await documents(http, batch_id)
+    runs = [each["run_id"] for each in found]
+
+    async def listed(**params: Any) -> list[Json]:
+        lines: list[Json] = []
+        after: str | None = None
+        while True:
+            query = {"definition": definition_id, **params} | ({"after": after} if after else {})
+            response = await http.get("/v1/runs", params=query)
+            assert response.status_code == 200, response.text
+            lines += response.json()["runs"]
+            after = response.json()["after"]
+            if after is None:
+                return lines
+
+    async def has_all() -> bool:
+        ended = [each["run_id"] for each in await listed(limit=2) if each["status"] != "running"]
+        return sorted(ended) == sorted([*runs, alone["run_id"]])
+
+    await eventually(has_all, "all runs in the list")
+    [failed] = [each for each in found if each["state"] == "failed"]
+    lines = {each["run_id"]: each for each in await listed(status="failed")}
+    assert lines.keys() == {failed["run_id"], alone["run_id"]}
+    line = lines[failed["run_id"]]
+    assert (line["run_id"], line["file_name"], line["version"], line["attempts"]) == (failed["run_id"], "1.txt", 1, 1)
+    assert (line["allowed"], line["ended_at"] is not None) == (["retry"], True)
+    assert [each["run_id"] for each in await listed(document=found[0]["document_id"])] == [runs[0]]
+    assert {each["run_id"] for each in await listed(status="completed")} >= set(runs) - {failed["run_id"]}
+    assert await listed(overdue=True) == await listed(status="waiting") == await listed(started_before=since) == []
+    assert not any([await has_workflow(service, run_id) for run_id in runs])
+    query = {"definitions": definition_id, "failed_since": since}
+    [counted] = (await http.get("/v1/runs/counts", params=query)).json()["counts"]
+    assert (counted["open"], counted["failed"]) == (0, 2)
+    assert (await http.get(f"/v1/runs/{failed['run_id']}")).json()["status"] == "failed"
+    await eventually(has_all, "a run that has moved is listed once")
 
 
 @pytest.mark.slow

@@ -96,6 +96,15 @@ async def test_a_folder_is_run_with_its_subfolders_and_what_is_no_document_is_le
     assert await places(service, batch_id) == ["a.xml", "b.xml", "november/c.xml"]
 
 
+@pytest.mark.parametrize(("flags", "shares"), [((), True), (("--no-group",), False)])
+async def test_documents_share_workflows_unless_the_command_says_no(
+    service: Service, folder: Path, flags: tuple[str, ...], *, shares: bool
+) -> None:
+    batch_id = (await ran(service, str(folder), *flags))["batch"]["batch_id"]
+    wanted = await service.pool.fetchval("SELECT wanted FROM batches WHERE batch_id = $1", batch_id)
+    assert wanted["grouped"] is shares
+
+
 async def test_a_pattern_names_what_matches(service: Service, folder: Path) -> None:
     found = await ran(service, f"{folder}/**/*.xml")
     assert await places(service, found["batch"]["batch_id"]) == ["a.xml", "b.xml", "november/c.xml"]

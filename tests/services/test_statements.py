@@ -115,6 +115,7 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
         "services.usage.repository.SPENT_TODAY",
         "services.usage.repository.SPENT_BY_TENANTS",
         "services.failures.repository.COUNT_ALL_OPEN",
+        "services.runs.repository.COUNT_OPEN_CHUNKED",
         "services.reviews.repository.items.COUNT_ALL_OPEN",
         "services.usage.repository.TOTALS",
     }
@@ -155,6 +156,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     old = {"delete_all", "delete_old", "delete_forgotten_leases", "delete_past_days", "delete_expired_outputs"}
     totals = {
         "count_all_open",
+        "count_open_chunked",
         "load_counts",
         "load_review_counts",
         "load_spent_today",

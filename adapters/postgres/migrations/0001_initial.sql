@@ -193,17 +193,29 @@ CREATE TABLE step_cache (
 );
 CREATE INDEX step_cache_expired ON step_cache (tenant_id, expires_at); -- for their removal
 
--- Runs of documents that share a workflow: where the state of each is, until it moves to a workflow of its own.
+-- Runs of documents that share a workflow: where the state of each is, until it moves to a workflow of its own. Lists and
+-- counts of runs have them from here, as Temporal lists workflows.
 CREATE TABLE chunked_runs (
-    tenant_id   text NOT NULL,
-    run_id      text NOT NULL,
-    chunk_id    text NOT NULL,
-    document_id text NOT NULL,
-    version     integer NOT NULL, -- of its definition, chosen once: an alias may move before the workflow starts
-    moved_at    timestamptz,      -- NULL: it is in the chunk, ended or not
-    PRIMARY KEY (tenant_id, run_id)
+    tenant_id     text NOT NULL,
+    run_id        text NOT NULL,
+    chunk_id      text NOT NULL,
+    document_id   text NOT NULL,
+    definition_id text NOT NULL,
+    version       integer NOT NULL, -- of its definition, chosen once: an alias may move before the workflow starts
+    started_at    timestamptz NOT NULL DEFAULT now(),
+    status        text,             -- in which it has ended; NULL: it runs
+    ended_at      timestamptz,
+    moved_at      timestamptz,      -- NULL: it is in the chunk, ended or not
+    PRIMARY KEY (tenant_id, run_id),
+    CHECK ((status IS NULL) = (ended_at IS NULL))
 );
 CREATE INDEX chunked_runs_of_chunk ON chunked_runs (tenant_id, chunk_id);
+-- In the order in which Temporal lists workflows.
+CREATE INDEX chunked_runs_newest
+    ON chunked_runs (tenant_id, coalesce(ended_at, '9999-12-31 00:00+00') DESC, started_at DESC, run_id DESC)
+ WHERE moved_at IS NULL;
+CREATE INDEX chunked_runs_counted ON chunked_runs (tenant_id, definition_id)
+ WHERE moved_at IS NULL AND (status IS NULL OR status = 'failed');
 
 -- Runs that did not end within their deadline. A retried run starts again, so it can become overdue again.
 CREATE TABLE overdue_runs (

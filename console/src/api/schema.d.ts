@@ -3415,9 +3415,9 @@ export interface components {
             close?: boolean;
             /**
              * Grouped
-             * @description Whether up to 20 documents share a workflow, which costs a fraction of the work. The list of runs has such a run
-             *     only after someone has looked at it. Documents whose definition waits, nests or has lists run as always.
-             * @default false
+             * @description Whether documents share workflows, up to 20 one, which costs a fraction of the work. Each has a run as any other.
+             *     Documents whose definition waits, nests or has lists always run alone.
+             * @default true
              */
             grouped?: boolean;
         };

@@ -1,4 +1,7 @@
-"""List a tenant's runs, newest first, from Temporal's visibility store, page by page."""
+"""List a tenant's runs, newest first, from Temporal's visibility store, page by page.
+
+Runs that share a workflow are listed from their rows, in the same order (paging_runs.py).
+"""
 
 import asyncio
 import datetime as dt
@@ -21,6 +24,9 @@ from docrail.services.documents.service import load_document, load_file_names
 from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
 from docrail.services.errors import InvalidInput
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, token_of, unmatched
+from docrail.services.runs.models import ChunkedFilter, ListedChunkedRun
+from docrail.services.runs.repository import count_chunked, count_open_chunked, list_newest_chunked
+from docrail.services.runs.views.paging_runs import Alone, Found, Place, merged
 from docrail.services.runs.views.permitted import RunAction, Situation, run_actions
 from docrail.workflows.contract.names import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
 
@@ -138,18 +144,65 @@ async def list_runs(
     A retried run has an execution for each attempt; only the last one is listed.
     """
     query = _query(principal.tenant_id, wanted)
-    token, runs = token_of(after, query), list[RunSummary]()
+    place = Place.of(token_of(after, query))
+    chunked = await _chunked(app, principal, wanted, place, limit=limit)
     with engine_errors("after", after or ""):
-        for _ in range(MOST_PAGES):
-            size = limit - len(runs)
-            pages = app.temporal.list_workflows(query, page_size=size, next_page_token=token, rpc_timeout=RPC_TIMEOUT)
-            await pages.fetch_next_page()
-            runs += await _last_attempts(app, principal, pages.current_page or ())
-            token = pages.next_page_token
-            if token is None or len(runs) == limit:
-                break
+        alone = await _alone(app, principal, query, place, limit=limit)
+    runs, place = merged(alone, chunked, place, limit=limit)
     unknown = [] if runs or after else await _unmatched(app, principal.tenant_id, wanted)
-    return RunPage(await _named(app, principal, runs), after_of(token, query), unknown)
+    return RunPage(await _named(app, principal, runs), after_of(place.token, query), unknown)
+
+
+async def _alone(app: App, principal: Principal, query: str, place: Place, *, limit: int) -> Found[RunSummary]:
+    """Return the next runs that have workflows of their own, each with the place after it."""
+    found, at = list[tuple[RunSummary, Alone]](), place.alone
+    for _ in range(MOST_PAGES):
+        if at.is_over or len(found) >= limit:
+            break
+        size = limit + at.skip
+        pages = app.temporal.list_workflows(query, page_size=size, next_page_token=at.token, rpc_timeout=RPC_TIMEOUT)
+        await pages.fetch_next_page()
+        page = list(pages.current_page or ())[at.skip :]
+        following = Alone(pages.next_page_token, 0, is_over=pages.next_page_token is None)
+        for number, run in await _last_attempts(app, principal, page):
+            is_last = number == len(page) - 1
+            found.append((run, following if is_last else replace(at, skip=at.skip + number + 1)))
+        at = following
+    return Found(found, at)
+
+
+async def _chunked(
+    app: App, principal: Principal, wanted: RunFilter, place: Place, *, limit: int
+) -> Sequence[RunSummary]:
+    """Return the next runs that share workflows, one more than `limit` if there are more."""
+    if place.is_chunked_over or wanted.overdue:
+        return []
+    started, ended = ((period.since, period.until) for period in (wanted.started, wanted.ended))
+    status = None if wanted.status is None else str(wanted.status)
+    filters = ChunkedFilter(wanted.definition_id, wanted.document_id, status, started, ended)
+    rows = await list_newest_chunked(app.db, principal.tenant_id, filters, limit=limit + 1, after=place.chunked)
+    return [_of_row(principal, row) for row in rows]
+
+
+def _of_row(principal: Principal, row: ListedChunkedRun) -> RunSummary:
+    status = RunStatus.RUNNING if row.status is None else RunStatus(row.status)
+    return RunSummary(
+        run_id=row.run_id,
+        definition_id=row.definition_id,
+        version=row.version,
+        document_id=row.document_id,
+        file_name=None,
+        status=status,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        overdue=False,
+        attempts=1,
+        allowed=_allowed(principal, Situation(status)),
+    )
+
+
+def _allowed(principal: Principal, situation: Situation) -> list[RunAction]:
+    return [RunAction(action.name) for action in run_actions(principal, situation) if action.allowed]
 
 
 async def ends_of_documents(app: App, document_ids: Sequence[str]) -> dict[str, RunStatus]:
@@ -174,14 +227,17 @@ async def count_runs(
 
     Raises: InvalidInput, Unavailable.
     """
-    turns = asyncio.Semaphore(COUNTED_AT_ONCE)
+    turns, wanted = asyncio.Semaphore(COUNTED_AT_ONCE), [*dict.fromkeys(definition_ids)]
+    chunked = await count_chunked(app.db, principal.tenant_id, wanted, failed_since)
 
     async def count(definition_id: str) -> DefinitionRuns:
         async with turns:
-            return await _counts_of(app, principal.tenant_id, definition_id, failed_since)
+            alone = await _counts_of(app, principal.tenant_id, definition_id, failed_since)
+        is_open, failed = chunked.get(definition_id, (0, 0))
+        return replace(alone, open=alone.open + is_open, failed=alone.failed + failed)
 
     with engine_errors("definition", ""):
-        found = await asyncio.gather(*map(count, dict.fromkeys(definition_ids)))
+        found = await asyncio.gather(*map(count, wanted))
     return RunCounts(found, failed_since)
 
 
@@ -193,6 +249,7 @@ async def count_all_open(app: App) -> dict[str, int]:
     with engine_errors("run", ""):
         found = await asyncio.gather(*(app.temporal.count_workflows(each, rpc_timeout=RPC_TIMEOUT) for each in queries))
     everything, *others = [each.count for each in found]
+    everything += await count_open_chunked(app.db)
     return {RunStatus.RUNNING: max(everything - sum(others), 0), **dict(zip(special, others, strict=True))}
 
 
@@ -213,15 +270,18 @@ async def _named(app: App, principal: Principal, runs: Sequence[RunSummary]) -> 
     return [replace(run, file_name=names.get(run.document_id or "")) for run in runs]
 
 
-async def _last_attempts(app: App, principal: Principal, found: Sequence[WorkflowExecution]) -> list[RunSummary]:
+async def _last_attempts(
+    app: App, principal: Principal, found: Sequence[WorkflowExecution]
+) -> list[tuple[int, RunSummary]]:
+    """Return those of the executions that are the last of their runs, with their numbers."""
     attempts: defaultdict[str, list[WorkflowExecution]] = defaultdict(list)
     for ids in _batches([execution.id for execution in found]):
         query = f"{_RUNS} AND WorkflowId IN ({', '.join(ids)})"
         async for execution in app.temporal.list_workflows(query, rpc_timeout=RPC_TIMEOUT):
             attempts[execution.id].append(execution)
     return [
-        await _summary(principal, execution, len(attempts[execution.id]))
-        for execution in found
+        (number, await _summary(principal, execution, len(attempts[execution.id])))
+        for number, execution in enumerate(found)
         if all(other.start_time <= execution.start_time for other in attempts[execution.id])
     ]
 
@@ -299,6 +359,6 @@ async def _summary(principal: Principal, execution: WorkflowExecution, attempts:
         ended_at=execution.close_time,
         overdue=execution.typed_search_attributes.get(OVERDUE) is not None,
         attempts=max(attempts, 1),
-        allowed=[RunAction(action.name) for action in run_actions(principal, situation) if action.allowed],
+        allowed=_allowed(principal, situation),
         unreadable=unreadable,
     )
