@@ -70,10 +70,19 @@ def lines_total(lines: Sequence[LineItem]) -> Decimal | None:
 
 
 def expected_total(invoice: InvoiceData) -> Decimal | None:
-    """Return net + tax + total_adjustment; None unless net and tax are known."""
-    if invoice.net.value is None or invoice.tax.value is None:
+    """Return net + tax + total_adjustment; None unless net and tax are known.
+
+    A reader derives the adjustment from the values it read. If a person corrected one of them and the three add up
+    without it, it does not count.
+    """
+    sums = (invoice.net, invoice.tax, invoice.total)
+    net, tax, total = (each.value for each in sums)
+    if net is None or tax is None:
         return None
-    return invoice.net.value + invoice.tax.value + invoice.total_adjustment
+    corrected = any(each.source is Source.HUMAN for each in sums)
+    if corrected and total is not None and total_agrees(net + tax, total, invoice.currency.value):
+        return net + tax
+    return net + tax + invoice.total_adjustment
 
 
 def _type(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
@@ -112,6 +121,16 @@ def _totals(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
             f"Net {invoice.net.value} + tax {invoice.tax.value}{adjustment} is {expected}, not the total {total}.",
             "total",
         )
+        return
+    for name in ("total", "net"):
+        field = getattr(invoice, name)
+        if Evidence.SEVERAL_SUMS in field.evidence:
+            message = (
+                f"The amounts on the page add up in more than one way: the {name} may be another than {field.value}. "
+                "Compare net, tax and total with the page."
+            )
+            yield InvoiceProblem.error("totals_disagree", message, name)
+            return
 
 
 def _sign(invoice: InvoiceData) -> Iterator[InvoiceProblem]:

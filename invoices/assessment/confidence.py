@@ -30,7 +30,8 @@ EVIDENCE = {
     Evidence.CHECKSUM_VALID: 2.0,
     Evidence.CHECKSUM_INVALID: -1.0,
     Evidence.TOTALS_AGREE: 1.5,
-    Evidence.TOTALS_DISAGREE: -2.0,
+    Evidence.TOTALS_DISAGREE: -6.0,  # one of the three is wrong, and nothing shows which
+    Evidence.SEVERAL_SUMS: -1.0,
     Evidence.LINES_AGREE: 1.0,
     Evidence.LINES_DISAGREE: -1.0,
     Evidence.IMPLAUSIBLE_DATE: -2.0,
@@ -192,7 +193,7 @@ def _gathered(invoice: InvoiceData, problems: Sequence[InvoiceProblem]) -> dict[
     if not invoice.document_type.is_invoice:
         for name in FIELD_NAMES:
             gathered[name].append(Evidence.NOT_AN_INVOICE)
-    if invoice.total.value is not None and expected_total(invoice) is not None:
+    if invoice.total.value is not None and ("totals_disagree" in codes or expected_total(invoice) is not None):
         fact = Evidence.TOTALS_DISAGREE if "totals_disagree" in codes else Evidence.TOTALS_AGREE
         for name in ("net", "tax", "total"):
             gathered[name].append(fact)

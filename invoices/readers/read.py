@@ -11,6 +11,7 @@ from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.reconcile import reconcile
 from docrail.invoices.extent import FIRST_PAGES, LAST_PAGES, MAX_PAGES, pages_to_read
+from docrail.invoices.facts import Evidence
 from docrail.invoices.model import FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.amounts.currency import find_currency
@@ -212,9 +213,10 @@ def read_layout(layout: Layout) -> InvoiceData:
         buyer_name=find_buyer_name(finder),
         iban=find_iban(layout, parties),
         currency=find_currency(finder, amounts, totals),
-        net=_amount(layout, totals.net),
+        net=_amount(layout, totals.net, several=totals.net_unsure),
         tax=_amount(layout, totals.tax),
-        total=_amount(layout, totals.total),
+        total=_amount(layout, totals.total, several=totals.total_unsure),
+        net_adjustment=totals.net_adjustment,
         total_adjustment=totals.adjustment,
         line_items=lines,
         reader="ocr" if mostly_ocr(layout) else "text",
@@ -223,9 +225,10 @@ def read_layout(layout: Layout) -> InvoiceData:
     )
 
 
-def _amount(layout: Layout, part: Part | None) -> FieldValue[Decimal]:
+def _amount(layout: Layout, part: Part | None, *, several: bool = False) -> FieldValue[Decimal]:
     if part is None:
         return FieldValue[Decimal]()
-    if part.cell is None:
-        return computed(layout, part.value, part.source)
-    return found(layout, part.value, part.cell, part.source)
+    placed = (
+        found(layout, part.value, part.cell, part.source) if part.cell else computed(layout, part.value, part.source)
+    )
+    return placed.with_fact(Evidence.SEVERAL_SUMS) if several else placed

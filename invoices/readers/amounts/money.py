@@ -62,14 +62,34 @@ class Money:
     column: Role
     order: int
     """Index of the amount within its row, from the left."""
+    rate: Decimal | None = None
+    """The only tax rate in its row, as a share: 0.19 for 19 %."""
 
 
 def find_money(layout: Layout) -> list[Money]:
     """Return every number that may be an amount of money, in reading order."""
     found: list[Money] = []
     for row in layout.rows:
-        found.extend(_by_heads(list(_row_money(layout, row))))
+        rate = _only_rate(row)
+        found.extend(replace(money, rate=rate) for money in _by_heads(list(_row_money(layout, row))))
+        found.extend(_discount_without_amount(row, rate, found))
     return found
+
+
+def _only_rate(row: Row) -> Decimal | None:
+    rates = {rate.rstrip("% ").replace(",", ".") for rate in RATE.findall(row.text)}
+    return Decimal(rates.pop()) / 100 if len(rates) == 1 else None
+
+
+def _discount_without_amount(row: Row, rate: Decimal | None, before: Sequence[Money]) -> Iterator[Money]:
+    """Yield what `Less 10 % discount` takes off the net above it: some pages print its rate only."""
+    label = RATE.sub(" ", row.cells[0].folded)
+    if not rate or len(row.cells) > 1 or len(label.split()) > MAX_LABEL_WORDS or role_of(label) is not Role.ADJUSTMENT:
+        return
+    base = next((money for money in reversed(before) if money.exact and money.role is Role.NET), None)
+    if base and base.cell.page == row.page and not sum_words.CASH_DISCOUNT.search(row.cells[0].folded):
+        value = -round(base.value * rate, 2)
+        yield Money(value, base.currency, False, row.cells[0], label, Role.ADJUSTMENT, Role.OTHER, 0)
 
 
 @lru_cache(maxsize=256)  # called for each amount below the same heading

@@ -132,6 +132,10 @@ ADJUSTMENT = any_of(
     r"withholding(?: tax)?|(?:bau)?abzugs?steuer|inhouding",
     r"i\.?r\.?p\.?f|retencion(?:es)?|ritenut[ae]|retenue a la source",
     r"rounding|rundung\w*|arrondi|afronding|redondeo|arrotondamento",
+    r"(?:city|tourist|tourism|visitors?'?|bed)[ -]?(?:tax|levy)",
+    r"(?:kur|orts|gaste|betten|tourismus)(?:taxe|abgabe|steuer)",
+    r"beherbergungs(?:steuer|abgabe)|citytax|taxe de sejour|(?:toeristen|verblijfs)belasting",
+    r"(?:tasa|impuesto) turistic[oa]|(?:imposta|tassa) di soggiorno",
 )
 _PAID = (
     r"(?:amount |already |total )?(?:paid|prepaid|received)|payments?(?: received)?|advance",

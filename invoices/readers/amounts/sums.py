@@ -1,7 +1,7 @@
 """The amounts a document charges: net, tax and total, and the total after rounding to the smallest coin."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 
@@ -28,6 +28,7 @@ class Basis(Enum):
     NAMED_ROW = "net, tax and total in one row under their headings"
     RATE = "a net times the rate next to it"
     TAXES = "sum of the taxes at several rates"
+    BASES = "sum of the bases at several rates"
     REST = "arithmetic alone"
 
 
@@ -49,16 +50,25 @@ class Part:
     totalled: bool = False
     """Whether its row is named total."""
     row: int = 0
+    rate: Decimal | None = None
+    """The tax rate in its row, as a share."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The amounts of the document. `adjustment` is added to net + tax."""
+    """The amounts of the document."""
 
     net: Part | None = None
     tax: Part | None = None
     total: Part | None = None
     adjustment: Decimal = ZERO
+    """Added to net + tax to give the total."""
+    net_adjustment: Decimal = ZERO
+    """Added to the sum of the lines to give the net: it is taxed."""
+    net_unsure: bool = False
+    """Whether another net fits as well: nothing says if an adjustment is taxed."""
+    total_unsure: bool = False
+    """Whether a larger total is named, and nothing on the page says what is between the two."""
 
 
 def roundings(amounts: Sequence[Money]) -> list[int]:
@@ -90,7 +100,7 @@ def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
             called = money.role in (Role.TOTAL, Role.PLAIN_TOTAL) or ROUNDING.search(money.label)
             if called and abs(change) == abs(amounts[index].value):
                 total = Part(money.value, money.cell, Source.TEXT_LABEL)
-                return Totals(totals.net, totals.tax, total, totals.adjustment + change)
+                return replace(totals, total=total, adjustment=totals.adjustment + change)
     return totals
 
 
@@ -126,7 +136,7 @@ def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
         gross = grosses.get(left.value + abs(money.value))
         if gross and PREPAID.search(money.label):
             total = Part(gross.value, gross.cell, Source.TEXT_LABEL)
-            return Totals(totals.net, totals.tax, total, totals.adjustment and totals.adjustment + abs(money.value))
+            return replace(totals, total=total, adjustment=totals.adjustment and totals.adjustment + abs(money.value))
         if money.role in (Role.TOTAL, Role.PLAIN_TOTAL) and money.value > left.value:
             grosses.setdefault(money.value, money)
     return totals
@@ -138,12 +148,19 @@ def partly_taxed(net: Part, tax: Part, total: Part) -> bool:
     return called and net.value + tax.value == total.value and ZERO < tax.value <= HIGHEST_RATE * net.value
 
 
-def is_of_a_part(total: Part | None, named: Sequence[Part], lines_total: Decimal | None) -> bool:
-    """Return whether an unnamed total is less than a named one that equals the lines' sum: the base of one tax rate."""
-    names = {part.value for part in named}
-    if total is None or lines_total is None or total.value in names:
+def is_of_a_part(
+    total: Part | None, named: Sequence[Part], lines_total: Decimal | None, rests: Collection[Decimal]
+) -> bool:
+    """Return whether a total is that of a part, such as the base of one tax rate or the rooms of a hotel's bill.
+
+    Then it is less than a total with a better name, and the lines add up to that one, alone or with one of `rests`.
+    """
+    if total is None or lines_total is None:
         return False
-    return abs(total.value) < abs(lines_total) and lines_total in names
+    names = [(part.value, 2 if part.basis is Basis.LABEL else 1) for part in named]
+    own = max((rank for value, rank in names if value == total.value), default=0)
+    better = {value for value, rank in names if rank > own and abs(value) > abs(total.value)}
+    return any(lines_total + rest in better for rest in (ZERO, *rests))
 
 
 def plausible_rate(net: Decimal, tax: Decimal) -> bool:

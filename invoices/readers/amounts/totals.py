@@ -5,12 +5,21 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
-from itertools import chain, combinations, pairwise, product
+from itertools import combinations, pairwise, product
 
 from docrail.invoices.facts import Source
 from docrail.invoices.features import Feature, leaders, score
+from docrail.invoices.readers.amounts.adjustments import (
+    Step,
+    step_total,
+    steps,
+    taxed_part,
+    with_larger_total,
+    with_net_adjustment,
+)
 from docrail.invoices.readers.amounts.money import RATE, Money, Role
-from docrail.invoices.readers.amounts.sum_words import NET_TOTAL, PAID, TAX, ZERO_RATED
+from docrail.invoices.readers.amounts.rates import RatedPart, rated_parts
+from docrail.invoices.readers.amounts.sum_words import NET_TOTAL, TAX, ZERO_RATED
 from docrail.invoices.readers.amounts.sums import (
     ZERO,
     Basis,
@@ -31,7 +40,6 @@ from docrail.invoices.values.currencies import tolerance
 CENTS_ARE_USUAL = 3
 """Number of amounts with cents or a currency from which the document is taken to print them always."""
 MAX_CANDIDATES = 14
-MAX_ADJUSTMENTS = 3
 MAX_LEFT = 4
 """Most totals, taxes and nets tried if the net is not named."""
 
@@ -43,6 +51,7 @@ PART: tuple[Feature[Part], ...] = (
     Feature("it is in a row of net, tax and total under their headings", 2.6, lambda p: p.basis is Basis.NAMED_ROW),
     Feature("it is a net times the rate next to it", 2.0, lambda p: p.basis is Basis.RATE),
     Feature("it is the sum of taxes at several rates", 2.5, lambda p: p.basis is Basis.TAXES),
+    Feature("it is the sum of the bases at several rates", 2.5, lambda p: p.basis is Basis.BASES),
     Feature("it only fits the others", 0.4, lambda p: p.basis is Basis.REST),
     Feature("depth among the amounts", 0.3, lambda p: p.depth),
     Feature("it has cents or a currency", 0.3, lambda p: p.exact),
@@ -59,6 +68,7 @@ class Fit(Enum):
     """The arithmetic by which the parts of a solution agree."""
 
     TAXED = "net + tax = total"
+    BY_RATES = "bases and taxes at every rate = total"
     PARTLY_TAXED = "net + tax + untaxed = total"
     UNTAXED = "net = total"
 
@@ -82,7 +92,9 @@ SOLUTION: tuple[Feature[Solution], ...] = (
     Feature("the net is the total", 1.5, lambda s: s.fit is Fit.UNTAXED),
     Feature("an untaxed part fits as well", 1.0, lambda s: s.fit is Fit.PARTLY_TAXED),
     # some sum of the amounts on a page fits by chance
-    Feature("only with shipping or a discount", -1.5, lambda s: s.totals.adjustment != 0),
+    Feature("only with shipping or a discount", -1.5, lambda s: bool(s.totals.adjustment or s.totals.net_adjustment)),
+    # one rate's net, tax and gross fit as well
+    Feature("every rate is in it", 3.0, lambda s: s.fit is Fit.BY_RATES),
     Feature("a till kept the total", 3.0, lambda s: s.kept),
 )
 """What speaks for net, tax and total together."""
@@ -97,14 +109,17 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 
     If no tax is stated, the total is also the net, provided that the tax is zero or the lines add up to it.
     """
-    totals = before_payment(with_tax_inside(rounded(_solve(amounts, lines_total), amounts), amounts), amounts)
+    of = candidates_of(amounts)
+    totals = rounded(_solve(amounts, of, lines_total), amounts)
+    totals = before_payment(with_tax_inside(totals, amounts), amounts)
+    totals = with_larger_total(with_net_adjustment(totals, lines_total, of.steps), of.named, of.steps)
     if totals.total is None or totals.net is not None:
         return totals
     unnamed_tax = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
     free = totals.tax is not None and totals.tax.value == 0
     if free or (unnamed_tax and lines_total == totals.total.value):
         net = replace(totals.total, source=Source.TEXT_PATTERN)
-        return Totals(net, totals.tax, totals.total, totals.adjustment)
+        return replace(totals, net=net)
     return totals
 
 
@@ -115,7 +130,8 @@ class Candidates:
     totals: Sequence[Part]
     nets: Sequence[Part]
     taxes: Sequence[Part]
-    adjustments: Sequence[Decimal]
+    steps: Sequence[Step]
+    rated: Sequence[RatedPart]
     slack: Decimal
     """Rounding tolerance."""
 
@@ -131,30 +147,32 @@ def candidates_of(amounts: Sequence[Money]) -> Candidates:
     slack = tolerance(named[0][0] if named else None)
     nets = _parts(amounts, Role.NET)
     taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets, slack)]
-    steps = {ZERO, *(amounts[index].value for index in roundings(amounts))}
-    totals = _totals(amounts, {net.value + tax.value + step for net in nets for tax in taxes for step in steps})
+    rests = {ZERO, *(amounts[index].value for index in roundings(amounts))}
+    totals = _totals(amounts, {net.value + tax.value + rest for net in nets for tax in taxes for rest in rests})
     nets = [*nets, *_nets_left(amounts, totals, taxes, slack)]
-    return Candidates(totals, nets, taxes, _adjustments(amounts), slack)
+    return Candidates(totals, nets, taxes, steps(amounts), rated_parts(amounts, slack), slack)
 
 
 def solutions(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None) -> list[Solution]:
     """Return the totals whose parts agree with each other."""
     taxed = [*_by_row(amounts, of.slack), *_by_summary(amounts), *_by_label(of), *_with_zero_rated(of, amounts)]
+    taxed += _by_rates(of)
     printed = {money.value for money in amounts if money.exact}
     taxed = [each for each in taxed if not (each.totals.adjustment and _before_adjustment(each.totals) in printed)]
     refuted = {each.totals.net.value for each in taxed if each.totals.net and _value(each.totals.tax)}
     untaxed = [each for each in _untaxed(of) if _value(each.totals.net) not in refuted]
     named, kept = of.named, settled(amounts)
     something = any(total.value for total in named)  # if so, 0 + 0 = 0 belongs to a tax table
+    rests = {step_total(step) for step in of.steps}
     return [
         replace(each, kept=_value(each.totals.total) == kept)
         for each in (*taxed, *untaxed)
-        if not is_of_a_part(each.totals.total, named, lines_total) and (_value(each.totals.total) or not something)
+        if not is_of_a_part(each.totals.total, named, lines_total, rests)
+        and (_value(each.totals.total) or not something)
     ]
 
 
-def _solve(amounts: Sequence[Money], lines_total: Decimal | None) -> Totals:
-    of = candidates_of(amounts)
+def _solve(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None) -> Totals:
     best = leaders(SOLUTION, solutions(amounts, of, lines_total))
     if best:
         return best[0].totals
@@ -192,7 +210,7 @@ def _part(money: Money, index: int, count: int, role: Role) -> Part | None:
     depth, marked = index / count, money.currency is not None
     if money.role is role:
         basis = Basis.PLAIN_LABEL if role is Role.PLAIN_TOTAL else Basis.LABEL
-        return Part(money.value, money.cell, Source.TEXT_LABEL, basis, depth, money.exact, marked)
+        return Part(money.value, money.cell, Source.TEXT_LABEL, basis, depth, money.exact, marked, rate=money.rate)
     if money.column is role and money.role not in (Role.NOT_A_SUM, Role.ADJUSTMENT) and money.exact and money.value:
         return Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.HEADING, depth, money.exact, marked)
     return None
@@ -281,14 +299,6 @@ def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence
     return [Part(money.value, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]
 
 
-def _adjustments(amounts: Sequence[Money]) -> list[Decimal]:
-    values = [money.value for money in amounts if money.role is Role.ADJUSTMENT and money.value][-MAX_ADJUSTMENTS:]
-    values += [-money.value for money in amounts if money.exact and PAID.search(money.label) and money.value][-1:]
-    sizes = range(1, len(values) + 1)
-    sums = {sum(chosen, ZERO) for chosen in chain.from_iterable(combinations(values, size) for size in sizes)}
-    return sorted(chain.from_iterable((value, -value) for value in sums), key=abs)
-
-
 def _by_label(of: Candidates) -> Iterator[Solution]:
     for total in of.totals:
         for net in of.nets:
@@ -299,9 +309,34 @@ def _by_label(of: Candidates) -> Iterator[Solution]:
                 alone = not tax.value and net.cell is total.cell
                 if alone or not (partly_taxed(net, tax, total) or plausible_rate(net.value, tax.value)):
                     continue
-                fitting = next((value for value in (ZERO, *of.adjustments) if abs(rest - value) <= of.slack), None)
-                if fitting is not None:
-                    yield Solution(Totals(net, tax, total, fitting), Fit.TAXED if tax.value else Fit.UNTAXED)
+                step = next((each for each in ((), *of.steps) if abs(rest - step_total(each)) <= of.slack), None)
+                if step is not None:
+                    totals = _with_step(Totals(net, tax, total), net, tax, step, of.slack)
+                    yield Solution(totals, Fit.TAXED if tax.value else Fit.UNTAXED)
+
+
+def _with_step(totals: Totals, net: Part, tax: Part, step: Step, slack: Decimal) -> Totals:
+    """Return the totals with a step: its taxed part is part of the net, the rest comes after the tax."""
+    taxed = taxed_part(net, tax, step, slack)
+    if taxed.value:
+        net = replace(net, value=net.value + taxed.value, cell=None, source=Source.TEXT_PATTERN)
+    adjustment = step_total(step) - taxed.value
+    return replace(totals, net=net, adjustment=adjustment, net_adjustment=taxed.value, net_unsure=not taxed.sure)
+
+
+def _by_rates(of: Candidates) -> Iterator[Solution]:
+    """Yield the sums of the bases and of the taxes at several rates, with a total that they make."""
+    base, tax = (sum(values, ZERO) for values in ([p.base for p in of.rated], [p.tax for p in of.rated]))
+    for total in of.totals if tax else ():
+        rest = total.value - base - tax
+        step = next((each for each in ((), *of.steps) if abs(rest - step_total(each)) <= of.slack), None)
+        if step is not None:
+            nets, taxes = (
+                next((p for p in parts if p.value == v), None) for parts, v in ((of.nets, base), (of.taxes, tax))
+            )
+            net = nets or Part(base, None, Source.TEXT_PATTERN, Basis.BASES)
+            whole = taxes or Part(tax, None, Source.TEXT_PATTERN, Basis.TAXES)
+            yield Solution(Totals(net, whole, total, step_total(step)), Fit.BY_RATES)
 
 
 def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Solution]:
@@ -339,7 +374,8 @@ def _untaxed(of: Candidates) -> Iterator[Solution]:
         for net in of.nets:
             apart = total.value - net.value
             labelled = net.source is total.source is Source.TEXT_LABEL
-            if (not apart and net.cell is not total.cell) or (labelled and apart in of.adjustments):
+            by_step = labelled and any(step_total(step) == apart for step in of.steps)
+            if (not apart and net.cell is not total.cell) or by_step:
                 yield Solution(Totals(net, None, total, apart or ZERO), Fit.UNTAXED)
 
 

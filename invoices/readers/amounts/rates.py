@@ -1,0 +1,74 @@
+"""Find the base and the tax at each rate, wherever the page prints them: no rate's share is the whole."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby, permutations
+
+from docrail.invoices.readers.amounts.money import Money, Role
+from docrail.invoices.readers.amounts.sum_words import INSIDE
+from docrail.invoices.readers.amounts.sums import ZERO
+
+MOST_RATES = 6
+"""More rows than that with a rate are lines, not a summary."""
+BASES = (Role.NET, Role.OTHER, Role.PLAIN_TOTAL)
+
+
+@dataclass(frozen=True, slots=True)
+class RatedPart:
+    """What one rate applies to. `rate` is a share: 0.19 for 19 %."""
+
+    rate: Decimal
+    base: Decimal
+    tax: Decimal
+
+
+def rated_parts(amounts: Sequence[Money], slack: Decimal) -> list[RatedPart]:
+    """Return the base and tax at each of several rates; empty if fewer than two rates have both.
+
+    At each rate the largest base counts, because lines may repeat their rate, and smaller ones are its parts.
+    """
+    found: dict[Decimal, RatedPart] = {}
+    for _, row in groupby((m for m in amounts if m.exact), key=lambda money: money.cell.row):
+        for part in _of_row(list(row), amounts, slack):
+            known = found.get(part.rate)
+            if known is None or abs(part.base) > abs(known.base):
+                found[part.rate] = part
+    return list(found.values()) if 1 < len(found) <= MOST_RATES and any(found) else []
+
+
+def _of_row(row: Sequence[Money], amounts: Sequence[Money], slack: Decimal) -> Iterator[RatedPart]:
+    rate = row[0].rate
+    if rate is None:
+        return
+    if not rate:
+        bases = [m.value for m in row if m.value and m.role not in (Role.TAX, Role.NOT_A_SUM)]
+        yield from (RatedPart(rate, base, ZERO) for base in bases[:1])
+        return
+    for base, tax in permutations((m.value for m in row), 2):
+        if tax and abs(base * rate - tax) <= slack / 2:
+            yield RatedPart(rate, base, tax)
+            return
+    for money in row:
+        inside = bool(INSIDE.search(money.label))
+        if money.value and (inside or money.role is Role.TAX):
+            base = _base_of(money, rate, amounts, slack, inside=inside)
+            if base is not None:
+                yield RatedPart(rate, base, money.value)
+                return
+
+
+def _base_of(tax: Money, rate: Decimal, amounts: Sequence[Money], slack: Decimal, *, inside: bool) -> Decimal | None:
+    """Return the printed base of a tax, or what a printed gross amount leaves without it.
+
+    The gross amount is in a row with the same rate, or anywhere above a tax that is named as part of it.
+    """
+    for money in amounts:
+        if not money.exact or money.rate not in (None, rate) or money.role not in BASES:
+            continue
+        if abs(money.value * rate - tax.value) <= slack / 2:
+            return money.value
+        gross = money.rate == rate or (inside and money.cell.row < tax.cell.row)
+        if gross and abs(money.value * rate - tax.value * (1 + rate)) <= slack / 2:
+            return money.value - tax.value
+    return None
