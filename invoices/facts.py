@@ -59,6 +59,8 @@ class Evidence(StrEnum):
     LINES_DISAGREE = "lines_disagree"
     IMPLAUSIBLE_DATE = "implausible_date"
     AMBIGUOUS_DATE = "ambiguous_date"
+    FROM_PAYMENT_TERM = "from_payment_term"
+    """The date of issue and a printed number of days give it."""
     NAMED_AGAIN = "named_again"
     SEVERAL_CANDIDATES = "several_candidates"
     SEVERAL_SUMS = "several_sums"

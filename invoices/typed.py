@@ -15,9 +15,10 @@ from pydantic import ConfigDict
 
 from docrail.invoices.fields import LARGEST_AMOUNT, parse_value, value_text
 from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, FieldError, shown
+from docrail.invoices.languages.all import MONTH_OF
 from docrail.invoices.model import FIELDS, InvoiceData
 from docrail.invoices.values.currencies import COMMA_DECIMALS, THOUSANDTHS
-from docrail.invoices.values.dates import MONTH_OF, find_dates
+from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.numbers import PREFIXED_DOLLARS, SYMBOLS, WORDS, currency_of, parse_number
 

@@ -36,6 +36,7 @@ EVIDENCE = {
     Evidence.LINES_DISAGREE: -1.0,
     Evidence.IMPLAUSIBLE_DATE: -2.0,
     Evidence.AMBIGUOUS_DATE: -1.5,
+    Evidence.FROM_PAYMENT_TERM: 0.5,
     Evidence.NAMED_AGAIN: 1.5,
     Evidence.SEVERAL_CANDIDATES: -1.0,
     Evidence.SECOND_SOURCE_AGREES: 1.5,
@@ -62,6 +63,8 @@ MODELS_OWN_WORD = 0.95
 """Upper limit for a prior taken from a model's self-reported confidence."""
 WORD_ALONE = PRIORS[Source.GEMINI]
 """Upper limit for a value that only the model itself supports: below the straight-through threshold."""
+EITHER_DATE = 0.60
+"""Upper limit for a date whose day and month may be swapped, unless another source has the same date."""
 LEAST, MOST = 0.0001, 0.9999
 """Bounds of any probability, so that log-odds stay finite."""
 LINES_WEIGHT = 1.0
@@ -115,6 +118,11 @@ def prior_of(source: Source, word_score: float | None = None) -> float:
 def rests_on_its_word(field: FieldValue[Any]) -> bool:
     """Return whether a model's value has no supporting evidence apart from the model's own confidence."""
     return field.source is Source.GEMINI and not any(EVIDENCE[fact] > 0 for fact in field.evidence)
+
+
+def is_either_date(field: FieldValue[Any]) -> bool:
+    """Return whether a date may be read in two ways and no other source decides which."""
+    return Evidence.AMBIGUOUS_DATE in field.evidence and Evidence.SECOND_SOURCE_AGREES not in field.evidence
 
 
 def log_odds(probability: float) -> float:
@@ -183,6 +191,8 @@ def _confidence(name: str, field: FieldValue[Any], calibration: Calibration) -> 
         return PRIORS[Source.HUMAN]
     raw = field_confidence(field.source, field.evidence, field.word_score)
     calibrated = min(MOST, max(LEAST, calibration.apply(name, raw)))
+    if is_either_date(field):
+        calibrated = min(calibrated, EITHER_DATE)
     return round(min(calibrated, raw, WORD_ALONE) if rests_on_its_word(field) else calibrated, 4)
 
 

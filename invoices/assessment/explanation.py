@@ -20,7 +20,8 @@ class Term(NamedTuple):
 def explain(field: FieldValue[Any], name: str) -> list[Term]:
     """Return the terms of a field's confidence: the source's prior, each fact, and the calibration's change.
 
-    The last term is `own_word_alone` if the confidence is limited because only the model itself supports the value.
+    The last term is `own_word_alone` if the confidence is limited because only the model itself supports the value, and
+    `either_date` if it is limited because day and month may be swapped.
     Empty for a field without a value. `sum_of_field` adds the terms up to the confidence.
     """
     if field.value is None:
@@ -35,8 +36,12 @@ def explain(field: FieldValue[Any], name: str) -> list[Term]:
     change = confidence.log_odds(field.confidence) - math.fsum(part.weight for part in computed)
     if sum_of_field(computed) == field.confidence:
         return computed
-    capped = confidence.rests_on_its_word(field) and field.confidence == confidence.WORD_ALONE
-    return [*computed, Term("own_word_alone" if capped else f"calibration:{name}", change)]
+    limits = (
+        ("own_word_alone", confidence.rests_on_its_word(field), confidence.WORD_ALONE),
+        ("either_date", confidence.is_either_date(field), confidence.EITHER_DATE),
+    )
+    limited = (what for what, applies, limit in limits if applies and field.confidence == limit)
+    return [*computed, Term(next(limited, f"calibration:{name}"), change)]
 
 
 def sum_of_field(parts: list[Term]) -> float:

@@ -1,5 +1,6 @@
 """Check data from an embedded e-invoice or a payment code against the printed page."""
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from enum import Enum
@@ -68,6 +69,13 @@ def check_against_page(stated: InvoiceData, printed: InvoiceData, places: Places
     ]
     whole = _check_whole(stated, printed, places) if stated.reader != "qr" else ()
     return stated.model_copy(update={**fields, "problems": (*stated.problems, *problems, *whole)})
+
+
+def without_computed_due_date(printed: InvoiceData) -> InvoiceData:
+    """Return a page's reading without a due date computed from its payment term; an e-invoice states its own."""
+    if Evidence.FROM_PAYMENT_TERM not in printed.due_date.evidence:
+        return printed
+    return printed.model_copy(update={"due_date": FieldValue[dt.date]()})
 
 
 def without_page(stated: InvoiceData) -> InvoiceData:

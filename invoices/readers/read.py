@@ -1,7 +1,6 @@
 """Turn a document's bytes into an InvoiceData: run all readers and keep the most confident values."""
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
@@ -21,7 +20,7 @@ from docrail.invoices.readers.amounts.totals import solve_totals
 from docrail.invoices.readers.codes import qr
 from docrail.invoices.readers.einvoice.read_xml import is_einvoice, read_einvoice_xml
 from docrail.invoices.readers.einvoice.xml_tree import parse_xml
-from docrail.invoices.readers.header.dates import find_delivery_date, find_due_date, find_issue_date
+from docrail.invoices.readers.header.day_order import read_dates
 from docrail.invoices.readers.header.document_type import document_type
 from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
 from docrail.invoices.readers.header.script import unsupported_script
@@ -34,6 +33,7 @@ from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.page_check import (
     check_against_page,
     check_code_against_einvoice,
+    without_computed_due_date,
     without_page,
     without_part_payment,
 )
@@ -44,7 +44,6 @@ from docrail.invoices.readers.pdf.file import PdfFile, open_pdf
 from docrail.invoices.readers.pdf.images import count_pictures, open_pictures
 from docrail.invoices.readers.pdf.words import read_pages
 from docrail.invoices.readers.sniff import FileKind, sniff
-from docrail.invoices.values.dates import month_comes_first
 
 NO_TEXT = InvoiceProblem.warning(
     "no_text_layer",
@@ -143,7 +142,7 @@ def _reconciled(
         totals = [reading.total.value for reading in (embedded, printed) if reading and reading.total.value is not None]
         code = without_part_payment(code, totals, places)
     stated = [check_against_page(reading, printed, places) for reading in (embedded, code) if reading]
-    return reconcile([*stated, printed])
+    return reconcile([*stated, without_computed_due_date(printed) if embedded else printed])
 
 
 def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[InvoiceProblem, ...]]:
@@ -177,15 +176,6 @@ def _several(read: InvoiceData, other: InvoiceData) -> InvoiceProblem:
     )
 
 
-STATES = (
-    "AL AK AZ AR CA CO CT FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
-    "RI SC SD TN TX UT VT VA WA WV WI WY DC"
-).replace(" ", "|")
-"""US state codes without Delaware: DE usually means Germany."""
-AMERICAN = re.compile(rf"\b(?:united states|usa|u\.s\.a?)\b|\b(?-i:{STATES}) \d{{5}}(?:-\d{{4}})?\b", re.IGNORECASE)
-"""Signs of an American document: the country, or a state code with a ZIP code."""
-
-
 def read_text(pages: Sequence[Page]) -> InvoiceData:
     """Return the invoice printed on `pages`; fields that were not found are empty."""
     return read_layout(lay_out(pages))
@@ -194,7 +184,7 @@ def read_text(pages: Sequence[Page]) -> InvoiceData:
 def read_layout(layout: Layout) -> InvoiceData:
     """Return the invoice printed on a layout; fields that were not found are empty."""
     finder = Finder(layout)
-    month_first = month_comes_first((row.text for row in layout.rows), american=bool(AMERICAN.search(layout.text)))
+    dates = read_dates(finder)
     amounts = find_money(layout)
     lines = find_line_items(layout, amounts)
     totals = solve_totals(amounts, lines_total(lines))
@@ -205,9 +195,9 @@ def read_layout(layout: Layout) -> InvoiceData:
         document_type=document_type(layout),
         invoice_number=find_invoice_number(finder),
         order_reference=find_order_reference(finder),
-        date=find_issue_date(finder, month_first=month_first),
-        due_date=find_due_date(finder, month_first=month_first),
-        delivery_date=find_delivery_date(finder, month_first=month_first),
+        date=dates.issue,
+        due_date=dates.due,
+        delivery_date=dates.delivery,
         vendor_name=vendor,
         vendor_vat_id=find_vat_id(layout, parties),
         buyer_name=find_buyer_name(finder),

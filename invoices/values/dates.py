@@ -1,28 +1,13 @@
-"""Parse dates as people write them in six languages, and detect where day and month could be swapped."""
+"""Parse dates as people write them in the supported languages, and detect where day and month could be swapped."""
 
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from docrail.invoices.languages.all import MONTH_OF
 from docrail.invoices.values.folding import fold
 
-MONTHS = {
-    1: "january januar janner januari janvier enero gennaio jan janv ene gen",
-    2: "february februar februari fevrier febrero febbraio feb febr fevr fev",
-    3: "march marz maart mars marzo mar mrz mrt",
-    4: "april avril abril aprile apr avr abr",
-    5: "may mai mei mayo maggio mag",
-    6: "june juni juin junio giugno jun giu",
-    7: "july juli juillet julio luglio jul juil lug",
-    8: "august augustus aout agosto aug ago",
-    9: "september septembre septiembre settembre sep sept set",
-    10: "october oktober octobre octubre ottobre oct okt ott",
-    11: "november novembre noviembre nov",
-    12: "december dezember decembre diciembre dicembre dec dez dic",
-}
-"""Folded month names: English, German, Austrian, Dutch, French, Spanish, Italian."""
-MONTH_OF = {name: month for month, names in MONTHS.items() for name in names.split()}
 _MONTH = "|".join(sorted(MONTH_OF, key=len, reverse=True))
 PATTERNS = (
     re.compile(r"(?<![\d.-])(?P<y>20\d\d|19\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d-])"),
@@ -63,15 +48,20 @@ def find_dates(text: str, *, month_first: bool = False) -> Iterator[FoundDate]:
             end = date.end
 
 
-def month_comes_first(texts: Iterable[str], *, american: bool) -> bool:
-    """Return whether the document's unambiguous dates put the month first; `american` is the default without any."""
+def month_comes_first(texts: Iterable[str]) -> bool | None:
+    """Return whether the dates with a day above 12 put the month first; None if there are none."""
     first, second = 0, 0
     for text in texts:
         for match in PATTERNS[1].finditer(text):
             first, second = max(first, int(match["a"])), max(second, int(match["b"]))
     if first > 12 or second > 12:  # noqa: PLR2004  # months in a year
         return second > 12 and first <= 12  # noqa: PLR2004
-    return american
+    return None
+
+
+def swapped(date: dt.date) -> dt.date:
+    """Return a date with its day and month swapped; the day must be at most 12."""
+    return dt.date(date.year, date.day, date.month)
 
 
 def _read(match: re.Match[str], month_first: bool) -> FoundDate | None:
@@ -81,7 +71,7 @@ def _read(match: re.Match[str], month_first: bool) -> FoundDate | None:
         first, second = int(parts["a"]), int(parts["b"])
         american = (month_first and parts["s"] != "." and first <= 12) or second > 12  # noqa: PLR2004
         month, day = (first, second) if american else (second, first)
-        ambiguous = max(first, second) <= 12 and first != second and parts["s"] == "/"  # noqa: PLR2004
+        ambiguous = max(first, second) <= 12 and first != second and parts["s"] != "."  # noqa: PLR2004
     else:
         month = MONTH_OF[parts["month"]] if "month" in parts else int(parts["m"])
         day = int(parts["d"])

@@ -9,12 +9,16 @@ QUOTES = "\u2018\u2019\u02bc"
 """Typographic apostrophes, as in `Note d\u2019honoraires`."""
 
 
+STROKED = {"\u0142": "l", "\u00f8": "o", "\u0111": "d", "\u0131": "i", "\u00e6": "a"}
+"""Letters that Unicode does not take apart: the Polish l, the Nordic o and ae, the Croatian d, the Turkish i."""
+
+
 @cache
 def _fold_character(character: str) -> str:
     if character in QUOTES:
         return "'"
     base = unicodedata.normalize("NFKD", character.lower())
-    return base[0] if base else character
+    return STROKED.get(base[0], base[0]) if base else character
 
 
 def fold(text: str) -> str:

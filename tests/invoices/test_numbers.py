@@ -208,6 +208,6 @@ def test_days_that_do_not_exist(text: str) -> None:
 
 
 def test_a_document_shows_its_own_order_of_day_and_month() -> None:
-    assert month_comes_first(["03/20/2023", "04/04/2023"], american=False)
-    assert not month_comes_first(["20/03/2023", "04/04/2023"], american=True)
-    assert month_comes_first(["04/04/2023"], american=True)
+    assert month_comes_first(["03/20/2023", "04/04/2023"])
+    assert month_comes_first(["20/03/2023", "04/04/2023"]) is False
+    assert month_comes_first(["04/04/2023"]) is None

@@ -10,7 +10,7 @@ from docrail.invoices.model import READER_VERSION, READERS_DIGEST
 def digest() -> str:
     """Return a digest of the readers' code, the same on any machine."""
     root = Path(model.__file__).parent
-    files = sorted(path for room in ("readers", "values") for path in (root / room).rglob("*.py"))
+    files = sorted(path for room in ("languages", "readers", "values") for path in (root / room).rglob("*.py"))
     lines = (f"{file.relative_to(root)} {hashlib.sha256(file.read_bytes()).hexdigest()}\n" for file in files)
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 

@@ -12,7 +12,7 @@ from statistics import median
 
 from docrail.invoices.facts import DocumentType
 from docrail.invoices.features import Feature, score
-from docrail.invoices.readers.languages.all import OTHER_PAPERS
+from docrail.invoices.languages.all import OTHER_PAPERS
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout
 

@@ -5,6 +5,8 @@ It contains only words. The modules that use them decide where a label may be an
 
 import re
 
+from docrail.invoices.languages.all import LANGUAGES
+
 _NUMBER = r"(?:numbers?|numero|num|nummer|nro?|no|id|n\.?[o°º]|n\.|#|№)"
 
 
@@ -18,15 +20,10 @@ def _party(*alternatives: str) -> re.Pattern[str]:
     return re.compile(r"(?<![a-z0-9])(?:" + "|".join(alternatives) + r")(?![a-z]|-[a-z])")
 
 
-INVOICE_WORDS = (
-    r"\w*rechnung(?:skorrektur)?|(?:tax |sales |commercial |credit )?invoice|facture(?: rectificative)?|\w*factuur|"
-    r"factura(?: rectificativa| simplificada)?|fattura(?: differita| immediata| accompagnatoria)?|avoir|"
-    r"gutschrift|credit ?(?:note|memo)|creditnota|creditfactuur|nota de credito|nota di credito|"
-    r"(?:honorar|kosten|gebuhren)note|(?:ereloon|honorarium)nota|staat van (?:kosten en )?ereloon|"
-    r"(?:note|memoire|etat) (?:de )?(?:d'|frais et (?:d')?)?(?:honoraires|frais)|parcella|notula|"
-    r"(?:minuta|nota|recibo) de honorarios|nota (?:d'onorario|onorari|proforma)|fee (?:note|account)|note of fees"
+INVOICE_WORDS = "|".join(title for language in LANGUAGES for title in language.titles)
+INVOICES = re.compile(
+    r"(?:rechnung(?:en)?|invoices?|factu(?:re|ra|ur)s?|facturen|fattur[ae]|faktur[ay]|fatura|danovy doklad)(?![a-z])"
 )
-INVOICES = re.compile(r"(?:rechnung(?:en)?|invoices?|factu(?:re|ra|ur)s?|facturen|fattur[ae])(?![a-z])")
 """Words for the document itself, including compounds; a text with one is not a company name."""
 BARE_NUMBER = re.compile(rf"^\W*{_NUMBER}(?:\s*/\s*{_NUMBER})?(?![a-z])")
 """A number label without a noun: the title next to it or above it says what is numbered."""

@@ -42,7 +42,8 @@ NO_NAME = re.compile(
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
     r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
     r"uw|votre|formerly|licensee|owned by|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
-    r"posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
+    r"thank|merci (?:de|pour)|(?:vielen )?dank|gracias|grazie|bedankt|obrigad[oa]|dziekujemy|dekujeme|tack|tak for|"
+    r"takk|kiitos|tesekkur|posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
 )
 NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
 LABELS = (
@@ -91,10 +92,10 @@ FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 """A founding year in the name of a company or a club."""
 POSTAL_CODE = re.compile(
     r"(?<!\d-)\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b"
-    r"|\b(?:se|cz|sk|gr)-?\d{3} \d{2}\b"
+    r"|\b(?:se|cz|sk|gr)-?\d{3} \d{2}\b|\b\d{3} \d{2} [a-z]{3}|(?<![\d-])\d{2}-\d{3} [a-z]{3}"
 )
-"""Postal codes on folded text: most of Europe; British; Irish; with the country prefix, Swedish and others in two
-parts."""
+"""Postal codes on folded text: most of Europe; British; Irish; in two parts, with the country or the city next to them.
+"""
 CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
 """One word with many digits: `MNGLCU71D55D548R`, a tax number."""
 BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")

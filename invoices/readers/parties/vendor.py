@@ -14,8 +14,10 @@ from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELLER
+from docrail.invoices.readers.lines.tables import charged_cells
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
+from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
@@ -25,6 +27,8 @@ NAME_LABEL = re.compile(
 )
 REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
 """A registration number alone under a name; on folded text."""
+SALES_LABEL = re.compile(r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare")
+"""Labels of the seller, but on many invoices of the salesperson."""
 OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
 OWNED = re.compile(
     r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
@@ -35,6 +39,10 @@ MOST_CLAIMS = 2
 """Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
 address."""
 ROWS_OF_A_HEAD = 9
+ADDRESS_LINES = 4
+"""Most lines from a name to the postal code of its address."""
+LARGER = 0.1
+"""Relative extra height from which a line stands out."""
 FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
 """A name with register details may start with digits; elsewhere they are a street number."""
@@ -120,9 +128,11 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     buyer_names = {squeeze(cell.text) for cell in buyers}
     everything, on_the_net = squeeze(layout.text), names.domains(layout)
     candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
+    others = {id(cell) for cell in (*charged_cells(layout), *_salespeople(finder))}
+    candidates = [c for c in candidates if id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
     given = {(squeeze(c.name), c.source) for c in own}
-    return [
+    every = [
         replace(
             c,
             on_the_net=names.is_on_the_net(c.name, on_the_net),
@@ -131,6 +141,31 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
         )
         for c in own
     ]
+    supported = [c for c in every if _is_supported(layout, c)]
+    return supported or [c for c in every if c.first]
+
+
+def _is_supported(layout: Layout, candidate: NameCandidate) -> bool:
+    """Return whether something shows that a line is a name: a slogan or a remark has no form, address or size."""
+    shown = candidate.legal or candidate.on_the_net or candidate.mentions > 0 or candidate.registered
+    return (
+        candidate.basis is not NameAt.LINE or shown or candidate.size >= LARGER or _is_addressed(layout, candidate.cell)
+    )
+
+
+def _is_addressed(layout: Layout, cell: Cell) -> bool:
+    """Return whether a postal code is in a cell or a few lines below it, in its column."""
+    near = (other for row in layout.rows[cell.row : cell.row + 1 + ADDRESS_LINES] for other in row.cells)
+    below = [other for other in near if other.page == cell.page and other.shares_column(cell)]
+    return any(names.POSTAL_CODE.search(o.folded) and next(find_dates(o.text), None) is None for o in below)
+
+
+def _salespeople(finder: Finder) -> Iterator[Cell]:
+    """Yield the cells at labels of the seller that name a salesperson: without a legal form and an address."""
+    for labelled in finder.at(SELLER):
+        person = SALES_LABEL.fullmatch(labelled.label) and not names.LEGAL_FORM.search(fold(labelled.text))
+        if person and not _is_addressed(finder.layout, labelled.cell):
+            yield labelled.cell
 
 
 def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:

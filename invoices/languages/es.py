@@ -1,10 +1,35 @@
 """Spanish."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.readers.languages.language import Language
+from docrail.invoices.languages.language import Language
 
 LANGUAGE = Language(
     code="es",
+    titles=(
+        "factura(?: rectificativa| simplificada)?",
+        "nota de credito",
+        "(?:minuta|nota|recibo) de honorarios",
+    ),
+    months=(
+        "enero ene",
+        "febrero feb",
+        "marzo mar",
+        "abril abr",
+        "mayo may",
+        "junio jun",
+        "julio jul",
+        "agosto ago",
+        "septiembre setiembre sept sep",
+        "octubre oct",
+        "noviembre nov",
+        "diciembre dic",
+    ),
+    common=(
+        "y el la los de del para con su factura fecha importe total pago cantidad precio iva cliente "
+        "descripcion vencimiento cuenta dias gracias transferencia concepto numero"
+    ),
+    days="dias",
+    paying=r"pag\w+|vencimiento|transferencia|neto|abon\w+",
     papers={
         DocumentType.DUNNING_LETTER: (
             "(?:(?:primer|segundo|tercer|ultimo) )?(?:recordatorio|aviso|requerimiento) de (?:pago|cobro|impago)",

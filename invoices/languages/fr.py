@@ -1,10 +1,35 @@
 """French."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.readers.languages.language import Language
+from docrail.invoices.languages.language import Language
 
 LANGUAGE = Language(
     code="fr",
+    titles=(
+        "facture(?: rectificative)?",
+        "avoir",
+        "(?:note|memoire|etat) (?:de )?(?:d'|frais et (?:d')?)?(?:honoraires|frais)",
+    ),
+    months=(
+        "janvier janv jan",
+        "fevrier fevr fev",
+        "mars",
+        "avril avr",
+        "mai",
+        "juin",
+        "juillet juil jul",
+        "aout aou",
+        "septembre sept sep",
+        "octobre oct",
+        "novembre nov",
+        "decembre dec",
+    ),
+    common=(
+        "et le la les de du des pour votre facture date montant total paiement quantite prix tva client "
+        "designation echeance reglement jours virement nous merci adresse"
+    ),
+    days="jours",
+    paying=r"net|pai?e\w*|regle\w*|echeance|virement|payable",
     papers={
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:premiere?|deuxieme|seconde?|troisieme|derniere?|\d\w*) )?(?:lettre de )?(?:relance|rappel)",

@@ -1,10 +1,36 @@
 """English."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.readers.languages.language import Language
+from docrail.invoices.languages.language import Language
 
 LANGUAGE = Language(
     code="en",
+    titles=(
+        "(?:tax |sales |commercial |credit )?invoice",
+        "credit ?(?:note|memo)",
+        "fee (?:note|account)",
+        "note of fees",
+    ),
+    months=(
+        "january jan",
+        "february feb",
+        "march mar",
+        "april apr",
+        "may",
+        "june jun",
+        "july jul",
+        "august aug",
+        "september sept sep",
+        "october oct",
+        "november nov",
+        "december dec",
+    ),
+    common=(
+        "the and of to for invoice date due total amount payment please your with from number price "
+        "description quantity tax account bank within days thank terms"
+    ),
+    days="days",
+    paying=r"net|pay(?:ment|able)?|paid|due|terms|settle\w*|credit",
     papers={
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:first|second|third|final|last|friendly|\d\w+) )?(?:(?:payment|invoice|overdue) ){0,2}reminder",

@@ -12,5 +12,15 @@ class Language:
 
     code: str
     """ISO 639-1."""
+    titles: tuple[str, ...]
+    """What an invoice or a credit note is called."""
+    months: tuple[str, ...]
+    """For each month, its names and abbreviations with spaces between them; no patterns."""
+    common: str
+    """Words that are frequent on invoices, with spaces between them; no patterns. They show the language of a page."""
+    days: str
+    """Days, after their number in a payment term: `14 days`."""
+    paying: str
+    """Words that make a number of days a payment term."""
     papers: Mapping[DocumentType, tuple[str, ...]] = field(default_factory=dict)
     """Titles of papers that are no invoices, although they have numbers, dates and amounts."""

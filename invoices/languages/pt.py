@@ -1,10 +1,34 @@
 """Portuguese."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.readers.languages.language import Language
+from docrail.invoices.languages.language import Language
 
 LANGUAGE = Language(
     code="pt",
+    titles=(
+        "fatura(?:[ -]recibo| simplificada| proforma)?",
+        "nota de debito",
+    ),
+    months=(
+        "janeiro jan",
+        "fevereiro fev",
+        "marco mar",
+        "abril abr",
+        "maio mai",
+        "junho jun",
+        "julho jul",
+        "agosto ago",
+        "setembro set",
+        "outubro out",
+        "novembro nov",
+        "dezembro dez",
+    ),
+    common=(
+        "e o os de da do para com fatura data valor total pagamento quantidade preco iva cliente descricao "
+        "vencimento conta dias obrigado morada contribuinte designacao nif"
+    ),
+    days="dias",
+    paying=r"pag\w+|vencimento|prazo",
     papers={
         DocumentType.DUNNING_LETTER: ("(?:aviso|lembrete) de (?:pagamento|cobranca)", "notificacao de cobranca"),
         DocumentType.STATEMENT: ("extrato de conta", "conta corrente"),

@@ -1,0 +1,30 @@
+"""Find the language of a document by the words that are frequent on invoices in it."""
+
+import re
+from collections import Counter
+
+from docrail.invoices.languages.all import LANGUAGES
+from docrail.invoices.languages.language import Language
+from docrail.invoices.readers.layout.page import Layout
+from docrail.invoices.values.folding import fold
+
+LEAST, MARGIN = 3.0, 1.0
+"""Fewest points of a language, and fewest more than the next one has: bilingual pages have none."""
+WORD = re.compile(r"[^\W\d_]+")
+_WORDS = {language.code: frozenset(language.common.split()) for language in LANGUAGES}
+_SHARED = Counter(word for words in _WORDS.values() for word in words)
+
+
+def language_of(layout: Layout) -> Language | None:
+    """Return the language of a document; None if it has few words, or words of several languages."""
+    points = language_points(layout)
+    first, second = sorted(points, key=lambda code: -points[code])[:2]
+    if points[first] < LEAST or points[first] - points[second] < MARGIN:
+        return None
+    return next(language for language in LANGUAGES if language.code == first)
+
+
+def language_points(layout: Layout) -> dict[str, float]:
+    """Return the points of each language: each of its words once, shared between the languages that have it."""
+    said = set(WORD.findall(fold(layout.text)))
+    return {code: sum(1 / _SHARED[word] for word in words & said) for code, words in _WORDS.items()}

@@ -1,0 +1,41 @@
+"""Find the payment term of a document: the number of days from the date of issue, `14 days net`."""
+
+import re
+from collections.abc import Iterator
+
+from docrail.invoices.languages.all import LANGUAGES
+from docrail.invoices.readers.layout.page import Cell, Layout
+
+_DAYS = "|".join(language.days for language in LANGUAGES)
+PAYING = re.compile(rf"(?<![a-z])(?:{'|'.join(language.paying for language in LANGUAGES)})(?![a-z])")
+TERM = re.compile(rf"(?<![\d.,/%-])(\d{{1,3}})[ -]?(?:{_DAYS})(?![a-z])|\bnet ?(\d{{1,3}})(?![\d.,/%]|\s?[a-z€$£])")
+CLAUSE = re.compile(r"[.;,]\s|[.;,]$|\s[-\u2013\u2014|\u2022]\s")
+NOT_FROM_ISSUE = re.compile(
+    r"%|skonto|discount|escompte|korting|descuento|sconto|rabat|alennus|sleva|iskonto|"
+    r"receipt|receiving|erhalt|eingang|reception|ontvangst|recepcion|ricevimento|rece[bp]|odbior|mottag|modtag|deliver|"
+    r"liefer|livraison|levering|entrega|consegna|"
+    r"end of (?:the )?month|e\.?o\.?m\b|monatsende|fin de mois|fine mese|f\.m\.|einde (?:van de )?maand|fin de mes|"
+    r"late|overdue|interest|verzug|mahn|retard|penalit|return|refund|cancel|widerruf|remind|claim|complain|reklam|"
+    r"ruckgabe|retour|vertrag|notice|kundig|valid|gultig|after that|nach ablauf"
+)
+"""Terms that begin on another day, discounts, and periods that are no payment terms."""
+MOST_DAYS = 180
+
+
+def payment_term(layout: Layout) -> tuple[int, Cell] | None:
+    """Return the days after the date of issue at which payment is due, and where; None unless there is exactly one."""
+    found = list(_terms(layout))
+    return found[0] if len({days for days, _ in found}) == 1 else None
+
+
+def _terms(layout: Layout) -> Iterator[tuple[int, Cell]]:
+    for row in layout.rows:
+        label = ""
+        for cell in row.cells:
+            for clause in CLAUSE.split(cell.folded):
+                term = TERM.search(clause)
+                if term and not NOT_FROM_ISSUE.search(clause) and PAYING.search(f"{label} {cell.folded}"):
+                    days = int(term[1] or term[2])
+                    if 0 < days <= MOST_DAYS:
+                        yield days, cell
+            label = cell.folded

@@ -1,0 +1,78 @@
+"""A title, the buyer, a salesperson, a charged line, a sidebar or a remark is never the vendor; no name is better."""
+
+import pytest
+
+from docrail.invoices.readers.read import read_layout
+from tests.invoices.documents import Line
+from tests.invoices.layouts import layout, table
+
+LINES = table("Description|Qty|Price|Amount", "Chairs|2|50.00|100.00", top=400)
+SUMS = table("Subtotal|100.00", "VAT 20%|20.00", "Total|120.00", top=470, edges=(300, 480))
+
+
+def vendor(*lines: Line, table: list[Line] = LINES) -> str | None:
+    """Return the vendor of a page with these lines above its table."""
+    return read_layout(layout([*lines, *table, *SUMS])).vendor_name.value
+
+
+@pytest.mark.parametrize(
+    ("title", "number", "name", "street", "city"),
+    [
+        ("FAKTURA VAT", "nr 12/2026", "Meble Kowalski", "ul. Polna 1", "00-001 Warszawa"),
+        ("FATURA", "n.º 12/2026", "Casa Silva", "Rua Nova 1", "1000-001 Lisboa"),
+        ("FAKTURA", "č. 12/2026", "Nábytek Novák", "Dlouhá 1", "110 00 Praha"),
+        ("Rechnung", "Nr. 12", "Möbel Nord", "Hauptstr. 3", "20095 Hamburg"),
+    ],
+)
+def test_a_title_is_not(title: str, number: str, name: str, street: str, city: str) -> None:
+    assert vendor((50, 50, title), (50, 64, number), (50, 100, name), (50, 114, street), (50, 128, city)) == name
+
+
+@pytest.mark.parametrize("label", ["Vendeur : Jean Dupont", "Verkäufer: Jean Dupont", "Salesperson: Jean Dupont"])
+def test_a_salesperson_is_not(label: str) -> None:
+    head: list[Line] = [(50, 50, "Mobilier Durand"), (50, 64, "3 rue Haute, 75001 Paris")]
+    assert vendor(*head, (300, 100, "Invoice 12"), (300, 114, label), (300, 128, "Date: 3/3/2026")) == "Mobilier Durand"
+
+
+def test_a_salesperson_in_a_row_of_heads_is_not() -> None:
+    head: list[Line] = [(50, 50, "Mobilier Durand"), (50, 64, "3 rue Haute, 75001 Paris")]
+    heads = table("Facture|Date|Vendeur|Client", "F12|03/03/2026|Jean Dupont|C77", top=120)
+    assert vendor(*head, *heads) == "Mobilier Durand"
+
+
+@pytest.mark.parametrize("label", ["Vendeur :", "Verkäufer:", "Seller:"])
+def test_the_word_for_both_is_the_sellers_above_an_address(label: str) -> None:
+    block: list[Line] = [
+        (50, 100, label),
+        (50, 114, "Mobilier Durand"),
+        (50, 128, "3 rue Haute"),
+        (50, 142, "75001 Paris"),
+    ]
+    assert vendor((300, 50, "Facture n° 12"), *block) == "Mobilier Durand"
+
+
+def test_the_buyer_is_not() -> None:
+    buyer: list[Line] = [
+        (50, 90, "Bill to:"),
+        (50, 104, "Big Buyer Ltd"),
+        (300, 90, "Ship to:"),
+        (300, 104, "Big Buyer Ltd"),
+    ]
+    assert vendor((50, 50, "INVOICE 12"), *buyer) is None
+
+
+@pytest.mark.parametrize("item", ["Microsoft Ltd licence|2|50.00|100.00", "Work for Acme GmbH|1|100.00|100.00"])
+def test_a_charged_line_is_not(item: str) -> None:
+    lines = table("Description|Qty|Price|Amount", item, top=150)
+    assert vendor((50, 50, "INVOICE"), (50, 64, "No 12"), table=lines) is None
+
+
+def test_a_sidebar_is_not() -> None:
+    aside: list[Line] = [(20, 50, "About us"), (20, 64, "Opening hours"), (20, 78, "News")]
+    head: list[Line] = [(200, 50, "Furniture World"), (200, 64, "3 High St, London SW1A 1AA"), (200, 100, "Invoice 12")]
+    assert vendor(*aside, *head) == "Furniture World"
+
+
+@pytest.mark.parametrize("remark", ["Thank you for your business", "Merci de votre confiance", "Vielen Dank"])
+def test_a_remark_is_not(remark: str) -> None:
+    assert vendor((50, 50, "INVOICE 12"), (50, 90, remark)) is None
