@@ -1,7 +1,7 @@
 """Czech."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import Label, Language
 
 LANGUAGE = Language(
     code="cs",
@@ -31,6 +31,33 @@ LANGUAGE = Language(
     ),
     days="dni|dnu",
     paying=r"splat\w+|uhrad\w+|plat\w+",
+    labels={
+        Label.NUMBER: (
+            r"(?:cislo|c\.) (?:faktury|dokladu)",
+            r"(?:faktura|doklad)(?: -? ?danovy doklad)? (?:c(?:islo|\.)?)",
+            "variabilni symbol",
+        ),
+        Label.ISSUE_DATE: ("datum (?:vystaveni|vyhotoveni|faktury)", "vystaveno(?: dne)?"),
+        Label.DUE_DATE: ("(?:datum )?splatnost(?:i)?", "splatno (?:do|dne)"),
+        Label.DELIVERY_DATE: ("datum (?:uskutecneni )?(?:zdanitelneho )?plneni", "duzp", "datum dodani"),
+        Label.TOTAL: (
+            "(?:celkem |castka |celkova castka )?k uhrade",
+            "celkem (?:s dph|k zaplaceni|vcetne dph)",
+            "k zaplaceni",
+            "cena celkem(?: s dph)?",
+            "celkova castka",
+        ),
+        Label.NET: ("(?:celkem |castka |cena )?bez dph", "zaklad(?: dane)?", "mezisoucet"),
+        Label.TAX: ("(?:castka |vyse |celkem )?dph", "dan"),
+        Label.SELLER: ("dodavatel", "prodavajici", "prodejce"),
+        Label.BUYER: ("odberatel", "kupujici", "zakaznik", "prijemce"),
+        Label.VAT_ID: ("dic", "ic dph"),
+        Label.CURRENCY: ("mena",),
+        Label.DESCRIPTION: ("popis", "nazev", "polozka", "oznaceni dodavky", "predmet"),
+        Label.QUANTITY: ("mnozstvi", "pocet", "ks"),
+        Label.PRICE: (r"(?:jedn\w*\.? )?cena(?: za (?:mj|ks|jednotku))?", "cena/(?:mj|ks)"),
+        Label.AMOUNT: ("castka", "celkem", "cena celkem"),
+    },
     papers={
         DocumentType.DUNNING_LETTER: (r"(?:\d\. )?upominka", "vyzva k (?:uhrade|zaplaceni)", "predzalobni vyzva"),
         DocumentType.STATEMENT: ("vypis z uctu", "odsouhlaseni zavazku"),

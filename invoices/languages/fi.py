@@ -1,7 +1,7 @@
 """Finnish."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import Label, Language
 
 LANGUAGE = Language(
     code="fi",
@@ -29,6 +29,30 @@ LANGUAGE = Language(
     ),
     days="paivaa|pv",
     paying=r"maks\w+|netto",
+    labels={
+        Label.NUMBER: (r"laskun? ?(?:numero|nro|nr)\.?", "laskunumero"),
+        Label.ISSUE_DATE: ("laskun (?:paivays|pvm|paivamaara)", "laskupaiva", "paivays", "laskutuspaiva"),
+        Label.DUE_DATE: ("erapaiva", "eraantyy", "maksettava viimeistaan", "maksupaiva"),
+        Label.DELIVERY_DATE: ("toimitus(?:paiva|pvm)",),
+        Label.TOTAL: (
+            "(?:yhteensa |laskun )?maksettava(?:a)?(?: yhteensa)?",
+            "laskun (?:loppu)?summa",
+            "loppusumma",
+            r"yhteensa(?: eur)?(?=\W*$)",
+            "verollinen(?: summa| yhteensa)?",
+            r"yhteensa sis\.? alv",
+        ),
+        Label.NET: ("veroton(?: summa| yhteensa| hinta)?", "yhteensa (?:ilman alv|veroton)", "valisumma", "alv 0 ?%"),
+        Label.TAX: ("alv(?: yhteensa)?", "arvonlisavero(?:n maara)?", "veron maara"),
+        Label.SELLER: ("myyja", "toimittaja", "laskuttaja", "lahettaja"),
+        Label.BUYER: ("asiakas", "ostaja", "laskutusosoite", "vastaanottaja", "maksaja"),
+        Label.VAT_ID: ("y-?tunnus", r"alv-?(?:tunnus|numero|nro|rek\w*)", "vat-?tunnus"),
+        Label.CURRENCY: ("valuutta",),
+        Label.DESCRIPTION: ("kuvaus", "tuote", "nimike", "selite"),
+        Label.QUANTITY: ("maara", "kpl", "lkm"),
+        Label.PRICE: ("(?:yksikko|a-?)?hinta",),
+        Label.AMOUNT: ("summa", "yhteensa", "rivisumma"),
+    },
     papers={
         DocumentType.DUNNING_LETTER: ("maksu(?:muistutus|kehotus)", "perintakirje"),
         DocumentType.STATEMENT: ("tiliote", "saldoilmoitus"),

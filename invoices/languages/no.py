@@ -1,7 +1,7 @@
 """Norwegian."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import Label, Language
 
 LANGUAGE = Language(
     code="no",
@@ -29,6 +29,36 @@ LANGUAGE = Language(
     ),
     days="dager",
     paying=r"betal\w+|netto|forfall\w*",
+    labels={
+        Label.NUMBER: (r"faktura(?:nummer|nr)\.?", "faktura nr"),
+        Label.ISSUE_DATE: ("fakturadato", "utstedt"),
+        Label.DUE_DATE: ("forfall(?:sdato|er)?", "betalingsfrist", "betales innen", "betal innen"),
+        Label.DELIVERY_DATE: ("levering(?:sdato|sdag)", "levert"),
+        Label.TOTAL: (
+            "(?:sum |belop |totalt? )?a betale",
+            r"(?:totalt?|sum|belop) inkl\.? (?:mva|moms)",
+            "totalbelop",
+            "fakturabelop",
+            "til betaling",
+        ),
+        Label.NET: (
+            r"(?:sum|belop|totalt?|netto) (?:eks|ekskl|ex)\.? ?mva",
+            r"(?:eks|ekskl)\.? mva",
+            "nettobelop",
+            "delsum",
+            "avgiftsgrunnlag",
+            "mva-?grunnlag",
+        ),
+        Label.TAX: ("mva(?:-?belop)?", "merverdiavgift", "herav mva"),
+        Label.SELLER: ("selger", "leverandor", "avsender"),
+        Label.BUYER: ("kunde", "kjoper", "mottaker", "fakturamottaker", "fakturaadresse", "leveringsadresse"),
+        Label.VAT_ID: (r"org\.?[ -]?(?:nr|nummer)\.?", "organisasjonsnummer", "foretaksregisteret", r"mva[ -]?nr\.?"),
+        Label.CURRENCY: ("valuta",),
+        Label.DESCRIPTION: ("beskrivelse", "vare(?:navn)?", "tekst", "produkt"),
+        Label.QUANTITY: ("antall", "mengde"),
+        Label.PRICE: ("(?:enhets|stk)?-?pris",),
+        Label.AMOUNT: ("belop", "sum", "linjesum"),
+    },
     papers={
         DocumentType.DUNNING_LETTER: ("(?:betalings)?paminnelse", "purring", "inkassovarsel"),
         DocumentType.STATEMENT: ("kontoutskrift", "kontoutdrag"),

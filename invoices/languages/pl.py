@@ -1,7 +1,7 @@
 """Polish."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import Label, Language
 
 LANGUAGE = Language(
     code="pl",
@@ -29,6 +29,31 @@ LANGUAGE = Language(
     ),
     days="dni",
     paying=r"platno\w+|zaplat\w+|przelew\w*",
+    labels={
+        Label.NUMBER: ("(?:numer|nr) faktury", "numer dokumentu", "nr dokumentu"),
+        Label.ISSUE_DATE: ("data (?:wystawienia|faktury|dokumentu)", "wystawion[oay](?: dnia)?"),
+        Label.DUE_DATE: ("termin (?:platnosci|zaplaty)", "platne do", "data platnosci", "zaplata do"),
+        Label.DELIVERY_DATE: ("data (?:sprzedazy|dostawy|wykonania(?: uslugi)?|zakonczenia dostawy)",),
+        Label.TOTAL: (
+            "(?:razem |kwota |suma |naleznosc )?do zaplaty",
+            "(?:razem|wartosc|kwota|suma) brutto",
+            "kwota naleznosci",
+        ),
+        Label.NET: ("(?:razem|wartosc|kwota|suma) netto", "wartosc sprzedazy netto"),
+        Label.TAX: ("(?:kwota|wartosc|podatek|suma) vat", "podatek"),
+        Label.SELLER: ("sprzedawca", "wystawca", "sprzedajacy"),
+        Label.BUYER: ("nabywca", "odbiorca", "kupujacy", "platnik"),
+        Label.VAT_ID: ("nip",),
+        Label.CURRENCY: ("waluta",),
+        Label.DESCRIPTION: (
+            "nazwa(?: towaru| uslugi)?(?:(?: lub|[ /,]+)? ?(?:uslugi|towaru))?",
+            "opis",
+            "wyszczegolnienie",
+        ),
+        Label.QUANTITY: ("ilosc", "liczba"),
+        Label.PRICE: (r"cena(?: jedn\w*\.?)?(?: netto)?",),
+        Label.AMOUNT: ("wartosc(?: netto| brutto)?", "kwota"),
+    },
     papers={
         DocumentType.DUNNING_LETTER: (
             "(?:(?:pierwsze|drugie|ostateczne) )?(?:wezwanie do zaplaty|przypomnienie o platnosci|ponaglenie)",

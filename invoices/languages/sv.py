@@ -1,7 +1,7 @@
 """Swedish."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import Label, Language
 
 LANGUAGE = Language(
     code="sv",
@@ -29,6 +29,36 @@ LANGUAGE = Language(
     ),
     days="dagar",
     paying=r"betal\w+|netto|villkor\w*",
+    labels={
+        Label.NUMBER: (r"faktura(?:nummer|nr)\.?", "faktura nr"),
+        Label.ISSUE_DATE: ("fakturadatum", "utskriftsdatum"),
+        Label.DUE_DATE: (
+            "forfallo(?:datum|dag)?",
+            "forfaller",
+            "betalas senast",
+            "betala senast",
+            "oss tillhanda(?: senast)?",
+            "forfallodatum",
+        ),
+        Label.DELIVERY_DATE: ("leverans(?:datum|dag)", "utfort"),
+        Label.TOTAL: (
+            "(?:summa |belopp |totalt )?att betala",
+            r"totalt? ?(?:inkl\.? moms|belopp)",
+            "fakturabelopp",
+            r"summa inkl\.? moms",
+            "slutsumma",
+        ),
+        Label.NET: (r"(?:summa |belopp |totalt )?exkl\.? moms", "netto(?:belopp)?", "delsumma", "varuvarde"),
+        Label.TAX: (r"moms(?:belopp)?(?: ?\d+ ?%)?", "varav moms"),
+        Label.SELLER: ("saljare", "leverantor", "avsandare"),
+        Label.BUYER: ("kund", "kopare", "fakturaadress", "bestallare", "mottagare", "leveransadress"),
+        Label.VAT_ID: (r"moms(?:reg(?:istrerings)?)?\.?[ -]?(?:nr|nummer)\.?", "vat[ -]?nr", "vat[ -]?nummer"),
+        Label.CURRENCY: ("valuta",),
+        Label.DESCRIPTION: ("benamning", "beskrivning", "artikel", "vara"),
+        Label.QUANTITY: ("antal", "kvantitet"),
+        Label.PRICE: ("(?:a-?)?pris", "styckpris", "enhetspris"),
+        Label.AMOUNT: ("belopp", "summa", "radsumma"),
+    },
     papers={
         DocumentType.DUNNING_LETTER: ("(?:betalnings)?paminnelse", "kravbrev", "inkassokrav"),
         DocumentType.STATEMENT: ("kontoutdrag", "saldobesked"),

@@ -1,7 +1,7 @@
 """Turkish."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import Label, Language
 
 LANGUAGE = Language(
     code="tr",
@@ -29,6 +29,34 @@ LANGUAGE = Language(
     ),
     days="gun(?:dur)?",
     paying=r"ode\w+|vade\w*",
+    labels={
+        Label.NUMBER: ("(?:e-?)?fatura (?:no|numarasi|nosu)",),
+        Label.ISSUE_DATE: ("(?:fatura|duzenlenme|duzenleme) tarihi", "tarih"),
+        Label.DUE_DATE: ("(?:son )?odeme tarihi", "vade(?: tarihi)?"),
+        Label.DELIVERY_DATE: ("(?:teslim|sevk|irsaliye) tarihi",),
+        Label.TOTAL: (
+            "odenecek (?:tutar|toplam)(?: tutar)?",
+            "genel toplam",
+            "vergiler dahil toplam(?: tutar)?",
+            "kdv dahil(?: toplam)?",
+        ),
+        Label.NET: (
+            "ara toplam",
+            "mal ?(?:/|ve)? ?hizmet toplam(?: tutari?)?",
+            "kdv haric(?: toplam)?",
+            "(?:kdv )?matrah(?:i)?",
+            r"toplam(?: tutar)?(?=\W*$)",
+        ),
+        Label.TAX: ("(?:hesaplanan |toplam )?kdv(?: tutari?| toplami?)?",),
+        Label.SELLER: ("satici", "tedarikci", "gonderen"),
+        Label.BUYER: ("alici", "musteri", "sayin"),
+        Label.VAT_ID: ("vkn", "vergi (?:kimlik )?(?:no|numarasi)", "vergi dairesi ve no"),
+        Label.CURRENCY: ("para birimi", "doviz cinsi"),
+        Label.DESCRIPTION: ("aciklama", "mal ?/? ?hizmet", "urun(?: adi)?", "cinsi"),
+        Label.QUANTITY: ("miktar", "adet"),
+        Label.PRICE: ("birim fiyati?", "fiyat"),
+        Label.AMOUNT: ("tutar", "toplam"),
+    },
     papers={
         DocumentType.DUNNING_LETTER: (r"odeme hat\w?rlatma(?:si)?", "ihtarname", "borc ihtari"),
         DocumentType.STATEMENT: ("hesap (?:ekstresi|ozeti)", "cari hesap ekstresi"),

@@ -8,11 +8,22 @@ from functools import lru_cache
 
 from docrail.invoices.values.currencies import COMMA_DECIMALS, THOUSANDTHS
 
-SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
+SYMBOLS = {
+    "€": "EUR",
+    "$": "USD",
+    "£": "GBP",
+    "¥": "JPY",
+    "₹": "INR",
+    "Rs.": "INR",
+    "Rs": "INR",
+    "zł": "PLN",
+    "Kč": "CZK",
+    "₺": "TRY",
+}
 RINGGIT = "RM"
 _RINGGIT = rf"{RINGGIT}(?=\s?\d[\d,]*\.\d\d(?!\d))"
 """Only before an amount with cents: rooms and road metres are numbered with RM as well."""
-WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR"}
+WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR", "TL": "TRY"}
 """Currency words and signs, with the currency each most often means."""
 PREFIXED_DOLLARS = {
     "US$": "USD",

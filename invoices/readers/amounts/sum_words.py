@@ -2,6 +2,8 @@
 
 import re
 
+from docrail.invoices.languages.all import LABELS
+from docrail.invoices.languages.language import Label
 from docrail.invoices.readers.layout.vocabulary import any_of
 
 GROSS_WORDS = any_of(
@@ -20,6 +22,7 @@ NET_WORDS = any_of(
     r"total (?:partiel|intermediaire)|totale parziale",
 )
 TOTAL = any_of(
+    LABELS[Label.TOTAL],
     r"(?:grand|gross|invoice|final|overall|bill)\s*(?:total|amount)",
     r"total\s*(?:amount)?\s*(?:due|payable|to pay)|amount to pay|^\W*(?:to|you) pay(?=\W*$)|(?<!net )invoice value",
     r"total\s*(?:for )?(?:this )?(?:invoice|facture|factura)",
@@ -81,6 +84,7 @@ PLAIN_TOTAL = any_of(
     r"^\W*(?:sum|gross|lordo)(?=\W*$)",
 )
 NET = any_of(
+    LABELS[Label.NET],
     r"sub[\s-]?tot(?:al|aal|ale)?",
     r"net(?:t?o)?\s*(?:total|amount|value|price|betrag|summe|bedrag|wert)?",
     r"(?:total|amount|price)\s*(?:excl|excluding|before|without|ex)\.?\s*(?:vat|tax|gst)?",
@@ -110,6 +114,7 @@ TAX_SUM = any_of(
 )
 """A subtotal of taxes."""
 TAX = any_of(
+    LABELS[Label.TAX],
     r"(?:sales\s*)?(?:tax|taxes|vat|gst|hst|pst|qst|rst|tps|tvq|tvh|cst|sgst|cgst|igst|sst)",
     r"(?:mwst|ust|umsatzsteuer|mehrwertsteuer|steuer)(?:[\s.-]*(?:betrag|summe))?",
     r"\w*steuern?(?:betrag)?",

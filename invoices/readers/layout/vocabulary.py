@@ -5,7 +5,8 @@ It contains only words. The modules that use them decide where a label may be an
 
 import re
 
-from docrail.invoices.languages.all import LANGUAGES
+from docrail.invoices.languages.all import LABELS, LANGUAGES
+from docrail.invoices.languages.language import Label
 
 _NUMBER = r"(?:numbers?|numero|num|nummer|nro?|no|id|n\.?[o°º]|n\.|#|№)"
 
@@ -28,6 +29,7 @@ INVOICES = re.compile(
 BARE_NUMBER = re.compile(rf"^\W*{_NUMBER}(?:\s*/\s*{_NUMBER})?(?![a-z])")
 """A number label without a noun: the title next to it or above it says what is numbered."""
 INVOICE_NUMBER = any_of(
+    LABELS[Label.NUMBER],
     rf"(?:{INVOICE_WORDS}|inv|bill|receipt|voucher|statement|beleg|dokument|doc|documento?|(?:credit)?nota|credit|cn|"
     r"declaratie|fakt(?:u+r)?[ay]?|bolletta|abono|fra|fact|fatt|ft|rechn?|memo|korrektur|gutschrifts|r[eg]|"
     r"factura rectificativa)"
@@ -62,6 +64,7 @@ INVOICE_TITLE = any_of(
 )
 
 ISSUE_DATE = any_of(
+    LABELS[Label.ISSUE_DATE],
     r"(?:inv(?:oice|\.)|bill|billing|issue|issued|doc(?:ument|\.)|statement|credit(?: note)?|tax(?: invoice)?)\s*date",
     r"(?:credit )?memo date",
     r"date\s*(?:of\s*)?(?:issue|invoice|document|bill|billing)d?|(?:date\s*/\s*)?tax point(?: date)?",
@@ -120,6 +123,7 @@ _BEFORE_NL = r"(?:voor|tegen|tot(?: en met)?|uiterlijk(?: op)?|ten laatste(?: op
 _INSIDE = r"(?:[^.]|(?<=\d)\.(?=\d\d(?!\d|\.\d))|(?<=\d)\.(?=\d{3}(?!\d))|\.(?=\.)|(?<=\.)\.)"
 """A character within a sentence. The full stop of an amount does not end it; that of a date does."""
 DUE_DATE = any_of(
+    LABELS[Label.DUE_DATE],
     r"(?:payment\s*)?due(?: for payment)?\s*(?:date|by|on|no later than)?",
     r"pay(?:ment|able)?\s*(?:by|(?:on or )?before|until|deadline|on(?= \d))",
     r"to be (?:paid|settled) (?:by|before|no later than)",
@@ -185,6 +189,7 @@ DUE_DATE = any_of(
 )
 DELIVERY_DATE = re.compile(
     r"(?:^|(?<=\d)\s)\W*(?:"
+    rf"{LABELS[Label.DELIVERY_DATE]}|"
     r"(?:actual )?(?:delivery|supply|service|performance) date|date of (?:delivery|supply|service|performance)|"
     r"date (?:delivered|supplied)|delivered on|"
     r"(?:liefer-? ?(?:und|u\.|/|oder|&) ?)?(?:liefer|leistungs)[\s-]*(?:datum|tag)(?: ?/ ?leistungs(?:datum|tag))?|"
@@ -206,6 +211,7 @@ NEXT_ONES = any_of(
 """Matches labels of future charges, which are not charged by this document."""
 
 SELLER = _party(
+    LABELS[Label.SELLER],
     r"sold by|seller|vendor|supplier|from|issued by|service provider",
     r"verkaufer|lieferant|rechnungs(?:steller|ersteller|aussteller)|aussteller|leistungserbringer|venduto da",
     r"fournisseur|vendeur|emetteur|prestataire",
@@ -219,6 +225,7 @@ PAYEE = _party(
 )
 """Labels of the payee: usually the seller, but also its owner, its bank or a factor."""
 BUYER = _party(
+    LABELS[Label.BUYER],
     r"bill(?:ed|ing)?[\s-]*(?:to|address)(?:\s*address)?|invoice(?:d)?[\s-]*to|sold[\s-]*to",
     r"invoice for(?=\W*$)|prepared for",
     r"ship(?:ped|ping)?[\s-]*(?:to|address)|deliver(?:y|ed)?[\s-]*(?:to|address)|customer",
@@ -264,6 +271,7 @@ REGISTRATION = any_of(
 )
 """Registration details a company prints next to its name and address."""
 VAT_LABEL = any_of(
+    LABELS[Label.VAT_ID],
     r"vatin|vat(?:\s*(?:reg\w*|id\w*|no|nr|number|#))*",
     r"u\.?\s?st\.?[\s.-]*id\w*(?:[\s.-]*(?:nr|nummer|no|ident\w*))*",
     r"umsatzsteuer[\s-]*(?:id\w*|identifikation\w*)[\s.-]*(?:nr|nummer)?|uid(?:[\s.-]*(?:nr|nummer))?|mwst[\s.-]*nr",
@@ -273,25 +281,30 @@ VAT_LABEL = any_of(
     r"p(?:artita|art\.|\.)?\s*i\.?v\.?a\.?|p\.\s?i\.|(?:c\.?i\.?f|n\.?i\.?f)\.?",
 )
 CURRENCY_LABEL = any_of(
-    r"(?:invoice |document )?currency|(?:rechnungs|beleg)?wahrung(?! der)|devise|valuta|munt(?:eenheid)?|moneda|divisa"
+    LABELS[Label.CURRENCY],
+    r"(?:invoice |document )?currency|(?:rechnungs|beleg)?wahrung(?! der)|devise|valuta|munt(?:eenheid)?|moneda|divisa",
 )
 IBAN_LABEL = any_of(r"iban(?:[\s.-]*(?:nr|no|number|nummer))?")
 
 LINE_DESCRIPTION = any_of(
+    LABELS[Label.DESCRIPTION],
     r"desc\w*|items?|produ[ck]ts?|produits?|productos?|prodott[oi]|servic(?:e|io)s?|servizio",
     r"activit(?:y|e|eit)|werkzaamheden|arbeiten|travaux|trabajos|lavori",
     r"article|artikel\w*|bezeichnung|beschreibung|leistung|designation|libelle",
     r"omschrijving|dienst|concepto|descripcion|descrizione|title|details?|particulars|prestation|denominazione|articulo",
 )
 LINE_QUANTITY = any_of(
+    LABELS[Label.QUANTITY],
     r"qty|quantity|hours|stunden|uren|ore|menge|anzahl|stk|std|quantite|qte|nombre|aantal",
     r"hoeveelheid|cantidad|cant|quantita|q\.?ta|units?|unidades|uds?|days|tage|dagen|jours|dias|giorni|ilosc",
 )
 LINE_PRICE = any_of(
+    LABELS[Label.PRICE],
     r"(?:unit\s*)?(?:price|cost|rate)|(?:einzel|netto|vk|e|stuck)?-?\s*preis|satz|p\.?u\.?|prix|tarif",
     r"(?:stuk)?prijs|tarief|precio|prezzo|tariffa",
 )
 LINE_AMOUNT = any_of(
+    LABELS[Label.AMOUNT],
     r"(?:line\s*)?(?:amount|total|value)|charges|debits?|betrag|gesamt\w*|\w*betrag|entgelt|nettowert|summe|montant|bedrag|totaal",
     r"importe|importo",
 )

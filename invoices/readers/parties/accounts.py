@@ -61,6 +61,10 @@ NATIONAL = {
         re.compile(r"\b(?:btw|tva|ondernemings|bce|kbo|entreprise)"),
         re.compile(r"(?<!\w)[01]\d{3}\.?\d{3}\.?\d{3}(?!\w)"),
     ),
+    "PL": (re.compile(r"\bnip\b"), re.compile(r"(?<![\w-])\d{3}-?\d{2,3}-?\d{2}-?\d{2,3}(?![\w-])")),
+    "PT": (re.compile(r"\bnipc?\b|\bnif\b|contribuinte"), re.compile(r"(?<!\w)\d{3} ?\d{3} ?\d{3}(?! ?\w)")),
+    "DK": (re.compile(r"\bcvr\b|\bse[ -]?nr"), re.compile(r"(?<!\w)\d{2} ?\d{2} ?\d{2} ?\d{2}(?! ?\w)")),
+    "FI": (re.compile(r"\by-?tunnus|\balv-?(?:tunnus|numero|nro|rek)"), re.compile(r"(?<!\w)\d{7}-\d(?!\w)")),
 }
 """VAT ids in the national form without a country prefix, which is added: patterns of label and id.
 
