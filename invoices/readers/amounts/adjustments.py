@@ -7,9 +7,11 @@ from itertools import chain, combinations
 
 from docrail.invoices.readers.amounts.money import Money, Role
 from docrail.invoices.readers.amounts.sum_words import PAID
-from docrail.invoices.readers.amounts.sums import ZERO, Basis, Part, Totals
+from docrail.invoices.readers.amounts.sums import ZERO, Part, Totals
 
 MAX_ADJUSTMENTS = 3
+MOST_TOTAL_WORDS = 6
+"""Most words in the name of a total; a longer text may contain a word for it, such as the Italian two (`due`)."""
 USUAL_STEP = Decimal("0.005")
 """Tax rates are multiples of half a percent, with few exceptions."""
 
@@ -69,7 +71,7 @@ def taxed_part(net: Part, tax: Part, step: Step, slack: Decimal) -> Taxed:
         return Taxed(fits[0])
     if between in fits or len(choices) == 1:
         return Taxed(between)
-    return Taxed(fits[0]) if len(fits) == 1 else Taxed(between, sure=False)
+    return Taxed(fits[0]) if len(fits) == 1 else Taxed(between, sure=not between)
 
 
 def _choices(step: Step) -> Iterator[Decimal]:
@@ -103,12 +105,15 @@ def with_net_adjustment(totals: Totals, lines_total: Decimal | None, steps: Sequ
     return totals
 
 
-def with_larger_total(totals: Totals, named: Sequence[Part], steps: Sequence[Step]) -> Totals:
-    """Return the totals marked as unsure if a larger total is named and no adjustment leads from one to the other."""
+def with_larger_total(totals: Totals, amounts: Sequence[Money]) -> Totals:
+    """Return the totals marked as unsure if a larger total is named, and what is between the two is not printed.
+
+    What is between them may be a payment, a deposit or the balance of the last bill.
+    """
     total = totals.total
     if total is None:
         return totals
-    ways = {step_total(step) for step in steps}
-    larger = (part.value - total.value for part in named if part.basis is Basis.LABEL and part.exact)
-    unsure = any(apart > 0 and apart not in ways for apart in larger)
-    return replace(totals, total_unsure=unsure)
+    printed = {abs(money.value) for money in amounts if money.exact}
+    named = (money for money in amounts if money.exact and money.role is Role.TOTAL)
+    larger = (m.value - total.value for m in named if len(m.label.split()) <= MOST_TOTAL_WORDS)
+    return replace(totals, total_unsure=any(apart > 0 and apart not in printed for apart in larger))

@@ -52,9 +52,9 @@ def _of_row(row: Sequence[Money], amounts: Sequence[Money], slack: Decimal) -> I
     for money in row:
         inside = bool(INSIDE.search(money.label))
         if money.value and (inside or money.role is Role.TAX):
-            base = _base_of(money, rate, amounts, slack, inside=inside)
-            if base is not None:
-                yield RatedPart(rate, base, money.value)
+            found = _base_of(money, rate, amounts, slack, inside=inside)
+            if found is not None:
+                yield RatedPart(rate, found, money.value)
                 return
 
 

@@ -141,6 +141,10 @@ ADJUSTMENT = any_of(
     r"(?:kur|orts|gaste|betten|tourismus)(?:taxe|abgabe|steuer)",
     r"beherbergungs(?:steuer|abgabe)|citytax|taxe de sejour|(?:toeristen|verblijfs)belasting",
     r"(?:tasa|impuesto) turistic[oa]|(?:imposta|tassa) di soggiorno",
+    r"disbursements?|auslagen|durchlaufende posten|debours|suplidos?|anticipazion[ei]|verschotten",
+    r"pfand|leergut|consignes?|leeggoed|statiegeld|emballage|vuoti|cauzion[ei]|envases",
+    r"(?:importes?|conceptos) (?:no sujetos?|exentos?)|non soumis|hors champ|fuori campo|outside (?:the )?scope",
+    r"nicht steuerbar\w*|steuerfrei\w*",
 )
 _PAID = (
     r"(?:amount |already |total )?(?:paid|prepaid|received)|payments?(?: received)?|advance",
@@ -156,9 +160,7 @@ PREPAID = any_of(
     r"vooruitbetaling\w*|entrega a cuenta|pagos? a cuenta|versements?",
 )
 """Amounts between a total and the remainder to pay."""
-NOT_A_SUM = any_of(
-    *_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount|fuori campo|hors champ"
-)
+NOT_A_SUM = any_of(*_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount")
 CASH_DISCOUNT = re.compile(
     r"(?<!pas d')(?<!sans )(?<!aucun )(?<!ohne )(?<!kein )(?<!keinen )(?<!without )(?<!no )(?<!zonder )(?<!geen )"
     r"(?<!sin )(?<!senza )\b(?:skonto\w*|escompte|(?:cash|early|prompt|settlement) (?:payment )?discount|pronto pago|"

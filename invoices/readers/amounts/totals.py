@@ -112,7 +112,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
     of = candidates_of(amounts)
     totals = rounded(_solve(amounts, of, lines_total), amounts)
     totals = before_payment(with_tax_inside(totals, amounts), amounts)
-    totals = with_larger_total(with_net_adjustment(totals, lines_total, of.steps), of.named, of.steps)
+    totals = with_larger_total(with_net_adjustment(totals, lines_total, of.steps), amounts)
     if totals.total is None or totals.net is not None:
         return totals
     unnamed_tax = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
@@ -156,7 +156,7 @@ def candidates_of(amounts: Sequence[Money]) -> Candidates:
 def solutions(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None) -> list[Solution]:
     """Return the totals whose parts agree with each other."""
     taxed = [*_by_row(amounts, of.slack), *_by_summary(amounts), *_by_label(of), *_with_zero_rated(of, amounts)]
-    taxed += _by_rates(of)
+    taxed += _by_rates(of, amounts)
     printed = {money.value for money in amounts if money.exact}
     taxed = [each for each in taxed if not (each.totals.adjustment and _before_adjustment(each.totals) in printed)]
     refuted = {each.totals.net.value for each in taxed if each.totals.net and _value(each.totals.tax)}
@@ -324,19 +324,25 @@ def _with_step(totals: Totals, net: Part, tax: Part, step: Step, slack: Decimal)
     return replace(totals, net=net, adjustment=adjustment, net_adjustment=taxed.value, net_unsure=not taxed.sure)
 
 
-def _by_rates(of: Candidates) -> Iterator[Solution]:
+def _by_rates(of: Candidates, amounts: Sequence[Money]) -> Iterator[Solution]:
     """Yield the sums of the bases and of the taxes at several rates, with a total that they make."""
     base, tax = (sum(values, ZERO) for values in ([p.base for p in of.rated], [p.tax for p in of.rated]))
     for total in of.totals if tax else ():
         rest = total.value - base - tax
+        printed = next((m.cell for m in amounts if m.exact and m.value == base + rest), None) if rest else None
+        if printed:
+            net = Part(base + rest, printed, Source.TEXT_PATTERN, Basis.BASES)
+            yield Solution(Totals(net, _or_sum(of.taxes, tax, Basis.TAXES), total), Fit.BY_RATES)
+            continue  # the printed net includes what is not taxed
         step = next((each for each in ((), *of.steps) if abs(rest - step_total(each)) <= of.slack), None)
         if step is not None:
-            nets, taxes = (
-                next((p for p in parts if p.value == v), None) for parts, v in ((of.nets, base), (of.taxes, tax))
-            )
-            net = nets or Part(base, None, Source.TEXT_PATTERN, Basis.BASES)
-            whole = taxes or Part(tax, None, Source.TEXT_PATTERN, Basis.TAXES)
+            net, whole = _or_sum(of.nets, base, Basis.BASES), _or_sum(of.taxes, tax, Basis.TAXES)
             yield Solution(Totals(net, whole, total, step_total(step)), Fit.BY_RATES)
+
+
+def _or_sum(parts: Sequence[Part], value: Decimal, basis: Basis) -> Part:
+    """Return the part that prints a sum, else the sum itself."""
+    return next((part for part in parts if part.value == value), Part(value, None, Source.TEXT_PATTERN, basis))
 
 
 def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Solution]:

@@ -47,21 +47,28 @@ class Dates:
 
 def read_dates(finder: Finder) -> Dates:
     """Return the dates. If day and month of one may be swapped and nothing decides it, both readings are candidates."""
+    return _with_term(finder.layout, _in_order(finder))
+
+
+def _in_order(finder: Finder) -> Dates:
     layout = finder.layout
-    month_first = _stated_order(layout)
-    if month_first is not None:
-        return _with_term(layout, _sure(_read(finder, month_first=month_first)))
-    american = bool(AMERICAN.search(layout.text))
+    by_days = month_comes_first(row.text for row in layout.rows)
+    american = bool(AMERICAN.search(layout.text)) if by_days is None else by_days
     likely = _read(finder, month_first=american)
+    if by_days is not None:
+        return _sure(likely)
     if not any(_is_ambiguous(date) for date in likely.all()):
-        return _with_term(layout, likely)
+        return likely
     other = _read(finder, month_first=not american)
+    stated = _stated_order(layout)
+    if stated is not None:
+        return _sure(likely if stated is american else other)
     term = payment_term(layout)
-    for days in ([term[0]] if term else []) + [None]:
+    for days in (term[0] if term else None, None):
         fitting = [dates for dates in (likely, other) if _fits(dates, days)]
         if len(fitting) == 1:
-            return _with_term(layout, _sure(fitting[0]))
-    return _with_term(layout, Dates(*map(_both, (likely.issue, likely.due, likely.delivery))))
+            return _sure(fitting[0])
+    return Dates(*map(_both, (likely.issue, likely.due, likely.delivery)))
 
 
 def _read(finder: Finder, *, month_first: bool) -> Dates:
@@ -75,19 +82,13 @@ def _read(finder: Finder, *, month_first: bool) -> Dates:
 def _stated_order(layout: Layout) -> bool | None:
     """Return whether the month comes first; None if nothing shows it.
 
-    Shown by a date with a day above 12, by a date that is also written with the month's name, by the month in a number,
-    or by a language other than English, in all of which the day comes first.
+    Shown by a date that is also written with the month's name, by the month in a number, or by a language other than
+    English, in all of which the day comes first.
     """
-    by_days = month_comes_first(row.text for row in layout.rows)
-    if by_days is not None:
-        return by_days
     dates = [date for row in layout.rows for date in find_dates(row.text)]
-    open_dates = [date for date in dates if date.ambiguous]
-    if not open_dates:
-        return False
     days = {date.value for date in dates if not date.ambiguous}
     months = {(int(year), int(month)) for month, year in MONTH_IN_NUMBER.findall(layout.text)}
-    votes = {vote for date in open_dates for vote in _votes(date, days, months)}
+    votes = {vote for date in dates if date.ambiguous for vote in _votes(date, days, months)}
     if len(votes) == 1:
         return votes.pop()
     language = language_of(layout)

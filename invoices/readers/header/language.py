@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from docrail.invoices.languages.all import LANGUAGES
 from docrail.invoices.languages.language import Language
@@ -11,7 +12,8 @@ from docrail.invoices.values.folding import fold
 LEAST, MARGIN = 3.0, 1.0
 """Fewest points of a language, and fewest more than the next one has: bilingual pages have none."""
 WORD = re.compile(r"[^\W\d_]+")
-_WORDS = {language.code: frozenset(language.common.split()) for language in LANGUAGES}
+_WORDS: Mapping[str, frozenset[str]] = {language.code: frozenset(language.common.split()) for language in LANGUAGES}
+_BY_CODE: Mapping[str, Language] = {language.code: language for language in LANGUAGES}
 _SHARED = Counter(word for words in _WORDS.values() for word in words)
 
 
@@ -21,7 +23,7 @@ def language_of(layout: Layout) -> Language | None:
     first, second = sorted(points, key=lambda code: -points[code])[:2]
     if points[first] < LEAST or points[first] - points[second] < MARGIN:
         return None
-    return next(language for language in LANGUAGES if language.code == first)
+    return _BY_CODE[first]
 
 
 def language_points(layout: Layout) -> dict[str, float]:

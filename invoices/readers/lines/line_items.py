@@ -88,7 +88,7 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
     headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
     plain = [line for line in lines if not line.extra]
-    printed = {abs(money.value) for money in amounts if money.exact and money.role is Role.OTHER}
+    printed = {abs(money.value) for money in amounts if money.exact and money.role in (Role.OTHER, Role.ADJUSTMENT)}
     added = plain if _sum(plain) in headed else _adding_up(plain, sums, printed)
     chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
     if _sum(chosen) not in sums:
