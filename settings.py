@@ -318,6 +318,12 @@ class Settings(BaseSettings):
         description="days until a document's original is deleted, once its run and review have ended; 0: never. Many "
         "countries require originals to be kept for years",
     )
+    keep_runs_days: float = Field(
+        365,
+        ge=0,
+        description="days after its end until the copy of a run's report is deleted, which is shown once Temporal has "
+        "deleted the run; 0: never",
+    )
     lake_grace_hours: float = Field(
         24, ge=1, description="hours that replaced files of the lake are kept for queries that still read them"
     )
@@ -604,7 +610,10 @@ class Settings(BaseSettings):
     def keeping(self) -> Keeping:
         """Return the retention periods of stored files."""
         return Keeping(
-            dt.timedelta(hours=self.lake_grace_hours), self.keep_values_days or None, self.keep_originals_days or None
+            dt.timedelta(hours=self.lake_grace_hours),
+            self.keep_values_days or None,
+            self.keep_originals_days or None,
+            self.keep_runs_days or None,
         )
 
     @property

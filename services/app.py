@@ -149,3 +149,4 @@ class Keeping:
     """How long queries may still read lake files that have been replaced."""
     values_days: float | None = None
     originals_days: float | None = None
+    runs_days: float | None = None

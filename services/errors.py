@@ -1,9 +1,7 @@
 # ruff: noqa: N818  # refusals are named for their reason; each is an OperationError
 """Define why an operation is refused: one class per reason, with its details as fields.
 
-`api/errors.py` maps them to status codes.
-
-If an id is not found but is the id of another kind of object, the message says so.
+`api/errors.py` maps them to status codes. The message for an unknown id says if it is that of another kind of object.
 """
 
 import datetime as dt
@@ -19,10 +17,8 @@ from docrail.dag.values.suggestions import closest
 MOST_KNOWN = 24
 """Maximum number of existing names that a message lists."""
 
-
 MOST_PROBLEMS = 50
 """Maximum number of problems that a refusal lists."""
-
 
 LONGEST_ID = 200
 """Maximum number of characters of the requested id that a message repeats. Every valid id is shorter."""
@@ -44,6 +40,7 @@ class NotFound(OperationError):
         asked_by: str = "",
         known: Sequence[str] = (),
         deleted_at: dt.datetime | None = None,
+        ended_at: dt.datetime | None = None,
     ) -> None:
         """Suggest `meant`, by default the closest of `known` (an empty string: no suggestion), and list the `known`."""
         text = f"there is no {kind} {shortened(wanted, LONGEST_ID)!r}" + (f", and {asked_by}" if asked_by else "")
@@ -51,8 +48,11 @@ class NotFound(OperationError):
         mistaken = mistaken_for(kind, wanted)
         text += (f": did you mean {meant!r}?" if meant else "") + (f": {mistaken}" if mistaken else "")
         text += f" (there is {_listed(known)})" if known else ""
-        deleted = f"the {kind} {wanted!r} was deleted on {deleted_at:%Y-%m-%d}" if deleted_at else None
-        super().__init__(deleted or text)
+        if deleted_at:
+            text = f"the {kind} {wanted!r} was deleted on {deleted_at:%Y-%m-%d}"
+        if ended_at:
+            text = f"Temporal has deleted the {kind} {wanted!r} of {ended_at:%Y-%m-%d}: only its report is left"
+        super().__init__(text)
         self.kind = kind
         self.wanted = wanted
 

@@ -150,8 +150,9 @@ def test_a_store_that_is_none_is_refused_without_repeating_what_may_be_a_key(
 
 
 def test_unlimited_retention_has_no_days() -> None:
-    assert Settings().keeping == Keeping(dt.timedelta(hours=24), 90, None)
-    assert Settings(keep_values_days=0, keep_originals_days=3650).keeping == Keeping(dt.timedelta(hours=24), None, 3650)
+    assert Settings().keeping == Keeping(dt.timedelta(hours=24), 90, None, 365)
+    settings = Settings(keep_values_days=0, keep_originals_days=3650, keep_runs_days=0)
+    assert settings.keeping == Keeping(dt.timedelta(hours=24), None, 3650, None)
 
 
 @pytest.mark.parametrize(("cron", "fits"), [("0 3 * * *", True), ("", True), ("nightly", False), ("0 3 * *", False)])

@@ -9,6 +9,7 @@ from temporalio.common import RetryPolicy
 from docrail.workflows.contract.names import (
     ANSWER_RUNS,
     BACKGROUND_TYPE,
+    COPY_ENDED_RUNS,
     FILE_REVIEWED,
     FORGET_EVENTS,
     NOTE_ENDS,
@@ -30,7 +31,7 @@ class BackgroundTasks:
     @workflow.run
     async def run(self) -> None:
         """Run the tasks concurrently. Raises the first failure once all have ended."""
-        names = (START_DOCUMENTS, NOTE_ENDS, ANSWER_RUNS, START_EXPORTS, START_BATCHES, FORGET_EVENTS)
+        names = (START_DOCUMENTS, NOTE_ENDS, ANSWER_RUNS, START_EXPORTS, START_BATCHES, COPY_ENDED_RUNS, FORGET_EVENTS)
         tasks = [*map(_run, names), _run(FILE_REVIEWED, HEARTBEAT)]
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, BaseException):

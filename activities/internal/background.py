@@ -1,4 +1,4 @@
-"""Activities of every minute: they complete the work of processes that died, and forget old events.
+"""Activities of every minute: they complete the work of processes that died, copy ended runs, and forget old events.
 
 Definitions cannot name them.
 """
@@ -13,8 +13,10 @@ from docrail.services.events.service import forget_events
 from docrail.services.exports.service import start_waiting_exports
 from docrail.services.intake.service import note_ended_documents, start_waiting_documents
 from docrail.services.reviews.run_answers import answer_waiting_runs
+from docrail.services.runs.views.ended import copy_ended_runs
 from docrail.workflows.contract.names import (
     ANSWER_RUNS,
+    COPY_ENDED_RUNS,
     FORGET_EVENTS,
     NOTE_ENDS,
     START_BATCHES,
@@ -49,8 +51,12 @@ def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
     async def start_batches() -> int:
         return await start_waiting_batches(app)
 
+    @activity.defn(name=COPY_ENDED_RUNS)
+    async def copy_runs() -> int:
+        return await copy_ended_runs(app)
+
     @activity.defn(name=FORGET_EVENTS)
     async def forget() -> int:
         return await forget_events(app.db)
 
-    return [start_documents, note_ends, answer_runs, start_exports, start_batches, forget]
+    return [start_documents, note_ends, answer_runs, start_exports, start_batches, copy_runs, forget]

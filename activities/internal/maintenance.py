@@ -47,7 +47,7 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
     @activity.defn(name="remove_expired_rows")
     async def remove_rows() -> int:
         with beating(BEAT_SECONDS, activity.heartbeat), all_tenants():
-            return await remove_expired_rows(tools.db)
+            return await remove_expired_rows(tools.db, tools.keeping.runs_days)
 
     return [
         list_lake_tenants,

@@ -460,6 +460,14 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
           WHERE ((l.document_id IS NOT NULL) AND ((l.status <> 'resolved'::text) OR (l.resolution = ANY (ARRAY['abort'::text, 'dismiss'::text]))))
           ORDER BY l.tenant_id, l.document_id, (l.status = 'resolved'::text), l.failed_at DESC, l.run_id, l.step_id) f ON (((f.tenant_id = d.tenant_id) AND (f.document_id = d.document_id))));
 
+CREATE TABLE public.ended_runs (
+    tenant_id text NOT NULL,
+    run_id text NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    document_id text,
+    report jsonb NOT NULL
+);
+
 CREATE TABLE public.events (
     txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     event_id bigint NOT NULL,
@@ -793,6 +801,9 @@ ALTER TABLE ONLY public.documents
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_tenant_id_document_id_key UNIQUE (tenant_id, document_id);
 
+ALTER TABLE ONLY public.ended_runs
+    ADD CONSTRAINT ended_runs_pkey PRIMARY KEY (tenant_id, run_id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (txid, event_id);
 
@@ -936,6 +947,8 @@ CREATE INDEX documents_unended ON public.documents USING btree (run_started_at D
 CREATE INDEX documents_unexported ON public.documents USING btree (tenant_id, decided_at, document_id) WHERE ((decision = 'approved'::text) AND (export_id IS NULL));
 
 CREATE INDEX documents_unstarted ON public.documents USING btree (received_at) WHERE ((run_started_at IS NULL) AND (batch_id IS NULL));
+
+CREATE INDEX ended_runs_by_end ON public.ended_runs USING btree (ended_at);
 
 CREATE INDEX export_documents_of ON public.export_documents USING btree (tenant_id, document_id);
 
@@ -1095,6 +1108,8 @@ CREATE POLICY all_rows ON public.document_counts TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.documents TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.ended_runs TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.events TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.executions TO docrail_fleet USING (true);
@@ -1171,6 +1186,8 @@ ALTER TABLE public.document_counts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.ended_runs ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
@@ -1220,6 +1237,8 @@ CREATE POLICY own_rows ON public.definitions TO docrail_app USING ((tenant_id = 
 CREATE POLICY own_rows ON public.document_counts TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.ended_runs TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.events TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 

@@ -27,7 +27,7 @@ from docrail.services.maintenance.repository import (
 )
 from docrail.services.quotas.service import delete_past_days
 from docrail.services.reviews.standing import load_open_documents
-from docrail.services.runs.service import delete_expired_outputs, forget_stored_outputs
+from docrail.services.runs.service import delete_ended_runs, delete_expired_outputs, forget_stored_outputs
 from docrail.services.tools import Tools
 
 OPEN = "ExecutionStatus NOT IN ('Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut')"
@@ -59,13 +59,16 @@ async def remove_values(tools: Tools, client: Client) -> int:
     return sum([await _sweep(tools, name, paths, referred, before) for name, paths in old.items()])
 
 
-async def remove_expired_rows(db: asyncpg.Pool) -> int:
-    """Delete rows of all tenants that have expired, and return how many.
+async def remove_expired_rows(db: asyncpg.Pool, runs_days: float | None) -> int:
+    """Delete rows of all tenants that have expired, and return how many. `runs_days`: None keeps copies of ended runs.
 
     Busy tenants delete some whenever they add one; this finds those of tenants that do nothing any more.
     """
     removals = (delete_expired_outputs, delete_forgotten_leases, delete_old_sessions, delete_past_days)
-    return sum([await remove(db) for remove in removals])
+    removed = sum([await remove(db) for remove in removals])
+    if runs_days is not None:
+        removed += await delete_ended_runs(db, dt.datetime.now(dt.UTC) - dt.timedelta(days=runs_days))
+    return removed
 
 
 async def remove_originals(tools: Tools, client: Client) -> int:

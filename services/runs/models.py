@@ -103,3 +103,14 @@ class ListedPlace:
 
 OPEN_END = dt.datetime(9999, 12, 31, tzinfo=dt.UTC)
 """Sorts open runs before those that have ended, as Temporal does."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun:
+    """The copy of an ended run: its report without outputs, as JSON."""
+
+    tenant_id: str
+    run_id: str
+    ended_at: dt.datetime
+    document_id: str | None
+    report: dict[str, object]

@@ -32,6 +32,7 @@ from docrail.services.quotas.service import runs_exceeded
 from docrail.services.runs.executing import describe
 from docrail.services.runs.priority import priority_of, turn_of
 from docrail.services.runs.repository import (
+    delete_ended_runs,
     delete_expired_outputs,
     forget_stored_outputs,
     insert_overdue,
@@ -56,6 +57,7 @@ __all__ = [
     "checked_run_id",
     "confirm_run",
     "continue_run",
+    "delete_ended_runs",
     "delete_expired_outputs",
     "forget_stored_outputs",
     "insert_overdue",

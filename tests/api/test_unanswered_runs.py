@@ -1,10 +1,18 @@
-"""Runs stay readable while no worker answers."""
+"""Runs stay readable while no worker answers, and after Temporal has deleted them."""
 
 import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+from temporalio.service import RPCError, RPCStatusCode
 
 from docrail.dag.values.json_values import Json
+from docrail.services.runs.views import ended
+from docrail.services.runs.views.ended import copy_ended_runs
 from docrail.services.runs.views.recorded import NO_WORKER
-from tests.api.service import serve, settings_for, work
+from docrail.services.runs.views.reports import DELETED
+from docrail.workflows.contract.names import workflow_id
+from tests.api.service import HELLO, Service, serve, settings_for, work
+from tests.api.test_runs import start
 from tests.stack import Servers, eventually
 
 pytestmark = pytest.mark.server
@@ -46,3 +54,65 @@ async def test_a_run_whose_worker_is_gone_shows_what_its_steps_have_done(
         assert run["steps"]["broken"]["error"]["message"]
         drawn = (await served.http.get(f"{path}/graph")).json()
         assert drawn["run"]["counts"] == {"completed": 1, "failed": 1, "running": 1, "pending": 1}
+
+
+async def test_a_run_that_temporal_has_deleted_is_shown_without_its_outputs(service: Service) -> None:
+    run_id = await start(service.http, HELLO)
+    before = await service.closed(run_id)
+
+    async def is_copied() -> bool:
+        await copy_ended_runs(service.app)
+        return await service.app.db.fetchval("SELECT true FROM ended_runs WHERE run_id = $1", run_id) is True
+
+    await eventually(is_copied, "the run to be listed as ended")
+    await _delete(service, run_id)
+    after = (await service.http.get(f"/v1/runs/{run_id}")).json()
+    assert (after["status"], statuses(after), after["ended_at"]) == ("completed", statuses(before), before["ended_at"])
+    assert after["why"][-1] == DELETED
+    assert (after["outputs"], after["steps"]["greet"]["output"]) == ({}, None)
+    drawn = (await service.http.get(f"/v1/runs/{run_id}/graph")).json()["run"]
+    assert drawn["counts"] == {"completed": 1}
+    assert {action["reason"] for action in drawn["actions"]} == {"Temporal has deleted the run"}
+    refused = await service.http.get(f"/v1/runs/{run_id}/explain")
+    assert (refused.status_code, "only its report is left" in refused.json()["detail"]) == (404, True)
+    foreign = await service.http.get(f"/v1/runs/{run_id}", headers={"X-Test-Tenant": "acme"})
+    assert foreign.status_code == 404
+
+
+async def test_the_copy_of_a_run_shows_its_last_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many ends within a moment are copied in several windows, and a retried run twice."""
+    monkeypatch.setattr(ended, "MOST_TOGETHER", 2)
+    broken: Json = {"id": "broken", "steps": [{"id": "s", "handler": "fail", "config": {"times": 9}, "max_retries": 0}]}
+    ids = [await start(service.http, broken) for _ in range(5)]
+    ends = [(await service.closed(run_id))["ended_at"] for run_id in ids]
+
+    async def copies() -> dict[str, float]:
+        await copy_ended_runs(service.app)
+        rows = await service.app.db.fetch("SELECT run_id, report FROM ended_runs WHERE run_id = ANY ($1)", ids)
+        return {row["run_id"]: row["report"]["ended_at"] for row in rows}
+
+    async def are_copied() -> bool:
+        return await copies() == dict(zip(ids, ends, strict=True))
+
+    await eventually(are_copied, "all to be copied")
+    assert (await service.http.post(f"/v1/runs/{ids[0]}/retry", json={})).status_code < 300
+
+    async def is_copied_again() -> bool:
+        return bool((await copies())[ids[0]] > ends[0])
+
+    await eventually(is_copied_again, "the second end to be copied")
+
+
+async def _delete(service: Service, run_id: str) -> None:
+    execution = WorkflowExecution(workflow_id=workflow_id("default", run_id))
+    request = DeleteWorkflowExecutionRequest(namespace="default", workflow_execution=execution)
+    await service.app.temporal.workflow_service.delete_workflow_execution(request)
+
+    async def is_deleted() -> bool:
+        try:
+            await service.app.temporal.get_workflow_handle(execution.workflow_id).describe()
+        except RPCError as error:
+            return error.status is RPCStatusCode.NOT_FOUND
+        return False
+
+    await eventually(is_deleted, "Temporal to delete the run")

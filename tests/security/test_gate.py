@@ -58,6 +58,7 @@ FOR_ALL_TENANTS = {
     ("services/intake/service.py", "_unstarted"),
     ("services/reviews/run_answers.py", "answer_waiting_runs"),
     ("services/reviews/sla.py", "list_unsent"),
+    ("services/runs/views/ended.py", "copy_ended_runs"),
     ("services/reviews/sla.py", "record_due_sla"),
     ("services/usage/service.py", "_spent_by_all"),
     ("services/usage/service.py", "list_tenants"),

@@ -102,6 +102,7 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
         "services.events.repository.READ_ALL",
         "services.events.repository.FORGET",
         "services.runs.repository.FORGET_STORED",
+        "services.runs.repository.LAST_END",
         "services.documents.repository.documents.LOAD_OLD_ORIGINALS",
         "services.documents.repository.documents.MARK_ORIGINAL_REMOVED",
         "services.reviews.repository.decisions.LOAD_ALL_UNANSWERED",
@@ -142,6 +143,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
         "put_off",
         "record_use",
     }
+    say_whose |= {"save_ended_runs", "select_copied"}
     say_whose |= {"lock_unfiled", "mark_filed", "record_first_approval"}
     say_whose |= {"note_done", "keep_file", "end_export"}
     say_whose |= {"cancel", "close", "complete", "end_waiting", "go_on", "hold", "note_run", "pause", "put_back"}
@@ -154,6 +156,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled", "list_open"}
     sweeps |= {"load_unended", "mark_ended", "list_unfinished", "take_asking"}
     old = {"delete_all", "delete_old", "delete_forgotten_leases", "delete_past_days", "delete_expired_outputs"}
+    old |= {"delete_ended_runs", "load_last_end"}
     totals = {
         "count_all_open",
         "count_open_chunked",

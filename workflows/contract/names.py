@@ -330,6 +330,7 @@ CHANGED = "changed"
 """Name of a batch's signal: what people want of it has changed. Its argument says how, for those who read histories."""
 
 START_BATCHES, KEEP_WINDOW = "start_waiting_batches", "keep_window"
+COPY_ENDED_RUNS = "copy_ended_runs"
 NOTIFY_BATCH, FAIL_BATCH_WEBHOOK = "notify_batch", "fail_batch_webhook"
 """The activities. No definition names them."""
 

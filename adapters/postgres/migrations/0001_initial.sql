@@ -231,6 +231,17 @@ CREATE TABLE overdue_runs (
     PRIMARY KEY (tenant_id, run_id, started_at)
 );
 
+-- Reports of ended runs, without outputs, for the time after Temporal has deleted them.
+CREATE TABLE ended_runs (
+    tenant_id   text NOT NULL,
+    run_id      text NOT NULL,
+    ended_at    timestamptz NOT NULL,
+    document_id text, -- NULL: the run is about none
+    report      jsonb NOT NULL,
+    PRIMARY KEY (tenant_id, run_id)
+);
+CREATE INDEX ended_runs_by_end ON ended_runs (ended_at);
+
 -- Every step that failed for good, and how it was resolved.
 CREATE TABLE dead_letters (
     tenant_id     text NOT NULL,

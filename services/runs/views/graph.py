@@ -37,10 +37,12 @@ from docrail.services.errors import NotFound, Unavailable
 from docrail.services.model_config import SHOWN
 from docrail.services.paging import not_a_page
 from docrail.services.runs.executing import describe
+from docrail.services.runs.models import EndedRun
+from docrail.services.runs.repository import load_ended
 from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.views.permitted import Situation, run_actions, situation_of
 from docrail.services.runs.views.recorded import recorded_report
-from docrail.services.runs.views.reports import show_run
+from docrail.services.runs.views.reports import report_in, show_run
 from docrail.workflows.contract.names import DOCUMENT, OVERDUE, PROGRESS, outer_run_id, tenant_of
 
 ANSWER_TIMEOUT = timedelta(seconds=3.5)
@@ -165,28 +167,22 @@ class StepPage:
 class KnownRun:
     """A run with its plan, and how far it is. Without `progress.steps` the reason is in `unknown`."""
 
-    description: WorkflowExecutionDescription
     version: int
     digest: str
     plan: Plan
     progress: RunProgress
-    unknown: str
-    file_name: str | None
-
-    @property
-    def document_id(self) -> str | None:
-        """Return the id of its document; None if there is none."""
-        return _document_of(self.description)
-
-    @property
-    def is_nested(self) -> bool:
-        """Return whether it is a part of another run."""
-        return self.description.parent_id is not None
+    unknown: str = ""
+    outer_run_id: str | None = None
+    document_id: str | None = None
+    file_name: str | None = None
+    is_deleted: bool = False
+    """Whether Temporal has deleted it."""
 
     @property
     def situation(self) -> Situation:
         """Return what decides about the actions on it."""
-        return situation_of(self.progress, is_nested=self.is_nested)
+        is_nested = self.outer_run_id is not None
+        return situation_of(self.progress, is_nested=is_nested, is_deleted=self.is_deleted)
 
     def step(self, step_id: str) -> Step:
         """Return one of its steps. Raises: NotFound."""
@@ -285,7 +281,12 @@ def line_of(known: KnownRun, step: Step, groups: list[str]) -> StepLine:
 
 async def load_run(app: App, principal: Principal, run_id: str) -> KnownRun:
     """Return a run with its plan, and how far it is. Raises: NotFound, Unavailable (Temporal)."""
-    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    try:
+        description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    except NotFound:
+        if (copied := await load_ended(app.db, principal.tenant_id, run_id)) is None:
+            raise
+        return await _load_copied(app, principal, copied)
     memo = await description.memo()
     stored = await definitions.load(app, principal, memo["definition"], memo["version"])
     plan = await asyncio.to_thread(plan_of, stored.body)
@@ -297,14 +298,39 @@ async def load_run(app: App, principal: Principal, run_id: str) -> KnownRun:
         progress, unknown = await _recorded(app, description, plan, error), str(error)
     else:
         unknown = "" if progress.steps else progress.reason
-    document_id = _document_of(description)
-    names = await load_file_names(app.db, principal.tenant_id, [document_id]) if document_id else {}
-    file_name = names.get(document_id or "")
-    return KnownRun(description, stored.version, stored.digest, plan, progress, unknown, file_name)
+    parent, document_id = description.parent_id, description.typed_search_attributes.get(DOCUMENT)
+    return KnownRun(
+        version=stored.version,
+        digest=stored.digest,
+        plan=plan,
+        progress=progress,
+        unknown=unknown,
+        outer_run_id=None if parent is None else outer_run_id(parent),
+        document_id=document_id,
+        file_name=await _file_name(app, principal, document_id),
+    )
 
 
-def _document_of(description: WorkflowExecutionDescription) -> str | None:
-    return description.typed_search_attributes.get(DOCUMENT)
+async def _load_copied(app: App, principal: Principal, copied: EndedRun) -> KnownRun:
+    report = report_in(copied)
+    stored = await definitions.load(app, principal, report.definition_id, report.version)
+    plan = await asyncio.to_thread(plan_of, stored.body)
+    return KnownRun(
+        version=stored.version,
+        digest=stored.digest,
+        plan=plan,
+        progress=progress_of_report(plan, report),
+        unknown="" if report.steps else report.reason,
+        document_id=copied.document_id,
+        file_name=await _file_name(app, principal, copied.document_id),
+        is_deleted=True,
+    )
+
+
+async def _file_name(app: App, principal: Principal, document_id: str | None) -> str | None:
+    if document_id is None:
+        return None
+    return (await load_file_names(app.db, principal.tenant_id, [document_id])).get(document_id)
 
 
 async def _progress(
@@ -338,7 +364,7 @@ def _bare(description: WorkflowExecutionDescription) -> RunProgress:
 
 
 def _head(app: App, principal: Principal, run_id: str, known: KnownRun) -> RunHead:
-    progress, parent = known.progress, known.description.parent_id
+    progress = known.progress
     counts = Counter(step.status for step in progress.steps)
     return RunHead(
         run_id=run_id,
@@ -347,7 +373,7 @@ def _head(app: App, principal: Principal, run_id: str, known: KnownRun) -> RunHe
         digest=known.digest,
         document_id=known.document_id,
         file_name=known.file_name,
-        outer_run_id=None if parent is None else outer_run_id(parent),
+        outer_run_id=known.outer_run_id,
         status=progress.status,
         stopping=progress.stopping,
         reason=progress.reason,

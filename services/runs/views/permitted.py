@@ -48,6 +48,8 @@ class Situation:
     is_nested: bool = False
     has_failed_items: bool = False
     has_work_to_undo: bool = False
+    is_deleted: bool = False
+    """Whether Temporal has deleted it."""
 
 
 _OPEN = (RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED)
@@ -66,7 +68,7 @@ _OF_OUTER = (RunAction.CANCEL, RunAction.RETRY, RunAction.UNDO)
 """Actions that a nested run takes only as a part of its outer run."""
 
 
-def situation_of(progress: RunProgress, *, is_nested: bool) -> Situation:
+def situation_of(progress: RunProgress, *, is_nested: bool, is_deleted: bool = False) -> Situation:
     """Return the situation of a run whose steps are known."""
     return Situation(
         status=progress.status,
@@ -74,6 +76,7 @@ def situation_of(progress: RunProgress, *, is_nested: bool) -> Situation:
         is_nested=is_nested,
         has_failed_items=any(step.items is not None and step.items.failed for step in progress.steps),
         has_work_to_undo=any(is_left(step.compensation) for step in progress.steps),
+        is_deleted=is_deleted,
     )
 
 
@@ -83,17 +86,23 @@ def run_actions(who: Principal, of: Situation) -> list[Action]:
 
 
 def _refusal(action: RunAction, of: Situation) -> str:
-    if action is RunAction.RETRY and of.status is RunStatus.COMPLETED and of.has_failed_items and not of.is_nested:
-        return ""
+    return next(_refusals(action, of), "")
+
+
+def _refusals(action: RunAction, of: Situation) -> Iterator[str]:
+    if of.is_deleted:
+        yield "Temporal has deleted the run"
+    retries_items = action is RunAction.RETRY and of.status is RunStatus.COMPLETED and of.has_failed_items
+    if retries_items and not of.is_nested:
+        return
     if of.status not in _IN[action]:
-        return f"the run is {of.status}"
+        yield f"the run is {of.status}"
     if of.is_stopping and of.status in _OPEN:
-        return "the run is being stopped"
+        yield "the run is being stopped"
     if of.is_nested and action in _OF_OUTER:
-        return "the run is a part of another run: use that one"
+        yield "the run is a part of another run: use that one"
     if action is RunAction.UNDO and not of.has_work_to_undo:
-        return "nothing is left to undo"
-    return ""
+        yield "nothing is left to undo"
 
 
 def step_actions(who: Principal, run: Situation, step: Step, state: StepProgress) -> list[Action]:

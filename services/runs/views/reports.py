@@ -1,12 +1,15 @@
 """Report a run's state: from its worker while it runs, from its result once it has ended.
 
-While no worker answers, a running run is reported from Temporal's history.
+While no worker answers, a running run is reported from Temporal's history; after Temporal has deleted a run, it is
+reported from its copy (ended.py).
 """
 
 from datetime import timedelta
 from typing import Any
 
 from temporalio.client import (
+    Client,
+    WorkflowExecution,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
@@ -28,8 +31,10 @@ from docrail.services.engine import (
     worker_answers,
     worker_errors,
 )
-from docrail.services.errors import Unavailable
+from docrail.services.errors import NotFound, Unavailable
 from docrail.services.runs.executing import describe
+from docrail.services.runs.models import EndedRun
+from docrail.services.runs.repository import load_ended
 from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.views.pending_activities import pending_of
 from docrail.services.runs.views.recorded import recorded_report
@@ -41,12 +46,20 @@ REPORT_TIMEOUT = timedelta(seconds=3.5)
 """How long a worker may take to report a running run before Temporal's history is read instead."""
 
 
+DELETED = "Temporal has deleted the run: shown is the copy of its report, without outputs"
+
+
 async def show_run(app: App, principal: Principal, run_id: str, *, or_recorded: bool = False) -> RunReport:
     """Return a run's steps and totals. Raises: NotFound, Unavailable.
 
     `or_recorded`: if no worker answers, return what Temporal has recorded, to be shown but not to be decided on.
     """
-    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    try:
+        description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    except NotFound:
+        if (copied := await load_ended(app.db, principal.tenant_id, run_id)) is None:
+            raise
+        return report_in(copied)
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id, result_type=RunReport)
     match description.status:
         case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
@@ -57,6 +70,20 @@ async def show_run(app: App, principal: Principal, run_id: str, *, or_recorded: 
             return await _current(app, handle, description, run_id, or_recorded=or_recorded)
         case _:
             return await _last_known(handle, description)
+
+
+def report_in(copied: EndedRun) -> RunReport:
+    """Return the report of a run that Temporal has deleted."""
+    report = RunReport.model_validate(copied.report)
+    return report.model_copy(update={"why": (*report.why, DELETED)})
+
+
+async def ended_report(client: Client, execution: WorkflowExecution) -> RunReport:
+    """Return the report of an ended run. Raises: NotFound, Unavailable, ValueError (it cannot be read)."""
+    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id, result_type=RunReport)
+    if execution.status in (WorkflowExecutionStatus.COMPLETED, WorkflowExecutionStatus.FAILED):
+        return await _result(handle, execution)
+    return await _last_known(handle, execution)
 
 
 def _is_lightened(report: RunReport) -> bool:
@@ -89,7 +116,7 @@ async def _current(
     return report.model_copy(update={"steps": steps})
 
 
-async def _result(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
+async def _result(handle: Handle, description: WorkflowExecution) -> RunReport:
     try:
         with engine_errors("run", handle.id):
             return await handle.result(follow_runs=False, rpc_timeout=RPC_TIMEOUT)
@@ -107,7 +134,7 @@ async def _in_full(handle: Handle, report: RunReport) -> RunReport:
         return report
 
 
-async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
+async def _last_known(handle: Handle, description: WorkflowExecution) -> RunReport:
     """Return the steps of a run that ended without a result, if a worker can replay it."""
     reason = await end_of(handle, description)
     try:
@@ -122,7 +149,7 @@ async def _last_known(handle: Handle, description: WorkflowExecutionDescription)
     return report.model_copy(update=known)
 
 
-async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutionDescription) -> str:
+async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecution) -> str:
     """Return why a run ended that could not record the reason itself."""
     if description.status is not WorkflowExecutionStatus.TERMINATED:
         return "timed out" if description.status is WorkflowExecutionStatus.TIMED_OUT else "cancelled"
@@ -134,7 +161,7 @@ async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutio
     return "terminated in Temporal"
 
 
-async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunReport:
+async def _bare(description: WorkflowExecution, reason: str) -> RunReport:
     """Return the report that Temporal's server alone can provide."""
     memo = await description.memo()
     ended = description.close_time

@@ -1,0 +1,125 @@
+"""Copy the reports of ended runs to PostgreSQL: they stay readable after Temporal has deleted the runs.
+
+Without outputs: those belong to documents and values, which have retention times of their own. A nested run is not
+copied; its outer run's report has its end.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+
+from temporalio.client import WorkflowExecution
+
+from docrail.adapters.postgres.tenants import all_tenants
+from docrail.dag.explain.report import RunReport
+from docrail.services.app import App
+from docrail.services.engine import RPC_TIMEOUT, engine_errors
+from docrail.services.errors import NotFound
+from docrail.services.runs.models import EndedRun
+from docrail.services.runs.repository import load_last_end, save_ended_runs, select_copied
+from docrail.services.runs.views.reports import ended_report
+from docrail.workflows.contract.names import DOCUMENT, TENANT, WORKFLOW_TYPE, run_id_of, tenant_of
+
+OVERLAP = dt.timedelta(minutes=1)
+"""Runs that ended up to this long before the last copied one are listed again: Temporal's lists lag."""
+
+MOST_TOGETHER = 200
+"""Runs whose reports are read and stored together."""
+
+SHORTEST_WINDOW = dt.timedelta(seconds=1)
+
+AT_ONCE = 8
+"""Reports that are read at the same time."""
+
+MOST_SECONDS = 100.0
+"""When a pass ends; the next one goes on where it stopped."""
+
+_BEGINNING = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
+"""Before the first run of any server."""
+
+log = logging.getLogger(__name__)
+
+Window = tuple[dt.datetime, dt.datetime]
+
+
+async def copy_ended_runs(app: App) -> int:
+    """Copy the reports of all tenants' runs that ended since the last pass, oldest first, and return how many.
+
+    Safe to repeat, and to stop at any point. Raises: Unavailable (Temporal).
+    """
+    with all_tenants():
+        last = await load_last_end(app.db)
+        begin, now = last - OVERLAP if last else _BEGINNING, dt.datetime.now(dt.UTC)
+        copied, deadline = 0, time.monotonic() + MOST_SECONDS
+        async for window in _windows(app, begin, now):
+            copied += await _copy(app, window)
+            if time.monotonic() > deadline:
+                break
+    return copied
+
+
+async def _windows(app: App, begin: dt.datetime, end: dt.datetime) -> AsyncIterator[Window]:
+    """Yield the parts of a time in which some runs ended, but not too many of them, oldest first."""
+    with engine_errors("run", ""):
+        count = (await app.temporal.count_workflows(_ended((begin, end)), rpc_timeout=RPC_TIMEOUT)).count
+    if count > MOST_TOGETHER and end - begin > SHORTEST_WINDOW:
+        middle = begin + (end - begin) / 2
+        for half in ((begin, middle), (middle, end)):
+            async for window in _windows(app, *half):
+                yield window
+    elif count:
+        yield begin, end
+
+
+def _ended(window: Window) -> str:
+    begin, end = (moment.astimezone(dt.UTC).isoformat().replace("+00:00", "Z") for moment in window)
+    runs = f'WorkflowType = "{WORKFLOW_TYPE}" AND {TENANT.name} IS NOT NULL'
+    ended = 'ExecutionStatus NOT IN ("Running", "ContinuedAsNew")'
+    return f'{runs} AND {ended} AND CloseTime >= "{begin}" AND CloseTime < "{end}"'
+
+
+async def _copy(app: App, window: Window) -> int:
+    with engine_errors("run", ""):
+        found = [each async for each in app.temporal.list_workflows(_ended(window), rpc_timeout=RPC_TIMEOUT)]
+    last = {each.id: each for each in sorted(found, key=_end_of) if each.parent_id is None}
+    new = await _uncopied(app, list(last.values()))
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def read(execution: WorkflowExecution) -> EndedRun | None:
+        async with turns:
+            return await _read(app, execution)
+
+    copies = [each for each in await asyncio.gather(*map(read, new)) if each is not None]
+    await save_ended_runs(app.db, copies)
+    return len(copies)
+
+
+async def _uncopied(app: App, executions: Sequence[WorkflowExecution]) -> list[WorkflowExecution]:
+    """Return those whose last end is not copied yet."""
+    keys = [(tenant_of(each.id), run_id_of(each.id)) for each in executions]
+    copied = await select_copied(app.db, keys)
+    return [each for key, each in zip(keys, executions, strict=True) if copied.get(key, _BEGINNING) < _end_of(each)]
+
+
+async def _read(app: App, execution: WorkflowExecution) -> EndedRun | None:
+    try:
+        report = await ended_report(app.temporal, execution)
+    except (NotFound, ValueError) as error:  # deleted meanwhile, or of a build whose reports cannot be read
+        log.warning("the report of the run %s is not copied: %s", run_id_of(execution.id), error)
+        return None
+    kept = _without_outputs(report)
+    document_id = execution.typed_search_attributes.get(DOCUMENT)
+    return EndedRun(tenant_of(execution.id), run_id_of(execution.id), _end_of(execution), document_id, kept)
+
+
+def _end_of(execution: WorkflowExecution) -> dt.datetime:
+    assert execution.close_time is not None, "the query names ended runs only"
+    return execution.close_time
+
+
+def _without_outputs(report: RunReport) -> dict[str, object]:
+    steps = {name: step.model_copy(update={"output": None}) for name, step in report.steps.items()}
+    bare = report.model_copy(update={"steps": steps, "outputs": {}, "step_outputs_omitted": True})
+    return bare.model_dump(mode="json", exclude_defaults=True)
