@@ -20,6 +20,7 @@ from docrail.services.documents.repository.documents import (
     mark_original_removed,
     mark_read_again,
     mark_run_started,
+    mark_runs_started,
 )
 from docrail.services.documents.repository.exported import (
     give_back,
@@ -64,6 +65,7 @@ __all__ = [
     "mark_original_removed",
     "mark_read_again",
     "mark_run_started",
+    "mark_runs_started",
     "mark_taken_exported",
     "remember",
     "remove_images",

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.definitions.models import DEFAULT_DEFINITION
+from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
 from docrail.services.definitions.service import resolve
-from docrail.services.documents.service import load_document, mark_run_started
+from docrail.services.documents.models import Document
+from docrail.services.documents.service import load_documents, mark_runs_started
 from docrail.services.errors import OperationError, Unavailable
 from docrail.services.intake.inputs import inputs_of
 from docrail.services.runs.chunks import Wanted, may_share, start_chunks
@@ -23,26 +24,37 @@ async def start_in_chunks(
     """
     if await app.quotas.open_runs(app.db, principal.tenant_id) is not None:
         new = ()  # the quota counts workflows of runs
-    wanted = [each for document_id in new if (each := await _wanted(app, principal, document_id))]
+    documents = await load_documents(app.db, principal.tenant_id, [*new, *left])
+    wanted = await _wanted(app, principal, [documents[each] for each in new if each in documents])
     if len(wanted) < 2:  # noqa: PLR2004 - one shares with no other
         wanted = []
-    documents = [await load_document(app.db, principal.tenant_id, document_id) for document_id in left]
-    run_ids = [each.run_id for each in documents if each is not None and each.run_id is not None]
+    run_ids = [run_id for each in left if each in documents and (run_id := documents[each].run_id) is not None]
     started = await start_chunks(app, principal, wanted, run_ids, inputs_of, priority=priority, most=most)
-    for place in started:
-        await mark_run_started(app.db, principal.tenant_id, place.document_id, place.run_id)
+    await mark_runs_started(app.db, principal.tenant_id, {place.document_id: place.run_id for place in started})
     return started
 
 
-async def _wanted(app: App, principal: Principal, document_id: str) -> Wanted | None:
-    """Return a document whose first run may share a workflow."""
-    document = await load_document(app.db, principal.tenant_id, document_id)
-    if document is None or document.run_started_at is not None:
+async def _wanted(app: App, principal: Principal, documents: Sequence[Document]) -> list[Wanted]:
+    """Return those documents whose first run may share a workflow."""
+    shares, wanted = dict[str, bool](), list[Wanted]()
+    for document in documents:
+        stored = await _version_for(app, principal, document)
+        if stored is None:
+            continue
+        if stored.digest not in shares:
+            shares[stored.digest] = may_share(stored.body)
+        if shares[stored.digest]:
+            wanted.append(Wanted(document, stored))
+    return wanted
+
+
+async def _version_for(app: App, principal: Principal, document: Document) -> StoredDefinition | None:
+    """Return the version that a document's first run follows; None if it has had one, or cannot have one now."""
+    if document.run_started_at is not None:
         return None
     try:
-        stored = await resolve(app, principal, document.definition or DEFAULT_DEFINITION, key=document_id)
+        return await resolve(app, principal, document.definition or DEFAULT_DEFINITION, key=document.document_id)
     except Unavailable:
         raise
     except OperationError:  # its start, alone, says why
         return None
-    return Wanted(document, stored) if may_share(stored.body) else None

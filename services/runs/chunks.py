@@ -27,7 +27,7 @@ from docrail.services.definitions.models import StoredDefinition
 from docrail.services.definitions.service import load
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document
-from docrail.services.documents.service import load_document
+from docrail.services.documents.service import load_documents
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.limits.service import check_tags
@@ -188,10 +188,10 @@ async def _runs_of(
     """Return the runs that the rows of a chunk name. Raises: InvalidInput."""
     tenant_id = stored.tenant_id
     known: dict[str, tuple[str, ...]] = {}
+    documents = await load_documents(app.db, tenant_id, [row.document_id for row in rows])
     runs = list[ChunkedRun]()
     for row in rows:
-        document = await load_document(app.db, tenant_id, row.document_id)
-        assert document is not None, "no document is ever deleted"
+        document = documents[row.document_id]  # none is ever deleted
         by = document.uploaded_by
         if by not in known:
             known[by] = tuple(await list_known_to(app.db, tenant_id, by))

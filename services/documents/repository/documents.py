@@ -69,6 +69,11 @@ UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
 RETURNING true"""
 
+MARK_RUNS_STARTED = """
+UPDATE documents AS d SET run_id = r.run_id, run_started_at = now()
+  FROM unnest($2::text[], $3::text[]) AS r (document_id, run_id)
+ WHERE d.tenant_id = $1 AND d.document_id = r.document_id AND d.run_started_at IS NULL"""
+
 MARK_ENDED = "UPDATE documents SET ended_as = $2 WHERE document_id = ANY ($1::text[]) AND ended_as IS NULL"
 
 # Its run gets the time again that every run gets before it is looked for.
@@ -177,6 +182,11 @@ async def load_old_originals(
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
     """Record that the document's run was started. True the first time; later calls return False and change nothing."""
     return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
+
+
+async def mark_runs_started(db: Database, tenant_id: str, runs: Mapping[str, str]) -> None:
+    """Record that documents' runs were started, by document; later calls change nothing."""
+    await db.execute(MARK_RUNS_STARTED, tenant_id, [*runs], [*runs.values()])
 
 
 async def mark_ended(db: Database, document_ids: Sequence[str], status: str) -> None:
