@@ -114,7 +114,7 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         version=version,
         digest=digest,
         status=run.status,
-        reason=_reason(plan, run),
+        reason=reason_of(plan, run),
         stopped_by=run.stopped_by,
         stopped_by_step=run.stopped_by_step,
         why=explanation.words,
@@ -207,7 +207,7 @@ def _duration(started_at: float | None, ended_at: float | None) -> float | None:
     return None if started_at is None or ended_at is None else round(ended_at - started_at, 6)
 
 
-def _reason(plan: Plan, run: RunState) -> str:
+def reason_of(plan: Plan, run: RunState) -> str:
     """Return why the run failed, by its first failed step in plan order, or why it was stopped."""
     if run.outcome is RunStatus.FAILED and run.counters.failures and not run.stop_reason:
         failed = next(
