@@ -45,7 +45,7 @@ from docrail.dag.values.suggestions import closest
 from docrail.invoices.llm.prices import PriceTable, read_prices, shipped_prices
 from docrail.services.access.models import Scope
 from docrail.services.access.oidc import ClaimMapping
-from docrail.services.app import Keeping
+from docrail.services.app import Budgets, Keeping
 from docrail.services.callback_urls import CallbackKeys, parse_keys
 from docrail.services.quotas.models import Quota, parse_quotas
 
@@ -637,6 +637,11 @@ class Settings(BaseSettings):
 
     @property
     def secret_values(self) -> tuple[str, ...]:
+    @property
+    def budgets(self) -> Budgets:
+        """Return what models' answers may cost."""
+        return Budgets(self.gemini_budget_per_day, self.gemini_budget_per_tenant, self.price_table.currency)
+
         """Return the secrets among the settings, which no log may contain."""
         fields = (getattr(self, name) for name in type(self).model_fields)
         hidden = [field.get_secret_value() for field in fields if isinstance(field, SecretStr)]

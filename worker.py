@@ -53,6 +53,7 @@ from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import connect, find_connection
 from docrail.adapters.temporal.draining import working
 from docrail.handlers import Catalogue
+from docrail.adapters.temporal.sdk_metrics import SdkMetrics
 from docrail.services.app import App
 from docrail.services.callback_urls import CallbackUrls
 from docrail.services.documents.originals import DrawAhead
@@ -61,7 +62,7 @@ from docrail.services.errors import Unavailable
 from docrail.services.exports.files import ExportFiles
 from docrail.services.fleet.health import find_polling_fault
 from docrail.services.fleet.store_identity import WrongStore, claim_store
-from docrail.services.lake.files import Lake
+from docrail.services.lake.files import SNAPSHOTS, Lake
 from docrail.services.metrics import Metrics
 from docrail.services.quotas.service import Quotas
 from docrail.services.tools import Outside, Tools
@@ -203,6 +204,7 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
         reader=tools.reader,
         quotas=Quotas(settings.quotas),
     )
+        budgets=settings.budgets,
 
 
 def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:
@@ -309,7 +311,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     """Open the resources of handlers; close them, in order, at the end."""
     store = settings.open_store()
     blobs, values, lake = (store.sub(name) for name in ("blobs", "values", "lake"))
-    for folder in (blobs, values, lake, store.sub("exports")):
+    for folder in (blobs, values, lake, store.sub("exports"), store.sub(SNAPSHOTS)):
         await asyncio.to_thread(folder.remove_leftovers)  # of workers that were killed while writing
     await asyncio.to_thread(remove_copies)  # of workers that were killed while reading
     pool = await open_pool(settings.database_url)
@@ -380,9 +382,9 @@ async def serve(settings: Settings) -> None:
             await claim_store(tools.db, settings.open_store())
         except (WrongStore, OSError) as error:
             sys.exit(str(error))
-        if settings.worker_metrics_port:
+        if of_sdk is not None:
             find_fault = partial(find_polling_fault, client, settings.task_queue)
-            pages = WorkerPages(tools.metrics.registry, find_fault, settings.worker_hosts)
+            pages = WorkerPages(tools.metrics.registry, find_fault, settings.worker_hosts, load_others=of_sdk.load)
             await pages.serve(settings.worker_metrics_host, settings.worker_metrics_port)
         async with working(build_workers(client, settings, tools)):
             settle_memory()

@@ -33,7 +33,7 @@ INTERNAL = frozenset(
         *("list_lake_tenants", "look_after_lake", "remove_expired_rows", "remove_old_originals", "remove_old_values"),
         *("start_waiting_documents", "answer_waiting_runs", "start_waiting_exports", "start_waiting_batches"),
         "copy_ended_runs",
-        *("forget_events", "note_ended_documents", "run_group"),
+        *("forget_events", "note_ended_documents", "keep_metrics", "run_group"),
         *("make_export", "send_export", "fail_export", "keep_window", "notify_batch", "fail_batch_webhook"),
     }
 )

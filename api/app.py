@@ -72,7 +72,7 @@ from docrail.api.metrics import RequestMetrics
 from docrail.api.parameters import no_repeated_keys, only_known
 from docrail.api.tenant_scope import TenantScope
 from docrail.services.access.identity_provider import IdentityProvider
-from docrail.services.app import App, Budgets
+from docrail.services.app import App
 from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
 from docrail.services.events.service import MOST_STREAMS, Events
@@ -247,18 +247,13 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             reader=reader,
             processes=LimitedProcesses(checking),
             quotas=Quotas(settings.quotas),
-            budgets=budgets_of(settings),
+            budgets=settings.budgets,
         )
     finally:
         await checking.close()
         await reader.close()
         await _close(credentials)
         await _close(pool)
-
-
-def budgets_of(settings: Settings) -> Budgets:
-    """Return what models' answers may cost."""
-    return Budgets(settings.gemini_budget_per_day, settings.gemini_budget_per_tenant, settings.price_table.currency)
 
 
 async def _close(pool: asyncpg.Pool) -> None:

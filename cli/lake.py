@@ -14,7 +14,7 @@ from docrail.cli.printout import Printout
 from docrail.cli.terminal import complain
 from docrail.invoices.model import FIELD_NAMES
 from docrail.services.errors import Unavailable
-from docrail.services.lake.files import Lake
+from docrail.services.lake.files import SNAPSHOTS, Lake
 
 if TYPE_CHECKING:
     from docrail.settings import Settings
@@ -37,7 +37,7 @@ _COLUMNS = ", ".join(
 _INDENT = 14 * " "
 HELP = f"""Ask the lake with SQL, in DuckDB's dialect.
 
-It has three views. Each document is in them once, in its latest version:
+It has three views of documents. Each document is in them once, in its latest version:
 
 \b
   invoices    {fill(_COLUMNS, 76, initial_indent=_INDENT, subsequent_indent=_INDENT).lstrip()}
@@ -45,6 +45,11 @@ It has three views. Each document is in them once, in its latest version:
               currency, line_number, description, quantity, unit_price, amount, ...
   fields      document_id, status, name, value, confidence, source, page,
               box, locked, locked_by, candidates, ...
+
+Without --tenant there is also what the API's metrics page showed each hour:
+
+\b
+  metrics     hour, taken_at, name, labels, value
 
 `status` is the decision of people: approved, rejected, or open.
 
@@ -62,6 +67,8 @@ Others:
                  FROM fields GROUP BY name" --csv
   docrail lake query "SELECT * FROM line_items
                  WHERE issue_month = '2026-11' AND amount > 1000" --json
+  docrail lake query "SELECT hour, value FROM metrics
+                 WHERE name = 'docrail_open_reviews' ORDER BY hour"
   docrail lake query "FROM invoices" --parquet invoices.parquet
 """  # noqa: S608  # a help text
 
@@ -84,7 +91,8 @@ def query(
     check_store_of(settings, store)
     lake = Lake(store.sub("lake"))
     shape = lake_answer.Shape.JSON if as_json else lake_answer.Shape.CSV if as_csv else lake_answer.Shape.TABLE
-    files = lake_answer.answer_query(lake, tenant, sys.stdin.read() if sql == "-" else sql, parquet or shape)
+    metrics = None if tenant else store.sub(SNAPSHOTS)  # they are of all tenants
+    files = lake_answer.answer_query(lake, tenant, metrics, sys.stdin.read() if sql == "-" else sql, parquet or shape)
     if files > MANY_FILES:
         complain(f"{files} documents are not compacted yet, which makes this slow: `docrail lake compact` does it now")
 

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from docrail.adapters.store.files import write_atomic
+from docrail.adapters.store.folders import Folder
 from docrail.cli.listing import ID, TEXT
 from docrail.cli.tables import fits, print_blocks, print_columns
 from docrail.cli.terminal import complain, say, visible, visible_json
@@ -32,13 +33,13 @@ class Shape(StrEnum):
     CSV = "csv"
 
 
-def answer_query(lake: Lake, tenants: Sequence[str] | None, sql: str, to: Shape | str) -> int:
+def answer_query(lake: Lake, tenants: Sequence[str] | None, metrics: Folder | None, sql: str, to: Shape | str) -> int:
     """Print the answer in that shape, or write it to that Parquet file; return how many files are not compacted.
 
     Raises: SystemExit with DuckDB's own message, NotAQuery, OSError.
     """
     try:
-        opened = open_lake(lake, tenants)
+        opened = open_lake(lake, tenants, metrics)
     except ValueError as error:  # a tenant that cannot be one
         raise SystemExit(str(error)) from None
     try:

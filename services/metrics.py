@@ -1,7 +1,7 @@
 """Define a worker's Prometheus metrics: documents, runs, model answers, the step cache, the lake and deleted files.
 
 Each worker has its own registry, so that several can live in one process. The API's page has the totals of documents
-and models over all workers, since the first document (api/metrics.py).
+and models over all workers, since the first document (services/totals).
 """
 
 from decimal import Decimal
@@ -57,44 +57,50 @@ class Metrics:
         self.compaction_seconds.observe(seconds)
 
     def _of_documents(self) -> None:
-        self.processed = self._counter("documents_processed_total", "Documents that ended, by outcome", "status")
+        self.processed = self._counter(
+            "docrail_documents_processed_total", "Documents that ended, by outcome", "status"
+        )
         for status in ("success", "failed"):
             self.processed.labels(status)  # start at 0: rates need a first point
         words = "From the upload of a document to its being counted"
-        self.duration = self._histogram("processing_duration_seconds", words, SECONDS_BUCKETS)
+        self.duration = self._histogram("docrail_processing_duration_seconds", words, SECONDS_BUCKETS)
         words = "Overall confidence of an extraction, 0 to 1"
-        self.confidence = self._histogram("extraction_confidence", words, CONFIDENCE_BUCKETS)
+        self.confidence = self._histogram("docrail_extraction_confidence", words, CONFIDENCE_BUCKETS)
         words = "CPU time of opening and reading one document, by the reader whose values won, or unreadable"
-        self.reading = self._histogram("document_reading_cpu_seconds", words, READING_BUCKETS, "reader")
+        self.reading = self._histogram("docrail_document_reading_cpu_seconds", words, READING_BUCKETS, "reader")
 
     def _of_runs(self) -> None:
         words = "Attempts of cached steps, by handler and by the result of the lookup: hit, miss or error"
-        self.cache_lookups = self._counter("step_cache_lookups_total", words, "handler", "result")
+        self.cache_lookups = self._counter("docrail_step_cache_lookups_total", words, "handler", "result")
         words = "Runs that had not ended within their definition's deadline_seconds"
-        self.overdue = self._counter("runs_overdue_total", words, "definition")
+        self.overdue = self._counter("docrail_runs_overdue_total", words, "definition")
 
     def _of_models(self) -> None:
         words = "Answers that were paid for, by model and outcome"
-        self.answers = self._counter("model_answers_total", words, "model", "outcome")
+        self.answers = self._counter("docrail_model_answers_total", words, "model", "outcome")
         words = "From a request to a model to its complete answer, usable or not; lost answers are not counted"
-        self.answer_seconds = self._histogram("model_answer_seconds", words, ANSWER_BUCKETS, "model")
+        self.answer_seconds = self._histogram("docrail_model_answer_seconds", words, ANSWER_BUCKETS, "model")
         words = "Tokens by model and kind: input, output, thinking"
-        self.tokens = self._counter("model_tokens_total", words, "model", "kind")
-        self.cost = self._counter("model_cost_total", "Cost of answers, in the price table's currency", "model")
+        self.tokens = self._counter("docrail_model_tokens_total", words, "model", "kind")
+        self.cost = self._counter("docrail_model_cost_total", "Cost of answers, in the price table's currency", "model")
         words = "Documents to read, by reader and by whether their bytes had been read before"
-        self.reading_lookups = self._counter("extraction_cache_lookups_total", words, "reader", "result")
+        self.reading_lookups = self._counter("docrail_extraction_cache_lookups_total", words, "reader", "result")
         words = "Attempts that waited for another attempt at the same bytes"
-        self.waits = self._counter("single_flight_waits_total", words)
-        self.fallbacks = self._counter("model_fallbacks_total", "Documents read without a model, by reason", "reason")
+        self.waits = self._counter("docrail_single_flight_waits_total", words)
+        self.fallbacks = self._counter(
+            "docrail_model_fallbacks_total", "Documents read without a model, by reason", "reason"
+        )
 
     def _of_files(self) -> None:
         words = "Small files of the lake that were merged into large ones"
-        self.compacted_files = self._counter("lake_files_compacted_total", words)
-        self.compacted_bytes = self._counter("lake_compacted_bytes_total", "Bytes of the large files that were written")
+        self.compacted_files = self._counter("docrail_lake_files_compacted_total", words)
+        self.compacted_bytes = self._counter(
+            "docrail_lake_compacted_bytes_total", "Bytes of the large files that were written"
+        )
         words = "How long one tenant's compaction took"
-        self.compaction_seconds = self._histogram("lake_compaction_seconds", words, COMPACTION_BUCKETS)
+        self.compaction_seconds = self._histogram("docrail_lake_compaction_seconds", words, COMPACTION_BUCKETS)
         words = "Files that were deleted because they are no longer needed or too old: lake, value or original"
-        self.removed = self._counter("files_removed_total", words, "kind")
+        self.removed = self._counter("docrail_files_removed_total", words, "kind")
 
     def _counter(self, name: str, words: str, *labels: str) -> Counter:
         return Counter(name, words, labels, registry=self.registry)

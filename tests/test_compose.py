@@ -115,7 +115,8 @@ def test_every_setting_reaches_the_services_that_read_it() -> None:
 
 
 OF_WORKERS = (
-    *("worker_", "gemini_", "notify_url", "secrets_dir"),  # the API calls no services
+    *("worker_", "notify_url", "secrets_dir"),  # the API calls no services
+    *("gemini_api_key", "gemini_base_url", "gemini_model"),
     *("graceful_shutdown_seconds", "build_id", "deployment_name", "sandboxed"),
 )
 """Settings of workers alone, by the beginnings of their names."""
@@ -148,7 +149,7 @@ def test_every_service_waits_for_what_it_needs() -> None:
 
 
 def test_each_server_has_a_healthcheck() -> None:
-    serving = {"postgres", "temporal-postgres", "temporal", "api", "worker"}
+    serving = {"postgres", "temporal-postgres", "temporal", "api", "worker", "prometheus"}
     assert {name for name, service in SERVICES.items() if "healthcheck" in service} == serving
 
 
@@ -179,14 +180,17 @@ def test_only_migrations_log_in_as_the_databases_owner() -> None:
 
 
 def test_only_what_asks_who_calls_is_published_and_to_this_machine_only() -> None:
-    """Temporal asks no one: whoever reaches it may end and answer all tenants' runs. Its UI can be made to ask."""
+    """Temporal and Prometheus ask no one. Temporal's UI can be made to ask; Grafana asks for a password."""
     published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
-    assert published.keys() == {"api", "temporal-ui"}
+    assert published.keys() == {"api", "temporal-ui", "grafana"}
     assert all(port.startswith("127.0.0.1:") for ports in published.values() for port in ports)
     assert settings_of("api").access == "keys"
     ui = SERVICES["temporal-ui"]
     assert (ui["profiles"], ui["environment"]["TEMPORAL_AUTH_ENABLED"]) == (["ui"], "true")
     assert ui["environment"]["TEMPORAL_AUTH_CALLBACK_URL"].startswith(settings_of("api").temporal_ui_url)
+    grafana = SERVICES["grafana"]
+    assert (grafana["profiles"], SERVICES["prometheus"]["profiles"]) == (["monitoring"], ["monitoring"])
+    assert not [name for name in grafana["environment"] if name.startswith("GF_AUTH_")]  # as they ask by default
     assert "network_mode" not in json.dumps(COMPOSE)
 
 
@@ -223,6 +227,39 @@ async def test_the_image_makes_logins_that_are_no_superusers(tmp_path: Path) -> 
         await service.close()
     finally:
         await server.stop()
+
+
+def test_images_are_pinned() -> None:
+    images = {service["image"] for service in SERVICES.values()} - {"docrail"}
+    assert [image for image in images if not re.fullmatch(r"[a-z-]+(/[a-z-]+)?:v?\d+(\.\d+){0,2}", image)] == []
+
+
+def test_prometheus_reads_the_pages_of_all_processes_with_its_key() -> None:
+    prometheus = SERVICES["prometheus"]
+    config = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
+    jobs = {job["job_name"]: job for job in config["scrape_configs"]}
+    names = {name: (each["names"], each["port"]) for name, job in jobs.items() for each in job["dns_sd_configs"]}
+    api, worker = settings_of("api"), settings_of("worker")
+    expected = {"docrail-api": (["api"], api.api_port), "docrail-worker": (["worker"], worker.worker_metrics_port)}
+    assert names == expected
+    for hosts in (api.own_hosts, worker.worker_hosts):
+        assert hosts.accepts("172.18.0.7:8000")  # what Prometheus calls a process by
+    assert prometheus["secrets"] == [*COMPOSE["secrets"]] == ["metrics_key"]
+    assert jobs["docrail-api"]["authorization"] == {"credentials_file": "/run/secrets/metrics_key"}
+    mounted = {volume.split(":")[1] for volume in prometheus["volumes"]}
+    assert {f"/etc/prometheus/{file}" for file in ("prometheus.yml", *config["rule_files"])} <= mounted
+
+
+def test_grafana_reads_that_prometheus_and_finds_its_dashboard() -> None:
+    mounts = {volume.split(":")[1]: ROOT / volume.split(":")[0] for volume in SERVICES["grafana"]["volumes"][1:]}
+    (source,) = yaml.safe_load(mounts["/etc/grafana/provisioning/datasources/docrail.yml"].read_text())["datasources"]
+    (provider,) = yaml.safe_load(mounts["/etc/grafana/provisioning/dashboards/docrail.yml"].read_text())["providers"]
+    host, port = urlsplit(source["url"]).hostname, urlsplit(source["url"]).port
+    assert (host, port) == ("prometheus", 9090)
+    (shown,) = [path for path in mounts if path.endswith(".json")]
+    assert Path(shown).parent == Path(provider["options"]["path"])
+    dashboard = json.loads(mounts[shown].read_text())
+    assert {panel["datasource"]["uid"] for panel in dashboard["panels"] if panel["type"] != "row"} == {source["uid"]}
 
 
 def test_a_worker_is_not_killed_while_it_drains() -> None:

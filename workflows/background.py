@@ -1,4 +1,7 @@
-"""Finish every minute, once for the whole fleet, the work that a failed process has left, and forget old events."""
+"""Do every minute, once for the whole fleet, what is no run's work.
+
+Finish what a failed process has left, forget old events, and keep the hour's metrics.
+"""
 
 import asyncio
 from datetime import timedelta
@@ -12,6 +15,7 @@ from docrail.workflows.contract.names import (
     COPY_ENDED_RUNS,
     FILE_REVIEWED,
     FORGET_EVENTS,
+    KEEP_METRICS,
     NOTE_ENDS,
     START_BATCHES,
     START_DOCUMENTS,
@@ -31,7 +35,10 @@ class BackgroundTasks:
     @workflow.run
     async def run(self) -> None:
         """Run the tasks concurrently. Raises the first failure once all have ended."""
-        names = (START_DOCUMENTS, NOTE_ENDS, ANSWER_RUNS, START_EXPORTS, START_BATCHES, COPY_ENDED_RUNS, FORGET_EVENTS)
+        names = (
+            *(START_DOCUMENTS, NOTE_ENDS, ANSWER_RUNS, START_EXPORTS, START_BATCHES),
+            *(COPY_ENDED_RUNS, FORGET_EVENTS, KEEP_METRICS),
+        )
         tasks = [*map(_run, names), _run(FILE_REVIEWED, HEARTBEAT)]
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, BaseException):

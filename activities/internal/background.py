@@ -1,8 +1,9 @@
-"""Activities of every minute: they complete the work of processes that died, copy ended runs, and forget old events.
+"""Activities of every minute: they complete the work of processes that died, copy ended runs, and keep metrics.
 
 Definitions cannot name them.
 """
 
+import datetime as dt
 from collections.abc import Awaitable, Callable
 
 from temporalio import activity
@@ -14,10 +15,12 @@ from docrail.services.exports.service import start_waiting_exports
 from docrail.services.intake.service import note_ended_documents, start_waiting_documents
 from docrail.services.reviews.run_answers import answer_waiting_runs
 from docrail.services.runs.views.ended import copy_ended_runs
+from docrail.services.totals.service import keep_snapshot
 from docrail.workflows.contract.names import (
     ANSWER_RUNS,
     COPY_ENDED_RUNS,
     FORGET_EVENTS,
+    KEEP_METRICS,
     NOTE_ENDS,
     START_BATCHES,
     START_DOCUMENTS,
@@ -59,4 +62,8 @@ def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
     async def forget() -> int:
         return await forget_events(app.db)
 
-    return [start_documents, note_ends, answer_runs, start_exports, start_batches, copy_runs, forget]
+    @activity.defn(name=KEEP_METRICS)
+    async def keep_metrics() -> int:
+        return await keep_snapshot(app, dt.datetime.now(dt.UTC))
+
+    return [start_documents, note_ends, answer_runs, start_exports, start_batches, copy_runs, forget, keep_metrics]

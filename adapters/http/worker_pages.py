@@ -4,13 +4,14 @@ Under this server's own names only, so that no web page reads them by DNS rebind
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 import h11
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
 from docrail.adapters.http.browsers import Hosts, refusal
 from docrail.adapters.http.heads import UNREADABLE, Heads, headers_of
@@ -25,17 +26,35 @@ Answer = tuple[str, str, bytes]
 """Status, type and body."""
 
 
+async def _nothing() -> Sequence[Metric]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Page(Collector):
+    """What one scrape shows."""
+
+    registry: CollectorRegistry
+    others: Sequence[Metric]
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self.registry.collect()
+        yield from self.others
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerPages:
     """What the pages show, and under which names.
 
     `find_fault` returns why the worker gets no work, or None: it does. It is asked for each request of `/readyz`.
+    `load_others` returns metrics that are not in the registry. It is asked for each request of `/metrics`.
     """
 
     registry: CollectorRegistry
     find_fault: Callable[[], Awaitable[str | None]]
     hosts: Hosts
     heads: Heads = field(default_factory=Heads)
+    load_others: Callable[[], Awaitable[Sequence[Metric]]] = _nothing
 
     async def serve(self, host: str, port: int) -> asyncio.Server:
         """Answer requests, one on each connection, and return the server."""
@@ -62,4 +81,4 @@ class WorkerPages:
             status = "200 OK" if fault is None else "503 Service Unavailable"
             return status, PLAIN, f"{fault or 'ok'}\n".encode()
         encode, type_ = choose_encoder(",".join(headers.get("accept", ())))
-        return "200 OK", type_, encode(self.registry)
+        return "200 OK", type_, encode(_Page(self.registry, await self.load_others()))

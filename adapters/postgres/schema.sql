@@ -978,6 +978,8 @@ CREATE INDEX reviews_of_item ON public.reviews USING btree (tenant_id, document_
 
 CREATE UNIQUE INDEX reviews_of_step ON public.reviews USING btree (tenant_id, run_id, step_id) WHERE (step_id IS NOT NULL);
 
+CREATE INDEX reviews_open ON public.reviews USING btree (due_at) WHERE ((status = 'open'::text) AND (document_review_id IS NULL));
+
 CREATE INDEX reviews_queue ON public.reviews USING btree (tenant_id, status, ((- band)), ((- priority)), created_at, review_id);
 
 CREATE INDEX reviews_queues ON public.reviews USING btree (tenant_id, queue, status, ((- band)), ((- priority)), created_at, review_id);

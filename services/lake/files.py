@@ -9,6 +9,9 @@ from docrail.adapters.store.folders import Folder, as_folder, local_root
 from docrail.invoices.model import InvoiceData
 from docrail.services.lake.models import LakeFile, LakeVersion, Saved
 
+SNAPSHOTS = "metrics"
+"""The folder of the store with what the metrics showed each hour, next to the lake's."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 """Tenant and document ids allowed in a path: no separator, no hidden file, no parent folder."""
 

@@ -24,6 +24,7 @@ from docrail.services.lake.files import Lake, saved_in
 from docrail.services.lake.manifest import read_manifest
 from docrail.services.lake.models import Saved
 from docrail.services.lake.parquet import LAKE_SCHEMA_VERSION, SCHEMA, joined, read_document, read_rows
+from docrail.services.lake.snapshots import SNAPSHOT
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -110,8 +111,8 @@ def rows_of(answer: pa.RecordBatchReader) -> Iterator[tuple[Json, ...]]:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-def open_lake(lake: Lake, tenants: Sequence[str] | None = None) -> OpenLake:
-    """Return the views over the files of `tenants`, by default all. Blocking.
+def open_lake(lake: Lake, tenants: Sequence[str] | None = None, metrics: Folder | None = None) -> OpenLake:
+    """Return the views over the files of `tenants`, by default all, and over snapshots in `metrics`. Blocking.
 
     Raises: NotALake, OSError, ManifestDamaged, LakeFileDamaged, ValueError (an invalid tenant id).
     """
@@ -125,17 +126,21 @@ def open_lake(lake: Lake, tenants: Sequence[str] | None = None) -> OpenLake:
         todays = [part for part in manifest.parts if part.schema_version == LAKE_SCHEMA_VERSION]
         parts += [f"{tenant_id}/{part.path}" for part in todays]
         other += _load(partial(read_rows, tenant), [part.path for part in manifest.parts if part not in todays])
-    if not (parts or other or recent):
+    snapshots = [] if metrics is None else sorted(file.path for file in metrics.files())
+    if not (parts or other or recent or snapshots):
         raise NotALake(lake.folder, tenants)
     connection = duckdb.connect(":memory:", config=CONFIG)
     # The relations stay unnamed, so that queries can only use the views, which show each document once.
-    current = connection.from_arrow(_dataset(lake.folder, parts))
+    months = ds.partitioning(pa.schema([_MONTH]), flavor="hive")
+    current = connection.from_arrow(_dataset(lake.folder, parts, _ROWS, months))
     compacted = current.union(connection.from_arrow(_with_month(joined(other))))  # of earlier and later releases
     if recent:
         compacted = _latest(compacted.set_alias("compacted"), connection.from_arrow(_with_month(joined(recent))))
     compacted.create_view("invoices")
     for name, select in VIEWS.items():
         connection.execute(f"CREATE VIEW {name} AS {select}")
+    if metrics is not None:
+        connection.from_arrow(_dataset(metrics, snapshots, SNAPSHOT)).create_view("metrics")
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET lock_configuration = true")
     return OpenLake(connection, len(recent))
@@ -167,14 +172,15 @@ def _with_month(table: pa.Table) -> pa.Table:
     return table.append_column(_MONTH, pa.array(months, pa.string()))
 
 
-def _dataset(lake: Folder, paths: Sequence[str]) -> ds.Dataset:
-    """Return the parts as one dataset that reads only the columns and months that a query needs."""
+def _dataset(
+    folder: Folder, paths: Sequence[str], schema: pa.Schema, partitioning: ds.Partitioning | None = None
+) -> ds.Dataset:
+    """Return the files as one dataset that reads only the columns and partitions that a query needs."""
     if not paths:
-        return ds.dataset(_ROWS.empty_table())
-    local = lake.local_path("")
-    files = fs.PyFileSystem(_Files(lake)) if local is None else fs.SubTreeFileSystem(str(local), fs.LocalFileSystem())
-    months = ds.partitioning(pa.schema([_MONTH]), flavor="hive")
-    made = ds.dataset(list(paths), schema=_ROWS, format="parquet", filesystem=files, partitioning=months)
+        return ds.dataset(schema.empty_table())
+    local = folder.local_path("")
+    files = fs.PyFileSystem(_Files(folder)) if local is None else fs.SubTreeFileSystem(str(local), fs.LocalFileSystem())
+    made = ds.dataset(list(paths), schema=schema, format="parquet", filesystem=files, partitioning=partitioning)
     if local is not None:
         return made
     return _OneAfterTheOther([*made.get_fragments()], made.schema, made.format, made.filesystem)

@@ -72,8 +72,8 @@ async def test_how_long_a_model_took_is_counted_for_answers_that_came(keyless: T
         await ask(tools, await stored(tools))
         with pytest.raises(TryAgainLaterError):
             await ask(tools, await stored(tools))
-    assert count(tools, "model_answer_seconds_count", model=MODEL) == 1
-    assert count(tools, "model_answer_seconds_sum", model=MODEL) > 0.6
+    assert count(tools, "docrail_model_answer_seconds_count", model=MODEL) == 1
+    assert count(tools, "docrail_model_answer_seconds_sum", model=MODEL) > 0.6
 
 
 async def test_equal_bytes_are_asked_about_once_and_found_without_a_turn(keyless: Tools) -> None:
@@ -86,7 +86,7 @@ async def test_equal_bytes_are_asked_about_once_and_found_without_a_turn(keyless
         found = await extract(tools, second)
     assert len(fake.asked) == 1
     assert (found["cache_hit"], found["wants_gemini"], found["reader"]) == (True, False, "gemini")
-    assert count(tools, "extraction_cache_lookups_total", reader="gemini", result="hit") == 1
+    assert count(tools, "docrail_extraction_cache_lookups_total", reader="gemini", result="hit") == 1
 
 
 async def test_another_model_is_another_reading(keyless: Tools) -> None:
@@ -223,7 +223,7 @@ async def test_a_refusal_leaves_the_document_to_the_local_readers_and_a_person(
     assert why in problem.message
     assert invoice.confidence <= 0.6
     assert len(fake.asked) == 1
-    assert count(tools, "model_fallbacks_total", reason="gemini_refused") == 1
+    assert count(tools, "docrail_model_fallbacks_total", reason="gemini_refused") == 1
     assert await load_best_extraction(tools.db, TENANT, document.sha256) == invoice
 
 

@@ -58,7 +58,7 @@ async def record(run: OverdueRun, tools: Tools, *, after_seconds: float = 0) -> 
 
 
 def counted(tools: Tools) -> float | None:
-    return tools.metrics.registry.get_sample_value("runs_overdue_total", {"definition": "invoice"})
+    return tools.metrics.registry.get_sample_value("docrail_runs_overdue_total", {"definition": "invoice"})
 
 
 def test_it_has_the_name_that_runs_call(tools: Tools) -> None:

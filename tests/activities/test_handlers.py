@@ -245,28 +245,28 @@ async def test_a_document_is_counted_once_however_often_it_is_tried(tools: Tools
     config: dict[str, Json] = {"document_id": document.document_id, "status": "completed"}
     attempts = await asyncio.gather(*(call(record_metrics.HANDLER, tools, **config) for _ in range(5)))
     assert sorted(attempt["recorded"] for attempt in attempts) == [False, False, False, False, True]
-    assert sample(tools.metrics, "documents_processed_total", {"status": "success"}) == 1
-    assert sample(tools.metrics, "processing_duration_seconds_sum") == pytest.approx(100, abs=2)
-    assert sample(tools.metrics, "extraction_confidence_sum") == pytest.approx(output["confidence"])
+    assert sample(tools.metrics, "docrail_documents_processed_total", {"status": "success"}) == 1
+    assert sample(tools.metrics, "docrail_processing_duration_seconds_sum") == pytest.approx(100, abs=2)
+    assert sample(tools.metrics, "docrail_extraction_confidence_sum") == pytest.approx(output["confidence"])
 
 
 async def test_a_failed_document_counts_as_failed_without_a_confidence(tools: Tools) -> None:
     document = await stored(tools, b"unreadable" + new_document_id().encode())
     config: dict[str, Json] = {"document_id": document.document_id, "status": "failed"}
     assert await call(record_metrics.HANDLER, tools, **config) == {"recorded": True}
-    assert sample(tools.metrics, "documents_processed_total", {"status": "failed"}) == 1
-    assert sample(tools.metrics, "documents_processed_total", {"status": "success"}) == 0
-    assert sample(tools.metrics, "processing_duration_seconds_count") == 1
-    assert sample(tools.metrics, "extraction_confidence_count") == 0
+    assert sample(tools.metrics, "docrail_documents_processed_total", {"status": "failed"}) == 1
+    assert sample(tools.metrics, "docrail_documents_processed_total", {"status": "success"}) == 0
+    assert sample(tools.metrics, "docrail_processing_duration_seconds_count") == 1
+    assert sample(tools.metrics, "docrail_extraction_confidence_count") == 0
 
 
 def test_the_metrics_page_shows_every_metric_before_the_first_document() -> None:
     page = generate_latest(Metrics().registry).decode()
     for line in (
-        'documents_processed_total{status="success"} 0.0',
-        'documents_processed_total{status="failed"} 0.0',
-        "processing_duration_seconds_count 0.0",
-        "extraction_confidence_count 0.0",
+        'docrail_documents_processed_total{status="success"} 0.0',
+        'docrail_documents_processed_total{status="failed"} 0.0',
+        "docrail_processing_duration_seconds_count 0.0",
+        "docrail_extraction_confidence_count 0.0",
     ):
         assert line in page
 

@@ -175,8 +175,8 @@ async def test_tokens_and_cost_are_counted_also_of_what_is_of_no_use(ask: Asking
     assert (total.outcome, total.answers, total.input_tokens) == ("refused", 1, 1_000_000)
     assert total.cost > 0
     sample = ask.metrics.registry.get_sample_value
-    assert sample("model_tokens_total", {"model": model, "kind": "input"}) == 1_000_000
-    assert Decimal(str(sample("model_cost_total", {"model": model}))) == total.cost
+    assert sample("docrail_model_tokens_total", {"model": model, "kind": "input"}) == 1_000_000
+    assert Decimal(str(sample("docrail_model_cost_total", {"model": model}))) == total.cost
 
 
 async def test_once_the_days_budget_is_used_up_it_waits_for_the_next_day(ask: Asking) -> None:

@@ -41,7 +41,7 @@ def thick(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def seen_by(metrics: Metrics, reader: str, what: str = "count") -> float:
-    return metrics.registry.get_sample_value(f"document_reading_cpu_seconds_{what}", {"reader": reader}) or 0.0
+    return metrics.registry.get_sample_value(f"docrail_document_reading_cpu_seconds_{what}", {"reader": reader}) or 0.0
 
 
 def has_models(pid: int | None) -> bool:

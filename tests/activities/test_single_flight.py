@@ -38,11 +38,15 @@ async def test_two_uploads_at_once_on_two_workers_make_one_call(
     assert len(fake.asked) == 1
     assert sorted(output["cache_hit"] for output in outputs) == [False, True]
     assert len({output["total"] for output in outputs}) == 1
-    assert sum(count(tools, "single_flight_waits_total") for tools in workers) == 1
+    assert sum(waits(tools) for tools in workers) == 1
     assert (
         await pool.fetchval("SELECT count(*) FROM reading_leases WHERE work_key LIKE $1", f"{documents[0].sha256}%")
         == 0
     )
+
+
+def waits(tools: Tools) -> float:
+    return count(tools, "docrail_single_flight_waits_total")
 
 
 async def held(tools: Tools, document: Document, seconds: float) -> Lease:
@@ -63,11 +67,11 @@ async def test_the_work_of_one_who_died_is_taken_over(keyless: Tools) -> None:
         document = await stored(tools)
         lease = await held(tools, document, 20)
         asking = asyncio.create_task(ask(tools, document))
-        await eventually(lambda: count(tools, "single_flight_waits_total") == 1, "the attempt to wait for another")
+        await eventually(lambda: waits(tools) == 1, "the attempt to wait for another")
         await tools.db.execute("UPDATE reading_leases SET expires_at = now() WHERE work_key = $1", lease.work_key)
         output = await asking
     assert (output["reader"], len(fake.asked)) == ("gemini", 1)
-    assert (count(tools, "single_flight_waits_total"), await leases(tools, document)) == (1, 0)
+    assert (waits(tools), await leases(tools, document)) == (1, 0)
     uses = await load_document_uses(tools.db, TENANT, document.document_id)
     assert [use.outcome for use in uses] == ["lost", "read"], "what a killed worker asked may be paid for"
     assert uses[0].cost > uses[1].cost > 0

@@ -84,7 +84,7 @@ def call_of(value: Json, name: str, *, ttl_seconds: float = 60, **fields: Any) -
 
 def lookups(tools: Tools, result: str) -> float | None:
     labels = {"handler": "counting", "result": result}
-    return tools.metrics.registry.get_sample_value("step_cache_lookups_total", labels)
+    return tools.metrics.registry.get_sample_value("docrail_step_cache_lookups_total", labels)
 
 
 @pytest.mark.parametrize("value", [{"b": 1, "a": 2}, [1, "two"], None, "text"])

@@ -7,22 +7,27 @@ from decimal import Decimal
 from pathlib import Path
 
 import httpx
+import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
-from docrail.api.gauges import Gauges
-from docrail.api.metrics import DocumentMetrics
+from docrail.services.batches import repository as batches
 from docrail.services.documents.models import DocumentCount
+from docrail.services.failures import repository as failures
 from docrail.services.metrics import Metrics
+from docrail.services.reviews.repository import items as reviews
+from docrail.services.totals.counters import DocumentMetrics
+from docrail.services.totals.gauges import Gauges
+from docrail.services.usage import repository as usage
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, serve
 from tests.stack import eventually
 
 INFINITY = float("inf")
-SUCCESS = 'documents_processed_total{status="success"}'
-FAILED = 'documents_processed_total{status="failed"}'
-CONFIDENT = 'extraction_confidence_bucket{le="1.0"}'
+SUCCESS = 'docrail_documents_processed_total{status="success"}'
+FAILED = 'docrail_documents_processed_total{status="failed"}'
+CONFIDENT = 'docrail_extraction_confidence_bucket{le="1.0"}'
 
 
 async def page_of(http: httpx.AsyncClient) -> dict[str, float]:
@@ -40,10 +45,10 @@ async def test_the_page_counts_outcomes_and_a_new_process_shows_the_same(service
         await service.ended(uploaded.json()["run_id"])
     after = await page_of(service.http)
     grown = {name: value - before[name] for name, value in after.items() if name in before}
-    assert (grown[SUCCESS], grown[FAILED], grown["processing_duration_seconds_count"]) == (1, 1, 2)
-    assert (grown["extraction_confidence_count"], grown[CONFIDENT]) == (1, 1)
-    assert 0 < grown["extraction_confidence_sum"] <= 1
-    assert grown["processing_duration_seconds_sum"] > 0
+    assert (grown[SUCCESS], grown[FAILED], grown["docrail_processing_duration_seconds_count"]) == (1, 1, 2)
+    assert (grown["docrail_extraction_confidence_count"], grown[CONFIDENT]) == (1, 1)
+    assert 0 < grown["docrail_extraction_confidence_sum"] <= 1
+    assert grown["docrail_processing_duration_seconds_sum"] > 0
     assert after["docrail_database_up"] == 1
 
     async with serve(service.settings) as restarted:
@@ -99,11 +104,11 @@ def test_a_fleet_without_documents_shows_zeros() -> None:
 
 def test_documents_counted_under_other_bounds_count_under_the_next_greater_one() -> None:
     fleet = samples(DocumentMetrics([DocumentCount("success", 7.5, 0.91, 3, 20, 2.7)]))
-    buckets = {le: value for ((_, le),), value in fleet["processing_duration_seconds_bucket"].items()}
+    buckets = {le: value for ((_, le),), value in fleet["docrail_processing_duration_seconds_bucket"].items()}
     assert (buckets["5.0"], buckets["10.0"], buckets["+Inf"]) == (0, 3, 3)
 
 
-DOCUMENTS = ("documents_processed", "processing_duration_seconds", "extraction_confidence")
+DOCUMENTS = ("docrail_documents_processed", "docrail_processing_duration_seconds", "docrail_extraction_confidence")
 
 
 def documents_of(worker: Metrics) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
@@ -163,17 +168,43 @@ async def test_without_temporal_the_page_keeps_the_gauges_of_postgresql(service:
     async with serve(away) as alone:
         page = await page_of(alone.http)
     assert page["docrail_open_reviews"] >= 0
+    assert page["docrail_temporal_up"] == 0
     assert [name for name in page if name.startswith(("docrail_queue", "docrail_workers", "docrail_open_runs"))] == []
 
 
 async def test_the_how_to_names_the_gauges_of_the_page(service: Service) -> None:
-    text = (Path(__file__).parents[2] / "docs/howto/scale.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs/howto/monitoring.md").read_text("utf-8")
     named = set(re.findall(r"`(docrail_\w+)`", text))
     shown = {name.partition("{")[0] for name in await page_of(service.http)}
-    assert named - shown == {"docrail_model_budget"}  # there is none here
+    shown |= {family.name + ("_total" if family.type == "counter" else "") for family in Metrics().registry.collect()}
+    assert named - shown == {"docrail_model_budget", "docrail_http_request_seconds"}  # no budget here; a histogram
+
+
+async def test_every_metric_has_the_products_prefix(service: Service) -> None:
+    shown = set(await page_of(service.http))
+    shown |= {sample.name for family in Metrics().registry.collect() for sample in family.samples}
+    assert [name for name in shown if not name.startswith("docrail_")] == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "index"),
+    [
+        (reviews.COUNT_ALL_OPEN, "reviews_open"),
+        (failures.COUNT_ALL_OPEN, "dead_letters_open"),
+        (batches.COUNT_ALL_OPEN, "batch_documents_open"),
+        (usage.SPENT_TODAY, "model_days_by_day"),
+    ],
+)
+async def test_a_scrape_counts_only_what_is_open(service: Service, statement: str, index: str) -> None:
+    """However many rows are decided, resolved or of other days."""
+    async with service.pool.acquire() as db, db.transaction():
+        await db.execute("SET LOCAL enable_seqscan = off")
+        plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {statement}"))
+    assert f" {index} " in plan
+    assert "Seq Scan" not in plan
 
 
 def test_what_is_not_known_is_left_out_and_a_budget_is_shown() -> None:
     page = generate_latest(Gauges(None, None, None, None, None, Decimal("1.25"), Decimal(5))).decode()
     lines = [line for line in page.splitlines() if not line.startswith("#")]
-    assert lines == ["docrail_model_spent_today 1.25", "docrail_model_budget 5.0"]
+    assert lines == ["docrail_temporal_up 0.0", "docrail_model_spent_today 1.25", "docrail_model_budget 5.0"]

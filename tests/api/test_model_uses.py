@@ -62,10 +62,10 @@ async def test_the_metrics_page_adds_up_all_of_them(workerless: Service) -> None
         await record(workerless, "doc_1", model, outcome)
     lines = [line for line in (await workerless.http.get("/metrics")).text.splitlines() if model in line]
     assert set(lines) == {
-        f'model_answers_total{{model="{model}",outcome="read"}} 2.0',
-        f'model_answers_total{{model="{model}",outcome="refused"}} 1.0',
-        f'model_tokens_total{{kind="input",model="{model}"}} 3000.0',
-        f'model_tokens_total{{kind="output",model="{model}"}} 600.0',
-        f'model_tokens_total{{kind="thinking",model="{model}"}} 150.0',
-        f'model_cost_total{{model="{model}"}} 0.0045',
+        f'docrail_model_answers_total{{model="{model}",outcome="read"}} 2.0',
+        f'docrail_model_answers_total{{model="{model}",outcome="refused"}} 1.0',
+        f'docrail_model_tokens_total{{kind="input",model="{model}"}} 3000.0',
+        f'docrail_model_tokens_total{{kind="output",model="{model}"}} 600.0',
+        f'docrail_model_tokens_total{{kind="thinking",model="{model}"}} 150.0',
+        f'docrail_model_cost_total{{model="{model}"}} 0.0045',
     }

@@ -1,6 +1,6 @@
 from decimal import Decimal
 
-from docrail.api.metrics import ReviewTotals
+from docrail.services.totals.counters import ReviewTotals
 from tests.api.reviewing import reading, reviewer, said, waiting
 from tests.api.service import Service
 from tests.api.test_corrections import correct

@@ -40,7 +40,7 @@ FOR_ALL_TENANTS = {
     ("activities/internal/maintenance.py", "remove_old"),
     ("activities/internal/maintenance.py", "remove_rows"),
     ("api/app.py", "open_app"),
-    ("api/metrics.py", "metrics"),
+    ("services/totals/service.py", "load_totals"),
     ("services/access/service.py", "_load_secrets"),
     ("services/access/service.py", "_load_session"),
     ("services/access/service.py", "create_first_key"),

@@ -99,8 +99,8 @@ async def test_a_round_compacts_every_tenant_once_and_replays(
         RECORDED.write_text(re.sub(r'"identity": ?"[^"]*"', '"identity": "recorded"', history.to_json()))
     await replay(history)
     assert (await do_round(embedded, queue)).compacted.files == 0
-    assert tools.metrics.registry.get_sample_value("lake_files_compacted_total") == 6
-    assert tools.metrics.registry.get_sample_value("lake_compaction_seconds_count") == 4
+    assert tools.metrics.registry.get_sample_value("docrail_lake_files_compacted_total") == 6
+    assert tools.metrics.registry.get_sample_value("docrail_lake_compaction_seconds_count") == 4
 
 
 async def test_a_round_with_a_new_history_continues_after_its_last_tenant(

@@ -322,6 +322,7 @@ BACKGROUND_TYPE = "BackgroundTasks"
 
 START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
 START_EXPORTS, FORGET_EVENTS, NOTE_ENDS = "start_waiting_exports", "forget_events", "note_ended_documents"
+KEEP_METRICS = "keep_metrics"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""
 
 BATCH_TYPE = "Batch"

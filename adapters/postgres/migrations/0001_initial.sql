@@ -467,6 +467,8 @@ CREATE INDEX reviews_of_group ON reviews (tenant_id, assignee_group, status, (-b
 CREATE INDEX reviews_of_item ON reviews (tenant_id, document_review_id) WHERE document_review_id IS NOT NULL;
 CREATE INDEX reviews_unanswered ON reviews (tenant_id, document_review_id)
     WHERE document_review_id IS NOT NULL AND status = 'open';
+-- What the metrics count for all tenants.
+CREATE INDEX reviews_open ON reviews (due_at) WHERE status = 'open' AND document_review_id IS NULL;
 CREATE INDEX reviews_with_sla ON reviews (due_at) WHERE status = 'open' AND sla_from IS NOT NULL;
 CREATE INDEX reviews_unfiled ON reviews (tenant_id, document_id) WHERE revision > filed_revision;
 

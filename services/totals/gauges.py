@@ -50,6 +50,8 @@ class Gauges(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics for prometheus_client."""
+        up = self.fleet is not None or self.runs is not None
+        yield _gauge("docrail_temporal_up", "1 if Temporal answered, else 0", up)
         if self.fleet is not None:
             yield from _fleet(self.fleet)
         if self.runs is not None:
