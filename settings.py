@@ -5,12 +5,12 @@ In one file because operators read it as one list.
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import (
@@ -48,6 +48,9 @@ from docrail.services.access.oidc import ClaimMapping
 from docrail.services.app import Budgets, Keeping
 from docrail.services.callback_urls import CallbackKeys, parse_keys
 from docrail.services.quotas.models import Quota, parse_quotas
+
+if TYPE_CHECKING:
+    from docrail.adapters.tracing import Tracing
 
 
 def _split(value: Any) -> Any:
@@ -365,7 +368,15 @@ class Settings(BaseSettings):
         description="least level of what the API and the workers log; tokens are removed at each level",
     )
     log_format: Literal["text", "json"] = Field(
-        "text", description="form of a log line; JSON has the ids of tenant, run, step and document as fields"
+        "text", description="form of a log line; JSON has the ids of tenant, run, step, document and trace as fields"
+    )
+    traces_endpoint: Annotated[str | None, AfterValidator(_check_public_url)] = Field(
+        None,
+        description="address of an OpenTelemetry collector for traces, by OTLP over HTTP: `http://127.0.0.1:4318`; "
+        "unset: no traces",
+    )
+    traces_share: float = Field(
+        1.0, ge=0, le=1, description="share of requests that are traced, unless their caller has decided"
     )
     public_url: Annotated[str | None, AfterValidator(_check_public_url)] = Field(
         None,
@@ -587,6 +598,23 @@ class Settings(BaseSettings):
         """Return whether log lines are JSON."""
         return self.log_format == "json"
 
+    @property
+    def trace_ids(self) -> Callable[[], Mapping[str, str]]:
+        """Return what gives log lines the ids of the present trace."""
+        if self.traces_endpoint is None:
+            return dict
+        from docrail.adapters.tracing import present_trace_ids  # noqa: PLC0415  # few installations need its memory
+
+        return present_trace_ids
+
+    def open_tracing(self, service: str) -> "Tracing | None":
+        """Begin to send the traces of this process; None: no collector is set."""
+        if self.traces_endpoint is None:
+            return None
+        from docrail.adapters.tracing import open_tracing  # noqa: PLC0415  # few installations need its memory
+
+        return open_tracing(service, self.traces_endpoint, self.traces_share)
+
     def open_store(self) -> Folder:
         """Return the folder of all stored files. Makes no request yet."""
         return open_store(self.store, self.data_dir, endpoint=self.store_endpoint)
@@ -605,6 +633,11 @@ class Settings(BaseSettings):
     def price_table(self) -> PriceTable:
         """Return the price table of the models."""
         return shipped_prices() if self.gemini_prices is None else read_prices(self.gemini_prices)
+
+    @property
+    def budgets(self) -> Budgets:
+        """Return what models' answers may cost."""
+        return Budgets(self.gemini_budget_per_day, self.gemini_budget_per_tenant, self.price_table.currency)
 
     @property
     def keeping(self) -> Keeping:
@@ -637,11 +670,6 @@ class Settings(BaseSettings):
 
     @property
     def secret_values(self) -> tuple[str, ...]:
-    @property
-    def budgets(self) -> Budgets:
-        """Return what models' answers may cost."""
-        return Budgets(self.gemini_budget_per_day, self.gemini_budget_per_tenant, self.price_table.currency)
-
         """Return the secrets among the settings, which no log may contain."""
         fields = (getattr(self, name) for name in type(self).model_fields)
         hidden = [field.get_secret_value() for field in fields if isinstance(field, SecretStr)]
@@ -675,7 +703,7 @@ def production_problems(settings: Settings) -> Iterator[str]:
             f"DOCRAIL_API_HOST: {settings.api_host} would be served over plain HTTP; set DOCRAIL_TLS_CERT and "
             "DOCRAIL_TLS_KEY, or DOCRAIL_TRUSTED_PROXIES for a proxy that serves HTTPS"
         )
-    for name in ("public_url", "store_endpoint", "oidc_issuer", "notify_url", "gemini_base_url"):
+    for name in ("public_url", "store_endpoint", "oidc_issuer", "notify_url", "gemini_base_url", "traces_endpoint"):
         value = getattr(settings, name)
         url = urlsplit(value.get_secret_value() if isinstance(value, SecretStr) else value or "")
         if url.scheme == "http" and not is_loopback(url.hostname or ""):

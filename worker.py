@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -52,8 +53,8 @@ from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import connect, find_connection
 from docrail.adapters.temporal.draining import working
-from docrail.handlers import Catalogue
 from docrail.adapters.temporal.sdk_metrics import SdkMetrics
+from docrail.handlers import Catalogue
 from docrail.services.app import App
 from docrail.services.callback_urls import CallbackUrls
 from docrail.services.documents.originals import DrawAhead
@@ -203,8 +204,8 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
         four_eyes_above=tools.four_eyes_above,
         reader=tools.reader,
         quotas=Quotas(settings.quotas),
-    )
         budgets=settings.budgets,
+    )
 
 
 def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:
@@ -371,7 +372,12 @@ async def serve(settings: Settings) -> None:
         keys=settings.encryption,
         proxy=settings.temporal_proxy,
     )
-    runtime = Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS), worker_heartbeat_interval=heartbeat)
+    of_sdk = SdkMetrics() if settings.worker_metrics_port else None
+    telemetry = TelemetryConfig(logging=CORE_LOGS, metrics=None if of_sdk is None else of_sdk.config)
+    runtime = Runtime(telemetry=telemetry, worker_heartbeat_interval=heartbeat)
+    tracing = settings.open_tracing("docrail-worker")
+    if tracing is not None:
+        connection = replace(connection, interceptors=(tracing.interceptor,))
     try:
         with engine_errors("namespace", connection.namespace):
             client = await connect(connection, runtime=runtime)
@@ -389,12 +395,14 @@ async def serve(settings: Settings) -> None:
         async with working(build_workers(client, settings, tools)):
             settle_memory()
             await stop.wait()
+    if tracing is not None:
+        await tracing.close()
 
 
 def main() -> None:
     """Run a worker with the settings of the environment."""
     settings = Settings()
-    configure_logs(settings.log_level, settings.secret_values, as_json=settings.logs_json)
+    configure_logs(settings.log_level, settings.secret_values, as_json=settings.logs_json, trace_ids=settings.trace_ids)
     for line in missing_settings(settings):
         sys.stderr.write(f"docrail: {line}\n")
     os.umask(0o077)  # documents are no one else's to read

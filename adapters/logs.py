@@ -13,7 +13,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import TracebackType
 
 from docrail.adapters.log_context import present_ids
@@ -91,6 +91,10 @@ class LineFormatter(logging.Formatter):
 class JsonFormatter(LineFormatter):
     """Formats an event as a JSON object on one line, with the ids of what the code is busy with (ADR 42)."""
 
+    def __init__(self, secrets: Collection[str] = (), trace_ids: Callable[[], Mapping[str, str]] = dict) -> None:
+        super().__init__(secrets)
+        self._trace_ids = trace_ids
+
     def format(self, record: logging.LogRecord) -> str:
         """Return the event's line."""
         rows, trace = visible_rows(), self.traceback_of(record)
@@ -101,23 +105,29 @@ class JsonFormatter(LineFormatter):
             "message": self.message_of(record),
             **({"tenant_id": rows.tenant_id} if rows and rows.tenant_id else {}),
             **present_ids(),
+            **self._trace_ids(),
             **({"traceback": "\n".join(trace)} if trace else {}),
         }
         return json.dumps({name: printable(value, lines=True) for name, value in event.items()}, ensure_ascii=False)
 
 
 def configure_logs(
-    level: str = "WARNING", secrets: Collection[str] = (), *, as_json: bool = False, is_bounded: bool = False
+    level: str = "WARNING",
+    secrets: Collection[str] = (),
+    *,
+    as_json: bool = False,
+    is_bounded: bool = False,
+    trace_ids: Callable[[], Mapping[str, str]] = dict,
 ) -> None:
     """Make every logger of this process write lines to stderr, those of our servers from INFO on.
 
     `secrets`: values that no line may contain, whatever their form. `is_bounded`: whether the lines of a minute are
-    limited, because callers cause them.
+    limited, because callers cause them. `trace_ids`: gives a JSON line the ids of the present trace.
     """
     handler = logging.StreamHandler()
     if is_bounded:
         handler.addFilter(LogLimit())
-    handler.setFormatter((JsonFormatter if as_json else LineFormatter)(secrets))
+    handler.setFormatter(JsonFormatter(secrets, trace_ids) if as_json else LineFormatter(secrets))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for server in ("uvicorn", "docrail.api.server"):
         logging.getLogger(server).setLevel(min(logging.INFO, logging.getLogger().level))

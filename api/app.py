@@ -7,8 +7,9 @@ import gc
 import operator
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
 from fastapi import Depends, FastAPI
@@ -84,9 +85,14 @@ from docrail.settings import Settings
 VERSION = "1"
 """Version of the HTTP interface, as in `/v1`."""
 
+if TYPE_CHECKING:
+    from docrail.adapters.tracing import Tracing
+
 CREDENTIALS = 4
 """Connections for checking keys and sessions: each check is one query by primary key."""
 CLOSE_SECONDS = 5.0
+UNTRACED = r"^https?://[^/]+/(healthz|readyz|metrics)$"
+"""Requests of machines, each few seconds."""
 CHECK_PROGRAM = "docrail.api.check_program"
 
 ROUTERS = (
@@ -128,6 +134,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     Raises: InvalidConnection.
     """
+    tracing = settings.open_tracing("docrail-api")
     connection = find_connection(
         settings.temporal_address,
         settings.temporal_namespace,
@@ -135,12 +142,14 @@ def create_app(settings: Settings) -> FastAPI:
         keys=settings.encryption,
         proxy=settings.temporal_proxy,
     )
+    if tracing is not None:
+        connection = replace(connection, interceptors=(tracing.interceptor,))
 
     api = FastAPI(
         title="Docrail",
         version=VERSION,
         summary="Durable document workflows: upload documents, run definitions, review results.",
-        lifespan=_lifespan(settings, connection),
+        lifespan=_lifespan(settings, connection, tracing),
         docs_url=None,  # the framework's own pages load scripts from other servers
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
@@ -154,10 +163,22 @@ def create_app(settings: Settings) -> FastAPI:
     _add_routes(api)
     api.openapi = partial(_described, api.openapi)  # type: ignore[method-assign]  # as FastAPI documents it
     _add_middleware(api, settings)
+    if tracing is not None:
+        _trace_requests(api, tracing)
     return api
 
 
-def _lifespan(settings: Settings, connection: Connection) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _trace_requests(api: FastAPI, tracing: "Tracing") -> None:
+    from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor  # noqa: PLC0415  # few installations need its memory
+
+    FastAPIInstrumentor.instrument_app(
+        api, tracer_provider=tracing.provider, excluded_urls=UNTRACED, exclude_spans=["receive", "send"]
+    )
+
+
+def _lifespan(
+    settings: Settings, connection: Connection, tracing: "Tracing | None"
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @contextlib.asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         async with open_app(settings, connection) as app:
@@ -169,6 +190,8 @@ def _lifespan(settings: Settings, connection: Connection) -> Callable[[FastAPI],
             api.state.events.close()
             if first:
                 first.cancel()
+        if tracing is not None:
+            await tracing.close()
 
     return lifespan
 

@@ -155,7 +155,13 @@ def start_api(
 
     given: dict[str, Any] = {"tls_cert": tls_cert, "tls_key": tls_key, "trusted_proxies": trusted_proxies}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})
-    configure_logs(settings.log_level, settings.secret_values, as_json=settings.logs_json, is_bounded=True)
+    configure_logs(
+        settings.log_level,
+        settings.secret_values,
+        as_json=settings.logs_json,
+        is_bounded=True,
+        trace_ids=settings.trace_ids,
+    )
     if settings.api_port:  # else the error would be asyncio's
         claim_port(settings.api_port, "DOCRAIL_API_PORT", settings.api_host)
     if as_json:

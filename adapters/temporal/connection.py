@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime
 from temporalio.service import HttpConnectProxyConfig, RetryConfig, TLSConfig
@@ -39,6 +39,8 @@ class Connection:
     """Encrypt what goes through Temporal."""
     proxy: str = ""
     """An HTTP CONNECT proxy, host:port or unix:/path; empty: none."""
+    interceptors: tuple[Interceptor, ...] = field(default=(), repr=False)
+    """What every call passes through, such as tracing."""
 
 
 def find_connection(
@@ -82,7 +84,7 @@ async def connect(
         api_key=connection.api_key,
         rpc_metadata=connection.metadata,
         data_converter=data_converter(connection.keys),
-        interceptors=[AskTwice()],
+        interceptors=[AskTwice(), *connection.interceptors],
         lazy=lazy,
         retry_config=retry_config,
         runtime=runtime,
