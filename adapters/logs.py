@@ -131,6 +131,8 @@ def configure_logs(
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for server in ("uvicorn", "docrail.api.server"):
         logging.getLogger(server).setLevel(min(logging.INFO, logging.getLogger().level))
+    # At its debug level Temporal's client writes what it sends and receives: the content of documents.
+    logging.getLogger("temporalio").setLevel(max(logging.INFO, logging.getLogger().level))
     logging.raiseExceptions = False  # it would print a broken message's arguments as they are
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_uncaught

@@ -79,7 +79,8 @@ def restored() -> Iterator[None]:
     yield
     logging.captureWarnings(capture=False)
     logging.basicConfig(level=level, handlers=handlers, force=True)
-    logging.getLogger("uvicorn").setLevel(logging.NOTSET)
+    for name in ("uvicorn", "temporalio"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
     sys.excepthook, logging.raiseExceptions = hook, raises
 
 

@@ -1,4 +1,4 @@
-"""A stack that logs all it can writes none of the tokens that pass through it."""
+"""A stack that logs all it can writes none of the tokens, and no content, that pass through it."""
 
 import asyncio
 import json
@@ -12,6 +12,7 @@ import pytest
 from docrail.dag.values.json_values import Json
 from docrail.embedded.stack import Stack, StackOptions, run_stack
 from tests.api.customer import token_of, unique
+from tests.api.invoices import e_invoice
 from tests.loopback import Reply, loopback
 from tests.stack import eventually
 
@@ -22,6 +23,8 @@ SECRET = "erp-secret-0123456789abcdef"
 API_KEY = "docrail_0123456789abcdef_" + "5a" * 32
 JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJlLW9mLWFubg"
 PASSWORD = "database-password-0123456789"
+NUMBER, FILE_NAME, VALUE = "content-number-4711", "content-file-4711.xml", "content-value-4711"
+"""Content: of a document, its file's name, and what a step is given and gives."""
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
 
@@ -51,6 +54,7 @@ async def logged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
             async with run_stack(options, lambda _: None) as stack:
                 issued = await answered(stack, server.url)
                 await refused(stack, server.url)
+                await read(stack)
                 await with_credentials(stack, issued)
                 issued += [token_of(url) for url in found_urls(server.asked)]
     return Logged({log.name: log.read_text(errors="replace") for log in (folder / "logs").iterdir()}, issued)
@@ -116,6 +120,18 @@ async def refused(stack: Stack, url: str) -> None:
     await stack.http.post(f"/v1/runs/{run_id}/abort", json={"reason": f"it was {callback}"})
 
 
+async def read(stack: Stack) -> None:
+    """Read a document and decide about it, and pass a value from step to step."""
+    uploaded = await stack.http.post("/v1/documents", files={"file": (FILE_NAME, e_invoice(NUMBER))})
+    await ended(stack, uploaded.json()["run_id"])
+    say = {"id": "say", "handler": "echo", "config": {"value": VALUE}}
+    again = {"id": "again", "handler": "echo", "config": {"value": "{{ steps.say.output }}"}, "depends_on": ["say"]}
+    await ended(stack, await start(stack, say, again))
+    [item] = (await stack.http.get("/v1/reviews")).json()["reviews"]
+    await stack.http.post(f"/v1/reviews/{item['review_id']}/claim")
+    await stack.http.post(f"/v1/reviews/{item['review_id']}/reject", json={"reason": VALUE, "digest": "x"})
+
+
 def found_urls(asked: list[Json]) -> list[str]:
     return [each.json()["reply_to"] for each in asked if b"reply_to" in each.body]
 
@@ -149,6 +165,11 @@ def test_no_line_of_any_log_holds_the_token_of_a_callback(logged: Logged) -> Non
     for token in logged.issued:
         payload, _, signature = token.partition(".")
         assert [name for name, text in logged.logs.items() if payload in text or signature in text] == []
+
+
+@pytest.mark.parametrize("content", [NUMBER, FILE_NAME, VALUE], ids=["document", "file name", "value"])
+def test_no_line_of_any_log_holds_content(logged: Logged, content: str) -> None:
+    assert [name for name, text in logged.logs.items() if content in text] == []
 
 
 def test_the_logs_do_hold_what_was_done(logged: Logged) -> None:
