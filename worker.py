@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
@@ -77,6 +77,9 @@ from docrail.workflows.exports import Export
 from docrail.workflows.maintenance import Maintenance, SlaWatch
 from docrail.workflows.map_chunk import Chunk
 from docrail.workflows.run import Run
+
+if TYPE_CHECKING:
+    from docrail.adapters.tracing import Tracing
 
 PASSED_THROUGH = (
     "docrail.dag",
@@ -364,25 +367,9 @@ async def serve(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    heartbeat = timedelta(seconds=settings.worker_heartbeat_seconds)
-    connection = find_connection(
-        settings.temporal_address,
-        settings.temporal_namespace,
-        envconfig=settings.temporal_envconfig,
-        keys=settings.encryption,
-        proxy=settings.temporal_proxy,
-    )
     of_sdk = SdkMetrics() if settings.worker_metrics_port else None
-    telemetry = TelemetryConfig(logging=CORE_LOGS, metrics=None if of_sdk is None else of_sdk.config)
-    runtime = Runtime(telemetry=telemetry, worker_heartbeat_interval=heartbeat)
     tracing = settings.open_tracing("docrail-worker")
-    if tracing is not None:
-        connection = replace(connection, interceptors=(tracing.interceptor,))
-    try:
-        with engine_errors("namespace", connection.namespace):
-            client = await connect(connection, runtime=runtime)
-    except Unavailable as error:
-        sys.exit(temporal_unreachable(error, connection))
+    client = await _connect(settings, of_sdk, tracing)
     async with open_tools(settings) as tools:
         try:
             await claim_store(tools.db, settings.open_store())
@@ -397,6 +384,27 @@ async def serve(settings: Settings) -> None:
             await stop.wait()
     if tracing is not None:
         await tracing.close()
+
+
+async def _connect(settings: Settings, of_sdk: SdkMetrics | None, tracing: "Tracing | None") -> Client:
+    connection = find_connection(
+        settings.temporal_address,
+        settings.temporal_namespace,
+        envconfig=settings.temporal_envconfig,
+        keys=settings.encryption,
+        proxy=settings.temporal_proxy,
+    )
+    if tracing is not None:
+        connection = replace(connection, interceptors=(tracing.interceptor,))
+    runtime = Runtime(
+        telemetry=TelemetryConfig(logging=CORE_LOGS, metrics=None if of_sdk is None else of_sdk.config),
+        worker_heartbeat_interval=timedelta(seconds=settings.worker_heartbeat_seconds),
+    )
+    try:
+        with engine_errors("namespace", connection.namespace):
+            return await connect(connection, runtime=runtime)
+    except Unavailable as error:
+        sys.exit(temporal_unreachable(error, connection))
 
 
 def main() -> None:
