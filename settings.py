@@ -594,9 +594,10 @@ class Settings(BaseSettings):
         return self.deployment_name or re.sub(r"[^A-Za-z0-9_-]", "-", self.task_queue)
 
     @property
-    def logs_json(self) -> bool:
-        """Return whether log lines are JSON."""
-        return self.log_format == "json"
+    def log_options(self) -> dict[str, Any]:
+        """Return the arguments of configure_logs."""
+        options = {"level": self.log_level, "secrets": self.secret_values, "as_json": self.log_format == "json"}
+        return options | {"trace_ids": self.trace_ids}
 
     @property
     def trace_ids(self) -> Callable[[], Mapping[str, str]]:

@@ -410,7 +410,7 @@ async def _connect(settings: Settings, of_sdk: SdkMetrics | None, tracing: "Trac
 def main() -> None:
     """Run a worker with the settings of the environment."""
     settings = Settings()
-    configure_logs(settings.log_level, settings.secret_values, as_json=settings.logs_json, trace_ids=settings.trace_ids)
+    configure_logs(**settings.log_options)
     for line in missing_settings(settings):
         sys.stderr.write(f"docrail: {line}\n")
     os.umask(0o077)  # documents are no one else's to read

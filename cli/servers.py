@@ -74,7 +74,7 @@ def up(
     settings = context.obj()
     if not require_keys:
         _check_may_be_open(settings)
-    configure_logs(settings.log_level, settings.secret_values, as_json=settings.logs_json)
+    configure_logs(**settings.log_options)
     options = replace(
         _options(settings),
         data_dir=data or settings.data_dir,
@@ -155,13 +155,7 @@ def start_api(
 
     given: dict[str, Any] = {"tls_cert": tls_cert, "tls_key": tls_key, "trusted_proxies": trusted_proxies}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})
-    configure_logs(
-        settings.log_level,
-        settings.secret_values,
-        as_json=settings.logs_json,
-        is_bounded=True,
-        trace_ids=settings.trace_ids,
-    )
+    configure_logs(**settings.log_options, is_bounded=True)
     if settings.api_port:  # else the error would be asyncio's
         claim_port(settings.api_port, "DOCRAIL_API_PORT", settings.api_host)
     if as_json:
@@ -186,7 +180,7 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail server migrate
     """
     settings = context.obj()
-    configure_logs(settings.log_level, settings.secret_values, as_json=settings.logs_json)
+    configure_logs(**settings.log_options)
     report = _no_report if as_json else say
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))
