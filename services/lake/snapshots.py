@@ -8,16 +8,16 @@ from prometheus_client.samples import Sample
 
 from docrail.services.lake.parquet import pack
 
-SNAPSHOT = pa.schema(
-    {
-        "hour": pa.timestamp("us", "UTC"),
-        "taken_at": pa.timestamp("us", "UTC"),
-        "name": pa.string(),
-        "labels": pa.map_(pa.string(), pa.string()),
-        "value": pa.float64(),
-    }
-)
+COLUMNS: dict[str, pa.DataType] = {
+    "hour": pa.timestamp("us", "UTC"),
+    "taken_at": pa.timestamp("us", "UTC"),
+    "name": pa.string(),
+    "labels": pa.map_(pa.string(), pa.string()),
+    "value": pa.float64(),
+}
 """A row for each sample: its name and labels as on the metrics page."""
+
+SNAPSHOT = pa.schema(COLUMNS)
 
 
 def encode_snapshot(hour: dt.datetime, taken_at: dt.datetime, samples: Iterable[Sample]) -> bytes:

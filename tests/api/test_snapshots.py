@@ -24,13 +24,14 @@ def place(service: Service) -> Path:
 
 
 async def test_an_hour_is_kept_once_with_what_the_page_shows(service: Service) -> None:
-    assert await keep_snapshot(service.app, HOUR + dt.timedelta(minutes=7)) > 50
-    file = place(service) / "2026-11-21" / "14.parquet"
+    hour = HOUR.replace(month=10, day=5)
+    assert await keep_snapshot(service.app, hour + dt.timedelta(minutes=7)) > 50
+    file = place(service) / "2026-10-05" / "14.parquet"
     first = file.read_bytes()
-    assert await keep_snapshot(service.app, HOUR + dt.timedelta(minutes=59)) == 0
+    assert await keep_snapshot(service.app, hour + dt.timedelta(minutes=59)) == 0
     assert file.read_bytes() == first
     rows = pq.read_table(file).to_pylist()
-    assert {(row["hour"], row["taken_at"]) for row in rows} == {(HOUR, HOUR + dt.timedelta(minutes=7))}
+    assert {(row["hour"], row["taken_at"]) for row in rows} == {(hour, hour + dt.timedelta(minutes=7))}
     kept = {(row["name"], *dict(row["labels"]).values()) for row in rows}
     assert ("docrail_workers", "working") in kept
     assert ("docrail_open_reviews",) in kept
@@ -42,10 +43,10 @@ async def test_an_hour_is_kept_once_with_what_the_page_shows(service: Service) -
     [("database_url", "postgresql://docrail@127.0.0.1:1/docrail"), ("temporal_address", "127.0.0.1:1")],
 )
 async def test_half_of_an_hour_is_not_kept(service: Service, setting: str, address: str) -> None:
-    now = dt.datetime(2026, 11, 22, 3, tzinfo=dt.UTC)
+    now = dt.datetime(2026, 11, 30, 3, tzinfo=dt.UTC)
     async with serve(service.settings.model_copy(update={setting: address})) as alone:
         assert await keep_snapshot(alone.api.state.app, now) == 0
-    assert not (place(service) / "2026-11-22").exists()
+    assert not (place(service) / "2026-11-30").exists()
 
 
 async def test_the_background_tasks_keep_this_hour(service: Service) -> None:
