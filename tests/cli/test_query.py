@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from docrail.adapters.store.folders import LocalFolder
 from docrail.services.lake.compaction import compact
 from docrail.services.lake.files import Lake
 from docrail.services.lake.query import open_lake
@@ -99,7 +100,7 @@ async def test_help_teaches_by_examples_that_work(lake: Lake) -> None:
     examples = [part.partition('"')[0] for part in printed.split('docrail lake query "')[1:]]
     assert len(examples) >= 4
     for sql in examples:
-        open_lake(lake).ask(sql)
+        open_lake(lake, metrics=LocalFolder(lake.root.parent / "metrics")).ask(sql)
 
 
 async def test_one_shape_at_a_time(lake: Lake) -> None:
