@@ -22,6 +22,7 @@ from docrail.invoices.readers.einvoice.read_xml import is_einvoice, read_einvoic
 from docrail.invoices.readers.einvoice.xml_tree import parse_xml
 from docrail.invoices.readers.header.day_order import read_dates
 from docrail.invoices.readers.header.document_type import document_type
+from docrail.invoices.readers.header.language import unsupported_language
 from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
 from docrail.invoices.readers.header.script import unsupported_script
 from docrail.invoices.readers.header.several import beginnings, several_invoices
@@ -211,7 +212,7 @@ def read_layout(layout: Layout) -> InvoiceData:
         line_items=lines,
         reader="ocr" if mostly_ocr(layout) else "text",
         page_count=len(layout.pages),
-        problems=unsupported_script(layout.text),
+        problems=unsupported_script(layout.text) or unsupported_language(layout),
     )
 
 

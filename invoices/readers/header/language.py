@@ -6,11 +6,15 @@ from collections.abc import Mapping
 
 from docrail.invoices.languages.all import LANGUAGES
 from docrail.invoices.languages.language import Language
+from docrail.invoices.model import InvoiceProblem
 from docrail.invoices.readers.layout.page import Layout
 from docrail.invoices.values.folding import fold
 
 LEAST, MARGIN = 3.0, 1.0
 """Fewest points of a language, and fewest more than the next one has: bilingual pages have none."""
+ENOUGH, LEAST_SHARE = 30, 0.04
+"""Fewest different words of a page from which its language can be unknown, and the share of points among them below
+which it is: invoices in supported languages have more, those in Hungarian, Croatian or Indonesian fewer."""
 WORD = re.compile(r"[^\W\d_]+")
 _WORDS: Mapping[str, frozenset[str]] = {language.code: frozenset(language.common.split()) for language in LANGUAGES}
 _BY_CODE: Mapping[str, Language] = {language.code: language for language in LANGUAGES}
@@ -24,6 +28,15 @@ def language_of(layout: Layout) -> Language | None:
     if points[first] < LEAST or points[first] - points[second] < MARGIN:
         return None
     return _BY_CODE[first]
+
+
+def unsupported_language(layout: Layout) -> tuple[InvoiceProblem, ...]:
+    """Return a problem if hardly any word belongs to a language whose vocabulary the readers have."""
+    words = {word for word in WORD.findall(fold(layout.text)) if len(word) > 1}
+    if len(words) < ENOUGH or max(language_points(layout).values()) >= LEAST_SHARE * len(words):
+        return ()
+    message = "The text is in a language that Docrail does not read. Check every value against the page."
+    return (InvoiceProblem.error("language_unsupported", message),)
 
 
 def language_points(layout: Layout) -> dict[str, float]:
