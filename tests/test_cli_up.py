@@ -123,7 +123,10 @@ def test_it_says_what_it_does_and_where_everything_is_and_ctrl_c_leaves_nothing(
     again = Up(data_dir, DOCRAIL_WORKER_METRICS_PORT=metrics_port)
     assert "the database is up to date" in again.wait_for("database")
     assert again.address("Metrics") == f"http://127.0.0.1:{metrics_port}/metrics"
-    assert httpx.get(again.address("Metrics"), trust_env=False).status_code == 200
+    page = httpx.get(again.address("Metrics"), trust_env=False)
+    assert page.status_code == 200
+    shown = set(re.findall(r"^# TYPE (\w+)", page.text, re.MULTILINE))
+    assert {"docrail_lake_files_compacted_total", "temporal_worker_task_slots_available"} <= shown
     assert again.end(signal.SIGTERM) == 0
 
 
