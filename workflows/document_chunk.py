@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from docrail.dag.explain.report import reason_of
     from docrail.dag.values.json_values import Json, size_of
     from docrail.workflows.contract.names import (
-        CHUNKED_END,
+        CHUNKED_ENDS,
         DOCUMENT_CHUNK_TYPE,
         LEAVE,
         MAX_CHUNKED_OUTPUTS,
@@ -88,13 +88,11 @@ class DocumentChunk:
             return whole_or_piece(save(driver.plan, first), piece)
         return driver.saved(piece)
 
-    @workflow.query(name=CHUNKED_END)
-    def chunked_end(self, run_id: str) -> Json:
-        """Return how a run ended or that it left, a ChunkedEnd; null while it runs here."""
-        if run_id not in self._over:
-            return None
-        [run] = (each for each in self._request.runs if each.run_id == run_id)
-        return self._end_of(run).model_dump(mode="json")
+    @workflow.query(name=CHUNKED_ENDS)
+    def chunked_ends(self) -> DocumentChunkReport:
+        """Return how the runs that run here no more have ended, or that they have left."""
+        over = (run for run in self._request.runs if run.run_id in self._over)
+        return DocumentChunkReport(ends=tuple(map(self._end_of, over)))
 
     async def _ended(self, driving: asyncio.Future[list[None]], serving: asyncio.Task[None]) -> None:
         """Wait for the end of all runs. A bug in what starts their groups fails the workflow task, and is noticed."""

@@ -173,8 +173,8 @@ RUN_GROUP = "run_group"
 LEAVE = "leave"
 """Name of a chunk's update: a run id. The run goes no further in the chunk; returns when none of its work runs."""
 
-CHUNKED_END = "chunked_end"
-"""Name of a chunk's query: a run id. Returns how the run ended in the chunk, a ChunkedEnd, or null while it runs."""
+CHUNKED_ENDS = "ends"
+"""Name of a chunk's query without arguments. Returns a DocumentChunkReport of the runs that have ended or left."""
 
 
 class ChunkedRun(BaseModel, frozen=True):
