@@ -13,9 +13,9 @@ from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT
 
 SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
-READER_VERSION = "18"
+READER_VERSION = "19"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "c6419a16e3c58c88"
+READERS_DIGEST = "75d407c4e0f96323"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -168,6 +168,12 @@ class InvoiceData(_Model):
     """Added to net + tax to give `total`: untaxed shipping, deposits, rounding; negative for deductions."""
     payable: Decimal | None = None
     """What is left to pay after earlier payments and rounding, if an e-invoice states it apart from the total."""
+    account: str | None = None
+    """The account to pay to if it is no IBAN, as an e-invoice states it."""
+    account_scheme: str | None = None
+    """The scheme of `account`, if the e-invoice names one."""
+    vendor_trade_name: str | None = None
+    """The name under which the vendor trades, if an e-invoice states it apart from the registered `vendor_name`."""
     vendor_country: str | None = None
     """ISO 3166 code, if the document states it."""
     payment_reference: str | None = None

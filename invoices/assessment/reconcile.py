@@ -50,6 +50,9 @@ def reconcile(readings: Sequence[InvoiceData]) -> InvoiceData:
         update={
             **fields,
             "document_id": _first(reading.document_id for reading in ordered) or "",
+            "account": _first(reading.account for reading in ordered),
+            "account_scheme": _first(reading.account_scheme for reading in ordered),
+            "vendor_trade_name": _first(reading.vendor_trade_name for reading in ordered),
             "payment_reference": _first(reading.payment_reference for reading in readings),
             "vendor_country": _first(reading.vendor_country for reading in ordered),
             "problems": tuple(dict.fromkeys(problems)),

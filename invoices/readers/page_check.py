@@ -174,7 +174,11 @@ def _check_whole(stated: InvoiceData, printed: InvoiceData, places: Places) -> I
     if seller.value and buyer.value and agree("vendor_name", seller.value, buyer.value):
         message = f"The {source} names {seller.value} as the seller and as the buyer. Compare it with the page."
         yield InvoiceProblem.error(PAGE_MISMATCH, message, "vendor_name")
-    for what, value in (("amount to pay", stated.payable), ("payment reference", stated.payment_reference)):
+    for what, value in (
+        ("amount to pay", stated.payable),
+        ("payment reference", stated.payment_reference),
+        ("account", stated.account),
+    ):
         if value is not None and not places.mention(value):
             message = f"The {what} in the {source} is {value}, but the page does not show it. Ask the sender."
             yield InvoiceProblem.error(NOT_ON_PAGE, message)

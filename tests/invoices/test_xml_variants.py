@@ -84,6 +84,32 @@ def test_a_direct_debit_has_no_account_to_pay_to() -> None:
     assert (iban.value, iban.source) == (None, Source.XML)
 
 
+@pytest.mark.parametrize(("scheme", "expected"), [("", None), (' schemeID="BBAN"', "BBAN")])
+def test_an_account_that_is_no_iban_is_kept_with_its_scheme(scheme: str, expected: str | None) -> None:
+    invoice = ubl(("<cbc:ID>DE02120300000000202051<", f"<cbc:ID{scheme}>12-34567 890<"))
+    assert (invoice.iban.value, invoice.account, invoice.account_scheme) == (None, "12-34567 890", expected)
+    number = f"<ram:ProprietaryID{scheme}>12-34567 890</ram:ProprietaryID>"
+    payee = f"<ram:PayeePartyCreditorFinancialAccount>{number}</ram:PayeePartyCreditorFinancialAccount>"
+    way = f"<ram:SpecifiedTradeSettlementPaymentMeans>{payee}</ram:SpecifiedTradeSettlementPaymentMeans>"
+    own = r"<ram:SpecifiedTradeSettlementPaymentMeans>.*</ram:SpecifiedTradeSettlementPaymentMeans>"
+    changed = cii((own, way)) if re.search(own, CII, re.DOTALL) else cii((CURRENCY, CURRENCY + way))
+    assert (changed.iban.value, changed.account, changed.account_scheme) == (None, "12-34567 890", expected)
+
+
+def test_an_account_next_to_an_iban_is_left_out() -> None:
+    assert (ubl().account, ubl().account_scheme) == (None, None)
+
+
+def test_the_trade_name_and_the_registered_name_are_both_kept() -> None:
+    party = "<cac:PartyLegalEntity><cbc:RegistrationName>Muster GmbH"
+    invoice = ubl((party, f"<cac:PartyName><cbc:Name>Muster Shop</cbc:Name></cac:PartyName>{party}"))
+    assert (invoice.vendor_name.value, invoice.vendor_trade_name) == ("Muster GmbH", "Muster Shop")
+    assert ubl().vendor_trade_name is None
+    shop = "<ram:TradingBusinessName>Lieferant</ram:TradingBusinessName>"
+    legal = f"<ram:SpecifiedLegalOrganization>{shop}</ram:SpecifiedLegalOrganization>"
+    assert cii((r"(<ram:SellerTradeParty>.*?</ram:Name>)", rf"\1{legal}")).vendor_trade_name == "Lieferant"
+
+
 def test_the_payment_reference_is_kept() -> None:
     assert (
         cii((CURRENCY, "<ram:PaymentReference>RF18 5390</ram:PaymentReference>" + CURRENCY)).payment_reference

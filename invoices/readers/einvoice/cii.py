@@ -5,6 +5,7 @@ from decimal import Decimal
 from docrail.invoices.model import InvoiceData, LineItem
 from docrail.invoices.readers.einvoice.xml_tree import Element, find, find_all, text, words_of
 from docrail.invoices.readers.einvoice.xml_values import (
+    account_of,
     amount_at,
     as_amount,
     as_date,
@@ -28,6 +29,8 @@ SETTLEMENT = "ApplicableHeaderTradeSettlement|ApplicableSupplyChainTradeSettleme
 SUMS = "SpecifiedTradeSettlementHeaderMonetarySummation|SpecifiedTradeSettlementMonetarySummation"
 ACCOUNTS = "SpecifiedTradeSettlementPaymentMeans/PayeePartyCreditorFinancialAccount/IBANID|ProprietaryID"
 """The second is for national account numbers, but senders write IBANs there too."""
+DUE_SUMS = ("DuePayableAmount", "TotalPrepaidAmount", "RoundingAmount")
+TRADE_NAME = "SpecifiedLegalOrganization/TradingBusinessName"
 PAYER = "SpecifiedTradeSettlementPaymentMeans/PayerPartyDebtorFinancialAccount/IBANID"
 ISSUED = "IssueDateTime/DateTimeString|DateTime"
 DUE = "SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString|DateTime"
@@ -58,8 +61,7 @@ def read_cii(root: Element) -> InvoiceData:
     taxes = (tax_part(row, rate=RATE, base="BasisAmount", tax="CalculatedAmount") for row in rows)
     tax_parts = tuple(part for part in taxes if part)
     net, lines = amount_at(sums, "TaxBasisTotalAmount"), amount_at(sums, "LineTotalAmount")
-    due = (amount_at(sums, name) for name in ("DuePayableAmount", "TotalPrepaidAmount", "RoundingAmount"))
-    payable = payable_of(total, *due)
+    payable = payable_of(total, *(amount_at(sums, name) for name in DUE_SUMS))
     stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
     return InvoiceData(
         document_type=as_document_type(text(header, "TypeCode"), total),
@@ -79,6 +81,8 @@ def read_cii(root: Element) -> InvoiceData:
         total=as_field(total),
         net_adjustment=adjustment,
         payable=payable.amount,
+        **account_of(find_all(settlement, ACCOUNTS)),
+        vendor_trade_name=text(seller, TRADE_NAME),
         payment_reference=text(settlement, "PaymentReference"),
         line_items=tuple(_line(line) for line in _charged_lines(trade)),
         tax_parts=tax_parts,

@@ -6,6 +6,7 @@ from docrail.invoices.model import InvoiceData, LineItem
 from docrail.invoices.readers.einvoice.xml_tree import Element, find, find_all, local_name, text, words_of
 from docrail.invoices.readers.einvoice.xml_values import (
     Payable,
+    account_of,
     amount_at,
     as_amount,
     as_date,
@@ -32,9 +33,8 @@ def read_ubl(root: Element) -> InvoiceData:
     seller, buyer = find(root, "AccountingSupplierParty/Party"), find(root, "AccountingCustomerParty/Party")
     sums = find(root, "LegalMonetaryTotal")
     total = _total(sums)
-    payable = find(sums, "PayableAmount")
     left = _left(sums, total)
-    currency = text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
+    currency = _currency(root, sums)
     tax_total = own_amount(find_all(root, "TaxTotal/TaxAmount"), currency)
     tax_rows = find_all(None if tax_total is None else tax_total.getparent(), "TaxSubtotal")
     taxes = (tax_part(row, rate="TaxCategory/Percent", base="TaxableAmount", tax="TaxAmount") for row in tax_rows)
@@ -42,11 +42,10 @@ def read_ubl(root: Element) -> InvoiceData:
     code, is_credit_note = text(root, "InvoiceTypeCode|CreditNoteTypeCode"), local_name(root) == "CreditNote"
     adjustment = (amount_at(sums, "ChargeTotalAmount") or ZERO) - (amount_at(sums, "AllowanceTotalAmount") or ZERO)
     net, lines = amount_at(sums, "TaxExclusiveAmount"), amount_at(sums, "LineExtensionAmount")
-    order = text(root, "OrderReference/ID")
     return InvoiceData(
         document_type=as_document_type(code, total, is_credit_note=is_credit_note),
         invoice_number=as_field(text(root, "ID")),
-        order_reference=as_field(None if order == "NA" else order),
+        order_reference=as_field(_order(root)),
         date=as_field(as_date(text(root, "IssueDate"))),
         due_date=as_field(as_date(text(root, "DueDate") or text(root, "PaymentMeans/PaymentDueDate"))),
         delivery_date=as_field(as_date(text(root, "Delivery/ActualDeliveryDate"))),
@@ -61,12 +60,24 @@ def read_ubl(root: Element) -> InvoiceData:
         total=as_field(total),
         net_adjustment=adjustment,
         payable=left.amount,
+        **account_of(find_all(root, ACCOUNTS)),
+        vendor_trade_name=_trade_name(seller),
         payment_reference=text(root, "PaymentMeans/PaymentID"),
         line_items=tuple(_line(line) for line in find_all(root, "InvoiceLine|CreditNoteLine")),
         tax_parts=tax_parts,
         problems=left.problems,
         reader="ubl",
     )
+
+
+def _currency(root: Element, sums: Element | None) -> str | None:
+    payable = find(sums, "PayableAmount")
+    return text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
+
+
+def _order(root: Element) -> str | None:
+    order = text(root, "OrderReference/ID")
+    return None if order == "NA" else order
 
 
 def _total(sums: Element | None) -> Decimal | None:
@@ -84,6 +95,12 @@ def _left(sums: Element | None, total: Decimal | None) -> Payable:
 
 def _name(party: Element | None) -> str | None:
     return next((name for path in PARTY_NAME if (name := text(party, path))), None)
+
+
+def _trade_name(party: Element | None) -> str | None:
+    """Return the trading name (BT-28), if the party has another registered name."""
+    name = text(party, "PartyName/Name")
+    return name if name != _name(party) else None
 
 
 def _vat_id(party: Element | None) -> str | None:

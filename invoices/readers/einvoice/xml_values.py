@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.model import Candidate, FieldValue, InvoiceProblem, TaxPart
-from docrail.invoices.readers.einvoice.xml_tree import Element, text
+from docrail.invoices.readers.einvoice.xml_tree import Element, text, words_of
 from docrail.invoices.values.currencies import tolerance
 from docrail.invoices.values.identifiers import compact, iban_evidence, iban_valid, vat_evidence
 
@@ -114,6 +114,14 @@ def as_iban_field(accounts: Iterable[str | None], *, direct_debit: bool) -> Fiel
         return FieldValue[str](source=Source.XML if direct_debit else Source.NOWHERE)
     candidates = tuple(Candidate[str](value=iban, source=Source.XML) for iban in ordered)
     return as_field(ordered[0], iban_evidence(ordered[0])).model_copy(update={"candidates": candidates})
+
+
+def account_of(accounts: Iterable[Element]) -> dict[str, str | None]:
+    """Return `account`, the first one that is no IBAN, and `account_scheme`; empty if there is an IBAN or none."""
+    numbers = [(number, each.get("schemeID")) for each in islice(accounts, MAX_ACCOUNTS) if (number := words_of(each))]
+    if not numbers or any(IBAN_START.match(compact(number) or "") for number, _ in numbers):
+        return {}
+    return {"account": numbers[0][0], "account_scheme": numbers[0][1]}
 
 
 def as_document_type(code: str | None, total: Decimal | None, *, is_credit_note: bool = False) -> DocumentType:
