@@ -5,21 +5,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import quote
 
-import httpx
 import typer
 
 from docrail.cli.client import (
-    LONGEST_POLL_SECONDS,
-    PATIENCE_SECONDS,
-    POLL_SECONDS,
-    ApiError,
-    NoAnswerError,
-    ask,
     connect,
 )
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
 from docrail.cli.terminal import complain
 from docrail.dag.values.json_values import Json
+from docrail.transport import LONGEST_POLL_SECONDS, PATIENCE_SECONDS, POLL_SECONDS, ApiError, NoAnswerError, Transport
 
 BATCHES = "/v1/batches"
 
@@ -46,7 +40,7 @@ def follow_batch(api: str, batch_id: str) -> dict[str, Json]:
     return ended
 
 
-async def followed(client: httpx.AsyncClient, batch_id: str) -> dict[str, Json]:
+async def followed(client: Transport, batch_id: str) -> dict[str, Json]:
     """Show a batch's progress until nothing of it waits or runs, and return it."""
     pause = POLL_SECONDS
     async with bar("ended") as show:
@@ -64,13 +58,13 @@ async def followed(client: httpx.AsyncClient, batch_id: str) -> dict[str, Json]:
             pause = min(pause * 1.5, LONGEST_POLL_SECONDS)
 
 
-async def insisting(client: httpx.AsyncClient, method: str, path: str, **request: Json) -> dict[str, Json]:
+async def insisting(client: Transport, method: str, path: str, **request: Json) -> dict[str, Json]:
     """Return the API's answer, asking again for a while if it is unavailable. Raises: ApiError."""
     clock = asyncio.get_running_loop().time
     deadline, pause = clock() + PATIENCE_SECONDS, POLL_SECONDS
     while True:
         try:
-            answer: dict[str, Json] = await ask(client, method, path, **request)
+            answer: dict[str, Json] = await client.request(method, path, **request)
         except ApiError as error:
             busy = isinstance(error, NoAnswerError) or error.kind == "quota-exceeded"
             if not busy or clock() > deadline:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
 
 from docrail.cli.batch_progress import BATCHES, bar, batch_path, followed, insisting
 from docrail.cli.batch_sources import Broken, Found, LocalFile, find
 from docrail.cli.batches import of_batch
-from docrail.cli.client import HERE, Api, ApiError, NoAnswerError, ask, connect, given
+from docrail.cli.client import HERE, Api, connect, given
 from docrail.cli.inputs import Inputs, inputs_of_uploads
 from docrail.cli.printout import Printout
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
 from docrail.cli.terminal import complain, program
 from docrail.dag.values.json_values import Json
+from docrail.transport import ApiError, NoAnswerError, Transport
 
 AT_ONCE = 8
 """Files that are sent at the same time."""
@@ -132,7 +132,9 @@ async def _run(
     async with connect(api) as client:
         name = _name_of(sending.source)
         batch = (
-            await _cut_off(client, name) if resume else await ask(client, "POST", BATCHES, json={"name": name, **order})
+            await _cut_off(client, name)
+            if resume
+            else await client.request("POST", BATCHES, json={"name": name, **order})
         )
         sending.batch_id = batch["batch_id"]
         complain(f"batch {sending.batch_id}")
@@ -151,19 +153,19 @@ def _name_of(source: str) -> str:
     return str(Path(source).resolve())[-LONGEST_NAME:]
 
 
-async def _cut_off(client: httpx.AsyncClient, name: str) -> dict[str, Json]:
+async def _cut_off(client: Transport, name: str) -> dict[str, Json]:
     """Return the caller's newest batch of that name. Raises: ApiError."""
-    caller, after = (await ask(client, "GET", "/v1/me"))["name"], None
+    caller, after = (await client.request("GET", "/v1/me"))["name"], None
     while True:
-        page = await ask(client, "GET", BATCHES, params={"limit": 100, "after": after})
+        page = await client.request("GET", BATCHES, params={"limit": 100, "after": after})
         for batch in page["batches"]:
             if (batch["name"], batch["created_by"]) == (name, caller):
-                return await ask(client, "GET", batch_path(batch["batch_id"]))  # type: ignore[no-any-return]
+                return await client.request("GET", batch_path(batch["batch_id"]))  # type: ignore[no-any-return]
         if (after := page["after"]) is None:
             raise ApiError(f"--resume: {caller} has no batch of {name}: run it without --resume")
 
 
-async def _send(client: httpx.AsyncClient, batch: dict[str, Json], found: Found, sending: Sending) -> dict[str, Json]:
+async def _send(client: Transport, batch: dict[str, Json], found: Found, sending: Sending) -> dict[str, Json]:
     """Send what the batch does not have, close it, and return it."""
     batch_id = batch["batch_id"]
     if batch["is_closed"]:
@@ -178,25 +180,25 @@ async def _send(client: httpx.AsyncClient, batch: dict[str, Json], found: Found,
     return closed
 
 
-async def _documents(client: httpx.AsyncClient, batch_id: str) -> list[dict[str, Json]]:
+async def _documents(client: Transport, batch_id: str) -> list[dict[str, Json]]:
     found, after = [], None
     while True:
-        page = await ask(client, "GET", batch_path(batch_id, "documents"), params={"limit": 500, "after": after})
+        page = await client.request("GET", batch_path(batch_id, "documents"), params={"limit": 500, "after": after})
         found += page["documents"]
         if (after := page["after"]) is None:
             return found
 
 
-async def _send_zip(client: httpx.AsyncClient, batch_id: str, path: Path) -> None:
+async def _send_zip(client: Transport, batch_id: str, path: Path) -> None:
     with path.open("rb") as stream:
-        added = await ask(
-            client, "POST", batch_path(batch_id, "zip"), files={"file": (path.name, stream)}, timeout=None
+        added = await client.request(
+            "POST", batch_path(batch_id, "zip"), files={"file": (path.name, stream)}, timeout=None
         )
     for name in added["unreadable"]:
         complain(f"{name}: is empty")
 
 
-async def _send_files(client: httpx.AsyncClient, batch_id: str, files: Sequence[LocalFile], sending: Sending) -> None:
+async def _send_files(client: Transport, batch_id: str, files: Sequence[LocalFile], sending: Sending) -> None:
     waiting = iter(enumerate(files, start=1))
     async with bar("sent") as show:
 
@@ -214,7 +216,7 @@ async def _send_files(client: httpx.AsyncClient, batch_id: str, files: Sequence[
             raise CutOffError(str(errors.exceptions[0])) from errors
 
 
-async def _send_file(client: httpx.AsyncClient, batch_id: str, file: LocalFile) -> Broken | None:
+async def _send_file(client: Transport, batch_id: str, file: LocalFile) -> Broken | None:
     """Send a file; return what is wrong with it if the API refuses it. Raises: CutOffError, NoAnswerError."""
     try:
         content = await asyncio.to_thread(_content, file.path)

@@ -10,7 +10,7 @@ import typer
 
 from docrail.adapters.store.files import write_atomic
 from docrail.cli.batch_progress import BATCHES, batch_path, follow_batch
-from docrail.cli.client import HERE, Api, ask_all, ask_api, connect, fetch, given
+from docrail.cli.client import HERE, Api, ask_all, ask_api, connect, given
 from docrail.cli.listing import ID, NUMBER, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
 from docrail.cli.stop import run_or_exit
@@ -110,7 +110,7 @@ def result(
 
 async def _fetched(api: str, path: str) -> bytes:
     async with connect(api) as client:
-        return await fetch(client, path)
+        return await client.fetch(path)
 
 
 def pause(batch: BatchId, reason: Reason = "", api: Api = HERE) -> Printout:

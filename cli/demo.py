@@ -7,18 +7,18 @@ import math
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from docrail.adapters.logs import configure_logs
-from docrail.cli.client import ApiError, ask, follow
+from docrail.cli.client import follow
 from docrail.cli.listing import ID, NUMBER, STATUS, Kind
 from docrail.cli.servers import addresses
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
@@ -26,6 +26,7 @@ from docrail.cli.tables import console, fits, print_columns, safe
 from docrail.cli.terminal import coloured, complain, print_json, program, say
 from docrail.dag.values.json_values import Json
 from docrail.embedded.stack import Stack, StackOptions, run_stack
+from docrail.transport import ApiError, Transport
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 DEADLINE_SECONDS = 120.0
@@ -97,15 +98,17 @@ def demo(
 async def _demo(folder: Path, shown: list[Shown], *, keep: bool, as_json: bool) -> bool:
     """Run the demo and put the samples into `shown` at once: a signal may end us at any time."""
     options = StackOptions(data_dir=folder, api_port=0, temporal_port=0, ui_port=0)
-    async with run_stack(options, complain if as_json else say) as stack:
+    async with AsyncExitStack() as cleanup:
+        stack = await cleanup.enter_async_context(run_stack(options, complain if as_json else say))
         output = Console(stderr=True) if as_json else console()
-        shown += await process(stack.http, sample_files(), output)
+        client = await cleanup.enter_async_context(Transport(stack.api_url))
+        shown += await process(client, sample_files(), output)
         if as_json:
             print_json([asdict(sample) for sample in shown])
         else:
             print_samples(shown)
         if keep:
-            await process(stack.http, desk_files(), output)
+            await process(client, desk_files(), output)
         if not as_json:
             say("\n".join(_places(stack, folder) if keep else _hint()))
         if keep:
@@ -128,7 +131,7 @@ def desk_files() -> list[Given]:
     return [Given(each.name, each.content, each.sla_hours) for each in draw_desk(today)]
 
 
-async def process(client: httpx.AsyncClient, files: Sequence[Given], output: Console) -> list[Shown]:
+async def process(client: Transport, files: Sequence[Given], output: Console) -> list[Shown]:
     """Upload `files`, show progress until their runs have ended, and return each with its result. Raises: ApiError."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=output) as progress:
@@ -146,20 +149,20 @@ async def process(client: httpx.AsyncClient, files: Sequence[Given], output: Con
         except TimeoutError:
             late = files[len(runs)].name
             raise ApiError(f"the run of {late} did not end within {DEADLINE_SECONDS:g} s") from None
-    reviews = {review["document_id"]: review for review in (await ask(client, "GET", "/v1/reviews"))["reviews"]}
+    reviews = {review["document_id"]: review for review in (await client.request("GET", "/v1/reviews"))["reviews"]}
     return [
         Shown(given.name, document, run, reviews.get(document["document_id"]))
         for given, document, run in zip(files, documents, runs, strict=True)
     ]
 
 
-async def _upload(client: httpx.AsyncClient, given: Given) -> dict[str, Json]:
+async def _upload(client: Transport, given: Given) -> dict[str, Json]:
     files, hours = {"file": (given.name, given.content)}, {"sla_hours": str(given.sla_hours)}
-    document: dict[str, Json] = await ask(client, "POST", "/v1/documents", files=files, data=hours)
+    document: dict[str, Json] = await client.request("POST", "/v1/documents", files=files, data=hours)
     return document
 
 
-async def _end_of(client: httpx.AsyncClient, run_id: str) -> dict[str, Json]:
+async def _end_of(client: Transport, run_id: str) -> dict[str, Json]:
     return [report async for report, _ in follow(client, run_id, complain)][-1]
 
 

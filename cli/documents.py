@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ApiError, ask_api, given
+from docrail.cli.client import HERE, Api, ask_api, given
 from docrail.cli.inputs import Inputs, inputs_of_uploads
 from docrail.cli.listing import ID, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
 from docrail.cli.terminal import AsJson, Reason, moment, print_json, say
 from docrail.dag.values.json_values import Json
+from docrail.transport import ApiError
 
 DOCUMENTS = "/v1/documents"
 

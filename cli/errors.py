@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
 from docrail.adapters.settings_file import SettingsFileError
 from docrail.adapters.temporal.connection import InvalidConnection
-from docrail.cli.client import ApiError
 from docrail.embedded.processes import ProcessError
 from docrail.services.errors import OperationError
+from docrail.transport import ApiError
 
 
 def words_of(error: Exception) -> str | None:

@@ -5,16 +5,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
 
 from docrail.adapters.store.files import write_atomic
-from docrail.cli.client import HERE, Api, ApiError, ask, ask_api, connect, fetch, given
+from docrail.cli.client import HERE, Api, ask_api, connect, given
 from docrail.cli.listing import ID, NUMBER, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
 from docrail.cli.stop import run_or_exit
 from docrail.cli.terminal import moment
 from docrail.dag.values.json_values import Json
+from docrail.transport import ApiError, Transport
 
 EXPORTS = "/v1/exports"
 POLL_SECONDS = 0.5
@@ -78,7 +78,7 @@ def create(
 
     async def run() -> Printout:
         async with connect(api) as client:
-            export = await _ended(client, await ask(client, "POST", EXPORTS, json=wanted, headers=headers))
+            export = await _ended(client, await client.request("POST", EXPORTS, json=wanted, headers=headers))
             if format is Format.WEBHOOK:
                 return Printout(export, f"sent {export['documents']} documents: {export['export_id']}")
             return await _save(client, export, output)
@@ -112,24 +112,24 @@ def download(
 
     async def run() -> Printout:
         async with connect(api) as client:
-            return await _save(client, await ask(client, "GET", f"{EXPORTS}/{export}"), file)
+            return await _save(client, await client.request("GET", f"{EXPORTS}/{export}"), file)
 
     return run_or_exit(run)
 
 
-async def _ended(client: httpx.AsyncClient, export: dict[str, Json]) -> dict[str, Json]:
+async def _ended(client: Transport, export: dict[str, Json]) -> dict[str, Json]:
     """Return the export once it has ended. Raises: ApiError if it failed."""
     while export["ended_at"] is None:
         await asyncio.sleep(POLL_SECONDS)
-        export = await ask(client, "GET", f"{EXPORTS}/{export['export_id']}")
+        export = await client.request("GET", f"{EXPORTS}/{export['export_id']}")
     if export["status"] == "failed":
         raise ApiError(f"the export {export['export_id']} failed: {export['error']}")
     return export
 
 
-async def _save(client: httpx.AsyncClient, export: dict[str, Json], file: Path | None) -> Printout:
+async def _save(client: Transport, export: dict[str, Json], file: Path | None) -> Printout:
     place = file or Path(export["file_name"])
-    write_atomic(place.absolute(), await fetch(client, f"{EXPORTS}/{export['export_id']}/file"))
+    write_atomic(place.absolute(), await client.fetch(f"{EXPORTS}/{export['export_id']}/file"))
     return Printout(export, f"wrote {export['documents']} documents to {place} ({export['export_id']})")
 
 

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ApiError, NoAnswerError, ask_api, given
+from docrail.cli.client import HERE, Api, ask_api, given
 from docrail.cli.printout import Printout
 from docrail.cli.reviews import REVIEWS, Id
 from docrail.cli.terminal import Reason, moment
 from docrail.dag.values.json_values import Json
+from docrail.transport import ApiError, NoAnswerError
 
 NO_DIGEST = "0" * 64
 """The digest of no document."""

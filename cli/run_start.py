@@ -10,19 +10,7 @@ from typing import Annotated
 import httpx
 import typer
 
-from docrail.cli.client import (
-    ENDED,
-    HERE,
-    IS_IT_RUNNING,
-    Api,
-    ApiError,
-    NoAnswerError,
-    ask,
-    ask_api,
-    connect,
-    follow,
-    given,
-)
+from docrail.cli.client import HERE, IS_IT_RUNNING, Api, ask_api, connect, follow, given
 from docrail.cli.definitions import load
 from docrail.cli.inputs import Inputs, parse_inputs
 from docrail.cli.main import NOUNS
@@ -35,6 +23,7 @@ from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.version_refs import Ref, Target, parse_ref, version_for
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.suggestions import closest
+from docrail.transport import ENDED, ApiError, NoAnswerError, Transport
 
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 3, "cancelled": 4}
 """By the run's end. 2 is that of wrong usage."""
@@ -129,10 +118,10 @@ async def _run(api: str, order: dict[str, Json], *, wait: bool, as_json: bool) -
     return 0
 
 
-async def _start(client: httpx.AsyncClient, order: dict[str, Json]) -> dict[str, Json]:
+async def _start(client: Transport, order: dict[str, Json]) -> dict[str, Json]:
     again = f"the same command with --key {order['key']}"
     try:
-        started: dict[str, Json] = await ask(client, "POST", "/v1/runs", json=order)
+        started: dict[str, Json] = await client.request("POST", "/v1/runs", json=order)
     except NoAnswerError as error:
         hint = IS_IT_RUNNING
         if not isinstance(error.__cause__, httpx.ConnectError):  # it may have got the request
@@ -144,7 +133,7 @@ async def _start(client: httpx.AsyncClient, order: dict[str, Json]) -> dict[str,
     return started
 
 
-async def _end(client: httpx.AsyncClient, run_id: str, *, quiet: bool) -> dict[str, Json]:
+async def _end(client: Transport, run_id: str, *, quiet: bool) -> dict[str, Json]:
     """Return the run's last report, and print its progress until then."""
     key = run_id.partition(".")[2]
     goes_on = (

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  # a folder of documents, not a package
-"""Write what follows from the code: the pages of docs/reference, schema.sql, the types of the console's API client.
+"""Write what follows from the code: the pages of docs/reference, schema.sql, and the API's clients.
 
 Run: python -m docs.generate.
 """
@@ -21,7 +21,7 @@ from docrail.handlers import Handler
 from docrail.invoices.model import FIELDS
 from docrail.services.definitions.handlers import REQUIRED, Schema, default_words, lines_of, type_words
 from docrail.settings import Settings
-from docs import client_types, schema
+from docs import client_python, client_types, schema
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Made by `python -m docs.generate`: change the code, not this page. -->"
@@ -42,6 +42,7 @@ def main() -> None:
         sys.stdout.write(f"wrote docs/reference/{name}\n")
     schema.main()
     client_types.main()
+    client_python.main()
 
 
 SETTINGS_FILE = """\

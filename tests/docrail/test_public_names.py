@@ -12,6 +12,7 @@ import docrail
 ROOT = Path(__file__).parents[2]
 ROOMS = {f"docrail.{link.stem}" for link in (ROOT / "docrail").iterdir() if link.is_symlink()}
 SERVERS = {"asyncpg", "httpx", "temporalio", "fastapi", "pyarrow", "lxml", "jinja2", "pytest", "uvicorn"}
+OF_THE_CLIENT = {"ApiError", "AsyncClient", "Client", "NoAnswerError"}
 
 
 def loaded_by(code: str) -> set[str]:
@@ -27,9 +28,16 @@ def test_the_package_loads_nothing_but_the_standard_library() -> None:
 
 
 def test_the_names_for_handlers_load_no_server_no_client_and_no_service() -> None:
-    loaded = loaded_by("from docrail import *")
+    names = sorted({*docrail.__all__} - OF_THE_CLIENT)
+    loaded = loaded_by(f"from docrail import {', '.join(names)}")
     assert loaded & (SERVERS | ROOMS) == {"docrail.dag", "docrail.invoices"}
     assert "pydantic" in loaded
+
+
+def test_the_client_loads_httpx_alone_and_no_model_of_the_api() -> None:
+    loaded = loaded_by("from docrail import Client")
+    assert loaded & (SERVERS | ROOMS) == {"httpx", "docrail.dag"}
+    assert "pydantic" not in loaded
 
 
 def test_the_test_tools_load_no_reader_before_they_open_a_document() -> None:
