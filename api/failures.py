@@ -331,11 +331,14 @@ class RetryIn(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         json_schema_extra={
-            "examples": [{"steps": {"load": {"skip": True}}, "preview": True}],
+            "examples": [
+                {"steps": {"load": {"skip": True}}, "preview": True},
+                {"from_steps": ["save_json"], "inputs": {"cost_centre": "4711"}},
+            ],
             "not": {
                 "properties": {"undo": {"const": True}},
                 "required": ["undo"],
-                "anyOf": [{"required": ["steps"]}, {"required": ["version"]}],
+                "anyOf": [{"required": [name]} for name in ("steps", "version", "from_steps", "inputs")],
             },
         },
     )
@@ -346,11 +349,22 @@ class RetryIn(BaseModel):
         description="of the definition to go on with; by default the one that ran. With a version, also that one, the "
         "nested runs use their current versions. A run with parked steps takes a retry only with a version",
     )
+    from_steps: frozenset[Annotated[str, Field(max_length=64)]] = Field(
+        default=frozenset(),
+        max_length=2000,
+        description="steps that run again although they completed, with all that follows them; also of a completed "
+        "run. Nothing is undone before",
+    )
+    inputs: dict[str, Json] = Field(
+        default_factory=dict,
+        description="values that replace those of the run's inputs: steps that read them run again, with all that "
+        "follows them; also of a completed run",
+    )
     undo: bool = Field(
         default=False,
         strict=True,
-        description="only undo what could not be undone, and end as before; takes no steps and no version. The only "
-        "retry of an aborted run",
+        description="only undo what could not be undone, and end as before; takes no steps, no inputs and no version. "
+        "The only retry of an aborted run",
     )
     preview: bool = Field(
         default=False,
@@ -381,7 +395,7 @@ class ResolveIn(ResolutionIn):
 
 @retries_router.post("/retry", responses=problems(NotFound, WrongState, TooLarge))
 async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetriedRun:
-    """Start a failed or cancelled run again under its id, or a completed one with failed items.
+    """Start a failed or cancelled run again under its id, or a completed one with failed items or `from_steps`.
 
     Completed work is kept unless its input changed. With `undo`, a failed or aborted run only repeats its unfinished
     compensations.
@@ -389,7 +403,8 @@ async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: Retry
     order = wanted or RetryIn()
     edits = {step_id: edit.edit() for step_id, edit in order.steps.items()}
     act = retry.preview_retry if order.preview else retry.retry_run
-    return await act(app, who, run_id, RetryOrder(edits, order.version, order.reason, order.undo))
+    wished = RetryOrder(edits, order.version, order.reason, order.undo, order.from_steps, order.inputs)
+    return await act(app, who, run_id, wished)
 
 
 @retries_router.post("/steps/{step_id}/resolve", responses=problems(NotFound, WrongState))

@@ -13,7 +13,7 @@ from docrail.cli.batch_progress import BATCHES, bar, batch_path, followed, insis
 from docrail.cli.batch_sources import Broken, Found, LocalFile, find
 from docrail.cli.batches import of_batch
 from docrail.cli.client import HERE, Api, connect, given
-from docrail.cli.inputs import Inputs, inputs_of_uploads
+from docrail.cli.inputs import Inputs, some_inputs
 from docrail.cli.printout import Printout
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
 from docrail.cli.terminal import complain, program
@@ -103,7 +103,7 @@ def run(
     if not found.files and found.zip is None:
         return _refused(source, found.broken)
     sending = Sending(source, broken=list(found.broken))
-    values = inputs_of_uploads(api, definition, inputs or [])
+    values = some_inputs(api, definition, inputs or [])
     order = given(definition=definition, max_concurrency=max_concurrency, inputs=values or None, grouped=not no_group)
     ended = run_until_stopped(lambda: _run(api, found, order, sending, resume=resume, waits=not no_wait))
     if ended is None:

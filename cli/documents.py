@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from docrail.cli.client import HERE, Api, ask_api, given
-from docrail.cli.inputs import Inputs, inputs_of_uploads
+from docrail.cli.inputs import Inputs, some_inputs
 from docrail.cli.listing import ID, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
 from docrail.cli.terminal import AsJson, Reason, moment, print_json, say
@@ -37,7 +37,7 @@ def upload(
 
     Example: docrail document upload samples/i2d_coolblue1.pdf --source email
     """
-    values = inputs_of_uploads(api, definition, inputs or [])
+    values = some_inputs(api, definition, inputs or [])
     form = {"source": source, **given(definition=definition, inputs=json.dumps(values) if values else None)}
     uploaded: list[dict[str, Json]] = []
     for file in files:

@@ -36,11 +36,11 @@ def parse_inputs(definition: Definition, given: Sequence[str]) -> dict[str, Json
     return _checked(definition, inputs, complete_inputs)
 
 
-def inputs_of_uploads(api: str, ref: str | None, given: Sequence[str]) -> dict[str, Json]:
-    """Return the inputs in `given` of documents that run the published definition `ref`.
+def some_inputs(api: str, ref: str | None, given: Sequence[str]) -> dict[str, Json]:
+    """Return the inputs in `given` of the published definition `ref`; required ones may be missing.
 
-    Required ones may be missing: documents provide some, and each file of a batch may have its own. Raises: SystemExit,
-    ApiError (there is no such definition).
+    A document provides some, each file of a batch may have its own, and a run that is retried has had them. Raises:
+    SystemExit, ApiError (there is no such definition).
     """
     if not given:
         return {}

@@ -73,7 +73,11 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "pause": ("docrail.cli.runs:pause", "Pause a run: its next steps do not start."),
             "resume": ("docrail.cli.runs:resume", "Resume a paused run."),
             "abort": ("docrail.cli.runs:abort", "End a run early, as aborted."),
-            "retry": ("docrail.cli.retry:retry", "Start a failed or cancelled run again where it failed."),
+            "cancel": ("docrail.cli.runs:cancel", "Cancel a run: unlike an aborted one, it can be retried."),
+            "retry": (
+                "docrail.cli.retry:retry",
+                "Start a failed or cancelled run again where it failed, or any ended one from a step.",
+            ),
         },
     ),
     "definition": (

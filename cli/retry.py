@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from docrail.cli.client import HERE, Api, ask_api, given, run_path
+from docrail.cli.inputs import Inputs, some_inputs
 from docrail.cli.listing import ID, TEXT, Listing
 from docrail.cli.printout import Printout
 from docrail.cli.runs import RunId
@@ -26,6 +27,10 @@ _Version = Annotated[
 _Undo = Annotated[
     bool, typer.Option("--undo", help="Only undo the steps that could not be undone; the only retry of an aborted run.")
 ]
+_From = Annotated[
+    list[str] | None,
+    typer.Option("--from", help="Run this step again, and all that follows it; may be repeated.", metavar="STEP"),
+]
 _EDITS = "--config, --output, --skip, --items"
 
 
@@ -38,20 +43,24 @@ def retry(
     config: Annotated[str | None, typer.Option(help="Run the step with this config.", metavar="JSON")] = None,
     output: Annotated[str | None, typer.Option(help="Do not run the step: this is its output.", metavar="JSON")] = None,
     skip: Annotated[bool, typer.Option("--skip", help="Do not run the step.")] = False,
+    from_steps: _From = None,
+    inputs: Inputs = None,
     version: _Version = None,
     undo: _Undo = False,
     preview: Annotated[bool, typer.Option("--preview", help="Show what would be done, and do nothing.")] = False,
     reason: Reason = "",
     api: Api = HERE,
 ) -> Printout:
-    """Start a failed or cancelled run again where it failed.
+    """Start a failed or cancelled run again where it failed, or any ended one from a step.
 
     Completed steps and items are kept, unless their definition, their config or a step before them changed. The run
-    keeps its id. The run of a parked step has not ended: resolve the step with `docrail failure`; --preview with
-    --step shows what that would lead to. --item, or --items for several, limits the edit to items of the step's list
-    that did not complete; the others run again as they were.
+    keeps its id. The run of a parked step has not ended: use `docrail failure`; --preview with --step shows what that
+    would lead to. --item, or --items for several, limits the edit to items of the step's list that did not complete.
 
-    With --undo, a failed or aborted run only undoes the steps that it could not undo, and ends as it did.
+    --from and --input start a completed run again too: --from at a step, --input with other inputs. The named step,
+    steps that read a changed input, and all that follows them run again. Nothing is undone before.
+
+    With --undo, a failed or aborted run only undoes what it could not undo, and ends as it did.
 
     Exit codes: 0 started, or shown with --preview; 1 the API refused or is unavailable; 2 wrong usage.
 
@@ -61,9 +70,18 @@ def retry(
     if (step is None) is not (not edit) or len(edit) > 1:
         raise typer.BadParameter(f"expected --step ID and one of {_EDITS}", param_hint="--step")
     steps = {} if step is None else {step: of_item(item, edit)}
-    order = {"steps": steps, "preview": preview, "reason": reason, **given(undo=undo or None, version=version)}
+    more = given(undo=undo or None, version=version, from_steps=from_steps) | _inputs(api, run, version, inputs or [])
+    order = {"steps": steps, "preview": preview, "reason": reason, **more}
     retried = ask_api(api, "POST", run_path(run, "retry"), json=order)
     return Printout(retried, _parts(retried, preview=preview))
+
+
+def _inputs(api: str, run: str, version: int | None, texts: list[str]) -> dict[str, Json]:
+    """Return the field `inputs`, by the types of the definition that the run follows, or is to follow."""
+    if not texts:
+        return {}
+    shown = ask_api(api, "GET", run_path(run))
+    return {"inputs": some_inputs(api, f"{shown['definition_id']}@{version or shown['version']}", texts)}
 
 
 def _parts(retried: dict[str, Json], *, preview: bool) -> Iterator[str | Listing]:

@@ -1,4 +1,4 @@
-"""`docrail run list`, `pause`, `resume` and `abort`: find runs, hold them, end them."""
+"""`docrail run list`, `pause`, `resume`, `abort` and `cancel`: find runs, hold them, end them."""
 
 import datetime as dt
 from typing import Annotated
@@ -93,6 +93,17 @@ def abort(
     else:
         text = f"{run} is {changed['status']}: {goes_on}; `docrail run explain {run}` shows how far that is"
     return Printout(changed, text)
+
+
+def cancel(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
+    """Cancel a run: unlike an aborted one, it can be retried.
+
+    Its running steps are stopped, and nothing is undone. It needs no worker: the run stops once there is one.
+
+    Example: docrail run cancel invoice.order-4711 --reason "the bank is closed"
+    """
+    changed = ask_api(api, "POST", run_path(run, "cancel"), json={"reason": reason})
+    return Printout(changed, f"{run} is {changed['status']}: `docrail run retry {run}` goes on with it")
 
 
 def _row(run: dict[str, Json]) -> list[str]:

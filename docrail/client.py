@@ -1,5 +1,5 @@
 # Made by `python -m docs.client_python`: change the API, not this file.
-"""The client of the HTTP API: `from docrail import Client`. Long: two methods for each route."""
+"""The client of the API: `from docrail import Client`. In one file because it is made as a whole."""
 
 import json
 import os
@@ -425,7 +425,7 @@ class AsyncClient:
         return found
 
     async def retry_run(self, run_id: str, body: "types.RetryIn | None" = None) -> "types.RetriedRun":
-        """Start a failed or cancelled run again under its id, or a completed one with failed items."""
+        """Start a failed or cancelled run again under its id, or a completed one with failed items or …."""
         found: types.RetriedRun = await self.transport.request("POST", f"/v1/runs/{_part(run_id)}/retry", json=body)
         return found
 
@@ -1627,7 +1627,7 @@ class Client:
         return found
 
     def retry_run(self, run_id: str, body: "types.RetryIn | None" = None) -> "types.RetriedRun":
-        """Start a failed or cancelled run again under its id, or a completed one with failed items."""
+        """Start a failed or cancelled run again under its id, or a completed one with failed items or …."""
         found: types.RetriedRun = self.transport.request("POST", f"/v1/runs/{_part(run_id)}/retry", json=body)
         return found
 

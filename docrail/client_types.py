@@ -1,5 +1,5 @@
 # Made by `python -m docs.client_python`: change the API, not this file.
-"""The types of what the API takes and returns. Long: one for each model of its OpenAPI document."""
+"""The types of what the API takes and returns. In one file because they refer to each other."""
 
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -1735,6 +1735,8 @@ class RetryIn(TypedDict):
 
     steps: NotRequired[dict[str, "EditIn"]]
     version: NotRequired[int | None]
+    from_steps: NotRequired[list[str]]
+    inputs: NotRequired[dict[str, Json]]
     undo: NotRequired[bool]
     preview: NotRequired[bool]
     reason: NotRequired[str]

@@ -27,7 +27,7 @@ NOTE = "# Made by `python -m docs.client_python`: change the API, not this file.
 
 Schema = Mapping[str, Any]
 
-TYPES_HEAD = '''"""The types of what the API takes and returns. Long: one for each model of its OpenAPI document."""
+TYPES_HEAD = '''"""The types of what the API takes and returns. In one file because they refer to each other."""
 
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -35,7 +35,7 @@ Json = Any
 
 '''
 
-CLIENT_HEAD = '''"""The client of the HTTP API: `from docrail import Client`. Long: two methods for each route."""
+CLIENT_HEAD = '''"""The client of the API: `from docrail import Client`. In one file because it is made as a whole."""
 
 import json
 import os

@@ -14,6 +14,7 @@ from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.map_items import unfinished
 from docrail.dag.engine.park import describe_edits, item_problems, resolution_problem, with_items
 from docrail.dag.engine.plan import Plan
+from docrail.dag.engine.rerun import NOTHING, Rerun
 from docrail.dag.engine.saved_state import load
 from docrail.dag.engine.state import RunState, StepState
 from docrail.dag.language.definition import Step
@@ -172,12 +173,15 @@ FIELDS = {kind: "config" if kind is ResolutionKind.RETRY else str(kind) for kind
 """How callers name the value of an edit."""
 
 
-def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], who: Who) -> Retry:
+def plan_retry(
+    old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], who: Who, *, rerun: Rerun = NOTHING
+) -> Retry:
     """Return how an ended run of `old` continues under `new`; `edits` were checked before.
 
-    A completed step is kept unless its work, its config or a parent changed, or it was compensated. A step whose
-    compensation failed is kept whatever changed, unless a person's edit replaces it. In a completed run, the failures
-    it tolerated are run again. `fallen` names the steps whose failures the retry resolves, for the dead-letter table.
+    A completed step is kept unless its work, its config, an input that it reads or a parent changed, or it was
+    compensated. A step whose compensation failed is kept whatever changed, unless a person edits it or has it run
+    again (`rerun`). In a completed run, the failures it tolerated are run again. `fallen` names the steps whose
+    failures the retry resolves, for the dead-letter table.
 
     Raises: pydantic.ValidationError; InvalidValueError if edits do not fit their items.
     """
@@ -191,15 +195,14 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
         kept = state if before is not None and _work(before.definition) == _work(step.definition) else None
         names = (new.steps[parent].id for parent in step.parents)
         follows = next((name for name in names if fates[name].fate is not Fate.REUSED), None)
-        edit, of = edits.get(step.id), _Before(kept, follows, left_failed(ran, state))
+        edit, of = edits.get(step.id), _Before(kept, follows, left_failed(ran, state), *rerun.whys(step))
         if edit is not None and edit.kind is ResolutionKind.ITEMS:
             problems += _items_problems(f"steps.{step.id}.", edit, state, of)
         fates[step.id] = fate = _fate(edit, state, of)
         if state is not None and fate.fate is Fate.REUSED:
             steps.append(stands(state))
         else:
-            left = StepState() if follows or kept is None else again(kept)
-            steps.append(_edited(edit, left, who) or left)
+            steps.append(_edited(edit, left := _left(of), who) or left)
     if problems:
         raise InvalidValueError(problems)
     dropped = StepFate(Fate.DROPPED, "the version to continue with has no such step")
@@ -222,6 +225,17 @@ class _Before:
     kept: StepState | None
     follows: str | None
     left: int
+    asked: str = ""
+    """Why a person has it run again, whatever its state; empty if no one does."""
+    changed: str = ""
+    """Which of its inputs has changed; empty if none has."""
+
+
+def _left(before: _Before) -> StepState:
+    """Return what a step that runs again keeps: a config given by hand, and what it had done if nothing has changed."""
+    if before.kept is None or before.follows:
+        return StepState()
+    return StepState(edited=before.kept.edited) if before.asked or before.changed else again(before.kept)
 
 
 def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFate:
@@ -232,10 +246,10 @@ def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFa
     if edit is not None and edit.value is not None:
         by_hand = StepFate(Fate.RERUN, "takes a config given by hand")
         return _fate_of_items(edit, state) if edit.kind is ResolutionKind.ITEMS else by_hand
+    if why := before.asked or ("" if is_stuck(state) else _why_again(state, before)):
+        return StepFate(Fate.RERUN, why)
     if is_stuck(state):
         return StepFate(Fate.REUSED, "completed, and its effects remain: its compensation failed")
-    if why := _why_again(state, before):
-        return StepFate(Fate.RERUN, why)
     return StepFate(Fate.REUSED, f"skipped: {state.reason}" if state.reason else str(state.status))
 
 
@@ -271,6 +285,8 @@ def _why_again(state: StepState, before: _Before) -> str:
         return _how_it_ended(state) + ("" if before.follows or is_undone(state) else kept_items(state))
     if before.follows:
         return f"follows {before.follows}, which is not reused"
+    if before.changed:
+        return before.changed
     if before.left and state.fan is not None:
         return f"{before.left} of its {len(state.fan.items)} items failed, and only these run again"
     return ""

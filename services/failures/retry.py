@@ -8,7 +8,7 @@ import contextlib
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -17,6 +17,7 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionSta
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.dag.engine.plan import Plan, Step, plan_of
+from docrail.dag.engine.rerun import Rerun, changed_inputs, rerun_problems
 from docrail.dag.engine.retry import (
     UNDOABLE,
     Edit,
@@ -41,6 +42,7 @@ from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal
 from docrail.services.app import App
+from docrail.services.definitions.checks import check_inputs
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import load
 from docrail.services.engine import MAX_REQUEST_BYTES, WORKER_TIMEOUT, status_of
@@ -59,6 +61,8 @@ from docrail.workflows.contract.names import RunRequest, child_run_id, nested_ke
 _RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
 """An aborted run is over by decision. A completed one may have failed items (_may_go_on)."""
 
+DOCUMENT_ID = "document_id"
+
 _OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
 
 
@@ -66,13 +70,22 @@ _OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
 class RetryOrder:
     """A caller's request to retry. `version` None: the version that ran.
 
-    `undo`: only repeat unfinished compensations; this allows no edits and no version.
+    `from_steps`: ids of steps that run again although they completed, with all that follows them. `inputs` replace
+    those of the run; steps that read them run again. `undo`: only repeat unfinished compensations; this allows nothing
+    else.
     """
 
     edits: Mapping[str, Edit]
     version: int | None = None
     reason: str = ""
     undo: bool = False
+    from_steps: frozenset[str] = frozenset()
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def reruns(self) -> bool:
+        """Return whether steps that completed run again, which a completed run allows too."""
+        return bool(self.from_steps or self.inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +150,7 @@ async def preview_retry(app: App, principal: Principal, run_id: str, order: Retr
 
     For a run that waits with parked steps, without a version: what happens to it when they are resolved with `edits`.
     """
-    if order.edits and order.version is None and not order.undo:
+    if order.edits and order.version is None and not order.undo and not order.reruns:
         description = await describe_settled(app, principal, run_id)
         status = status_of(description)
         if status in (RunStatus.WAITING, RunStatus.RUNNING):
@@ -194,7 +207,7 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     plan = plan_of(request.definition, request.semantics)
     retry = plan_undoing(plan, saved) if order.undo else await _plan(app, who, asked, request, saved, order)
     if order.undo:
-        check_undoing(retry, alone=not order.edits and order.version is None)
+        check_undoing(retry, alone=not order.edits and order.version is None and not order.reruns)
     context = retry.state.context
     if request.version != asked.version:
         context = renew_context(context, plan, request.version, uuid.uuid4().hex)
@@ -218,9 +231,11 @@ def _answers_for(outer: str, *, is_undoing: bool) -> InputProblem:
 
 
 async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunStatus, order: RetryOrder) -> bool:
-    """Check whether a completed run has failed items, or a run with parked steps is to continue under a version."""
+    """Check whether a completed run has failed items or reruns steps, or one with parked steps gets a version."""
     if status is not RunStatus.COMPLETED and (status is not RunStatus.WAITING or order.version is None):
         return False
+    if status is RunStatus.COMPLETED and order.reruns:
+        return True
     steps = (await show_run(app, principal, run_id)).steps.values()
     if status is RunStatus.WAITING:
         return any(step.status is StepStatus.PARKED for step in steps)
@@ -242,18 +257,25 @@ async def _plan(
 ) -> Retry:
     old, plan = plan_of(asked.definition, asked.semantics), plan_of(request.definition, request.semantics)
     await asyncio.to_thread(check_edits, app, request, plan, order.edits)
-    if problems := list(skip_problems(old, saved, order.edits)):
+    if problems := [*skip_problems(old, saved, order.edits), *rerun_problems(plan, order.from_steps)]:
         raise InvalidInput(problems)
+    rerun = Rerun(order.from_steps, changed_inputs(saved["inputs"], request.inputs) if order.inputs else frozenset())
     with refusing_violations():
-        return plan_retry(old, plan, saved, order.edits, who)
+        return plan_retry(old, plan, saved, order.edits, who, rerun=rerun)
 
 
 async def _request_for(
     app: App, principal: Principal, asked: RunRequest, saved: dict[str, Json], order: RetryOrder
 ) -> RunRequest:
-    """Return the new run's argument: unchanged, or with the given version and its nested definitions pinned."""
-    if order.version is None:
+    """Return the new run's argument: with the given inputs, or version and its nested definitions pinned."""
+    if order.inputs.get(DOCUMENT_ID, asked.inputs.get(DOCUMENT_ID)) != asked.inputs.get(DOCUMENT_ID):
+        message = "names the document of the run, which cannot change: start another run"
+        raise InvalidInput([InputProblem(f"inputs.{DOCUMENT_ID}", message)])
+    if order.version is None and not order.inputs:
         return asked
+    if order.version is None:
+        inputs = await check_inputs(app, asked.definition, {**_known(saved["inputs"]), **order.inputs})
+        return asked.model_copy(update={"inputs": inputs})
     stored = await load(app, principal, str(asked.definition["id"]), order.version)
     definition = Definition.model_validate(stored.body)
     nested = await pin_nested(app, principal, stored, key=asked.run_id.partition(".")[2])
@@ -262,17 +284,21 @@ async def _request_for(
             "definition": stored.body,
             "version": stored.version,
             "digest": stored.digest,
-            "inputs": _inputs(definition, saved["inputs"]),
+            "inputs": _inputs(definition, saved["inputs"], order.inputs),
             "nested": nested,
         }
     )
 
 
-def _inputs(definition: Definition, before: Mapping[str, Json]) -> dict[str, Json]:
+def _known(inputs: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in inputs.items() if value is not None}
+
+
+def _inputs(definition: Definition, before: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
     """Return the run's inputs as required by another version. Raises: InvalidInput if a required one is missing."""
-    given = {name: value for name, value in before.items() if name in definition.inputs and value is not None}
+    kept = {name: value for name, value in _known(before).items() if name in definition.inputs}
     with refusing_violations():
-        return complete_inputs(definition, given)
+        return complete_inputs(definition, {**kept, **given})
 
 
 async def _check_unchanged(app: App, principal: Principal, run_id: str, seen: WorkflowExecutionDescription) -> None:
@@ -285,6 +311,8 @@ async def _check_unchanged(app: App, principal: Principal, run_id: str, seen: Wo
 def _details(order: RetryOrder, version: int) -> dict[str, Json]:
     steps = {step_id: {"action": edit.kind, "value": edit.value} for step_id, edit in order.edits.items()}
     details = {"steps": steps, "version": version, "reason": order.reason}
+    reruns = {"from_steps": sorted(order.from_steps), "inputs": dict(order.inputs)}
+    details |= {name: value for name, value in reruns.items() if value}
     return details | {"undo": True} if order.undo else details
 
 
@@ -344,7 +372,9 @@ def _digest(request: RunRequest, step: Step) -> str:
 def check_undoing(retry: Retry, *, alone: bool) -> None:
     """Check that a retry only undoes (`alone`), and that there is something to undo. Raises: InvalidInput."""
     if not alone:
-        raise InvalidInput([InputProblem("undo", "takes no steps and no version: it only repeats compensations")])
+        raise InvalidInput(
+            [InputProblem("undo", "takes no steps, no inputs and no version: it only repeats compensations")]
+        )
     if all(fate.fate is not Fate.UNDONE for fate in retry.fates.values()):
         raise InvalidInput([InputProblem("undo", "nothing is left to undo: every compensation has completed")])
 

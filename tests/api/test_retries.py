@@ -430,3 +430,97 @@ async def test_a_parked_run_goes_on_under_a_newer_version_with_what_it_has_done(
     assert (run["status"], run["version"], run["steps"]["send"]["output"]["value"]) == ("completed", 2, 1)
     assert await started_again(service, run_id) == ["sum", "send"]
     assert (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()["status"] == "resolved"
+
+
+ORDER: dict[str, Json] = {
+    "inputs": {"amount": {"type": "integer", "required": True}, "to": {"type": "string", "default": "DE02"}},
+    "steps": [
+        {"id": "load", "handler": "echo", "config": {"value": "{{ inputs.amount }}"}},
+        {"id": "address", "handler": "echo", "config": {"value": "{{ inputs.to }}"}},
+        {
+            "id": "pay",
+            "handler": "echo",
+            "depends_on": ["load", "address"],
+            "config": {"value": "{{ load.value }} to {{ address.value }}"},
+        },
+        {"id": "note", "handler": "echo", "depends_on": ["address"], "config": {"value": "{{ address.value }}"}},
+    ],
+    "outputs": {"paid": "{{ pay.value }}", "note": "{{ note.value }}"},
+}
+
+
+async def completed(service: Service, key: str) -> str:
+    """Run ORDER to its end under its own id, and return the run's id."""
+    definition = ORDER | {"id": f"order_{uuid.uuid4().hex}"}
+    order = {"definition": definition, "inputs": {"amount": 5}, "key": key}
+    run_id: str = (await service.http.post("/v1/runs", json=order)).json()["run_id"]
+    assert (await service.ended(run_id))["outputs"] == {"paid": "5 to DE02", "note": "DE02"}
+    return run_id
+
+
+async def test_a_completed_run_is_run_again_from_a_step(service: Service) -> None:
+    run_id = await completed(service, "a")
+    preview = await retry(service.http, run_id, from_steps=["pay"], preview=True)
+    assert {name: step["fate"] for name, step in preview.json()["steps"].items()} == {
+        **dict.fromkeys(("load", "address", "note"), "reused"),
+        "pay": "rerun",
+    }
+    assert (await retry(service.http, run_id, from_steps=["pay"])).status_code == 200
+    run = await service.ended(run_id)
+    assert (run["status"], run["outputs"]) == ("completed", {"paid": "5 to DE02", "note": "DE02"})
+    assert await started_again(service, run_id) == ["pay"]
+
+
+async def test_a_completed_run_goes_on_with_other_inputs(service: Service) -> None:
+    run_id = await completed(service, "b")
+    changed = await retry(service.http, run_id, inputs={"amount": 7}, reason="a typing error")
+    assert changed.status_code == 200, changed.text
+    run = await service.ended(run_id)
+    assert (run["status"], run["outputs"]) == ("completed", {"paid": "7 to DE02", "note": "DE02"})
+    assert await started_again(service, run_id) == ["load", "pay"]
+    [action] = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
+    assert action["details"]["inputs"] == {"amount": 7}
+    again = await retry(service.http, run_id, inputs={"to": "DE07"})
+    assert again.status_code == 200, again.text
+    assert (await service.ended(run_id))["outputs"] == {"paid": "7 to DE07", "note": "DE07"}
+
+
+async def test_a_failed_run_takes_other_inputs_and_a_step_to_begin_at(service: Service) -> None:
+    definition = {
+        "id": f"retried_{uuid.uuid4().hex}",
+        "inputs": {"times": {"type": "integer", "default": 9}},
+        "steps": [
+            {"id": "load", "handler": "echo", "config": {"value": 3}},
+            {"id": "sum", "handler": "fail", "depends_on": ["load"], "config": {"times": "{{ inputs.times }}"}}
+            | NO_RETRY,
+        ],
+    }
+    run_id = await failed(service, definition)
+    assert (await retry(service.http, run_id, inputs={"times": 0}, from_steps=["load"])).status_code == 200
+    assert (await service.ended(run_id))["status"] == "completed"
+    assert await started_again(service, run_id) == ["load", "sum"]
+
+
+@pytest.mark.parametrize(
+    ("order", "path"),
+    [
+        ({"from_steps": ["paid"]}, "from_steps.paid"),
+        ({"inputs": {"amount": "seven"}}, "inputs.amount"),
+        ({"inputs": {"amounts": 7}}, "inputs.amounts"),
+        ({"inputs": {"document_id": "doc_1"}}, "inputs.document_id"),
+    ],
+)
+async def test_what_does_not_fit_the_run_is_refused_by_its_place(service: Service, order: Json, path: str) -> None:
+    run_id = await completed(service, "c")
+    refused = await retry(service.http, run_id, **order)
+    assert refused.status_code == 422, refused.text
+    assert [each["path"] for each in refused.json()["problems"]] == [path]
+    assert (await service.ended(run_id))["status"] == "completed"
+
+
+async def test_an_aborted_run_is_not_run_again_from_a_step(service: Service) -> None:
+    run_id = (await service.http.post("/v1/runs", json={"definition": SLOW})).json()["run_id"]
+    assert (await service.http.post(f"/v1/runs/{run_id}/abort")).is_success
+    await service.ended(run_id)
+    refused = await retry(service.http, run_id, from_steps=["nap"])
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/wrong-state")

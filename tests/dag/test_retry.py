@@ -21,6 +21,7 @@ from docrail.dag.engine.events import (
     Undo,
 )
 from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.rerun import Rerun
 from docrail.dag.engine.retry import Edit, Fate, Retry, Who, edit_problems, plan_retry, renew_context
 from docrail.dag.engine.saved_state import begin, save
 from docrail.dag.engine.state import StepError, StepState
@@ -395,3 +396,62 @@ def test_an_error_is_named_by_its_class() -> None:
     world = ended(CHAIN, "load")
     world.states["load"].error = StepError("ConnectionError", "no network")
     assert fates(retried(world))["load"] == "rerun: failed: ConnectionError"
+
+
+def rerun(world: World, *steps: str, inputs: Mapping[str, Json] = MappingProxyType({})) -> Retry:
+    saved = json.loads(json.dumps(save(world.plan, world.run)))
+    asked = Rerun(frozenset(steps), frozenset(inputs))
+    return plan_retry(world.plan, world.plan, saved, {}, WHO, rerun=asked)
+
+
+@pytest.mark.parametrize(
+    ("step_id", "expected"),
+    [
+        ("note", {"load": "reused", "sum": "reused", "send": "reused", "note": "rerun"}),
+        ("sum", {"load": "reused", "sum": "rerun", "send": "rerun", "note": "reused"}),
+        ("load", dict.fromkeys(("load", "sum", "send", "note"), "rerun")),
+    ],
+)
+def test_a_completed_run_is_run_again_from_a_step_with_all_that_follows(step_id: str, expected: dict[str, str]) -> None:
+    world = ended(CHAIN)
+    assert world.run.outcome is RunStatus.COMPLETED
+    found = rerun(world, step_id)
+    assert {id_: str(fate.fate) for id_, fate in found.fates.items()} == expected
+    assert found.fates[step_id].why == "is run again by hand"
+    kept = {id_ for id_, fate in expected.items() if fate == "reused"}
+    statuses = dict(zip((step.id for step in world.plan.steps), found.state.steps, strict=True))
+    assert {id_ for id_, state in statuses.items() if state.status is StepStatus.COMPLETED} == kept
+
+
+READERS = definition(
+    step("config", config={"value": "{{ inputs.a }}"}),
+    step("condition", condition="inputs.b > 1"),
+    step("all", config={"value": "{{ inputs }}"}),
+    step("other", config={"value": "inputs.a"}),
+    step("after", "config"),
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("a", {"config": "reads the input a", "all": "reads the inputs", "after": "follows config"}),
+        ("b", {"condition": "reads the input b", "all": "reads the inputs"}),
+    ],
+)
+def test_steps_that_read_a_changed_input_run_again_with_what_follows(changed: str, expected: dict[str, str]) -> None:
+    found = rerun(World(READERS, inputs={"a": 1, "b": 2}).go(), inputs={changed: 5})
+    again = {id_: fate.why for id_, fate in found.fates.items() if fate.fate is Fate.RERUN}
+    assert again.keys() == expected.keys()
+    assert all(again[id_].startswith(words) for id_, words in expected.items()), again
+
+
+def test_a_list_that_is_run_again_forgets_its_items() -> None:
+    items = definition(step("pay", for_each={"items": [1, 2]}))
+    world = ended(items)
+    assert rerun(world, "pay").state.steps[0].fan is None
+
+
+def test_a_step_whose_compensation_failed_runs_again_only_if_it_is_named() -> None:
+    assert rerun(not_undone(), "send").fates["pay"].fate is Fate.REUSED
+    assert rerun(not_undone(), "pay").fates["pay"].fate is Fate.RERUN

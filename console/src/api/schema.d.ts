@@ -697,7 +697,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Run
-         * @description Start a failed or cancelled run again under its id, or a completed one with failed items.
+         * @description Start a failed or cancelled run again under its id, or a completed one with failed items or `from_steps`.
          *
          *     Completed work is kept unless its input changed. With `undo`, a failed or aborted run only repeats its unfinished
          *     compensations.
@@ -8201,6 +8201,14 @@ export interface components {
          *         }
          *       }
          *     }
+         * @example {
+         *       "from_steps": [
+         *         "save_json"
+         *       ],
+         *       "inputs": {
+         *         "cost_centre": "4711"
+         *       }
+         *     }
          */
         RetryIn: {
             /**
@@ -8216,8 +8224,21 @@ export interface components {
              */
             version?: number | null;
             /**
+             * From Steps
+             * @description steps that run again although they completed, with all that follows them; also of a completed run. Nothing is undone before
+             * @default []
+             */
+            from_steps?: string[];
+            /**
+             * Inputs
+             * @description values that replace those of the run's inputs: steps that read them run again, with all that follows them; also of a completed run
+             */
+            inputs?: {
+                [key: string]: unknown;
+            };
+            /**
              * Undo
-             * @description only undo what could not be undone, and end as before; takes no steps and no version. The only retry of an aborted run
+             * @description only undo what could not be undone, and end as before; takes no steps, no inputs and no version. The only retry of an aborted run
              * @default false
              */
             undo?: boolean;
