@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from pydantic_core import to_json
 
-from docrail.dag.language.definition import Definition, Dispatch, OnFailure, edge_of
+from docrail.dag.language.definition import Definition, Dispatch, OnDeadline, OnFailure, edge_of
 from docrail.dag.language.definition import Step as StepDefinition
 from docrail.dag.language.expressions.expression import Expression, compile_expression
 from docrail.dag.language.expressions.templates import Template, compile_template
@@ -140,6 +140,8 @@ class Plan:
     """The steps that run once for each element of a list."""
     deadline_seconds: float | None = None
     """Seconds after which the run is overdue; None: never."""
+    on_deadline: OnDeadline | None = None
+    """What then happens besides the notification."""
     semantics: int = SEMANTICS
     """The semantics version of its runs."""
 
@@ -169,6 +171,7 @@ def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
         lists=tuple(step for step in steps if step.definition.for_each is not None),
         semantics=semantics,
         deadline_seconds=definition.deadline_seconds,
+        on_deadline=definition.on_deadline,
     )
 
 

@@ -62,7 +62,7 @@ from docrail.dag.engine.state import (
     stopped_by,
 )
 from docrail.dag.engine.value_transfer import MOST_LOADS, found_of, wanted, wanted_for_outputs
-from docrail.dag.language.definition import OnFailure
+from docrail.dag.language.definition import DeadlineThen, OnFailure
 from docrail.dag.language.expressions.expression_errors import show
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import LONGEST_WAIT_SECONDS, SHORTEST_SECONDS, ForEach, StepKind, Then
@@ -190,9 +190,32 @@ def cancel(now: Moment, _: events.CancelRequested) -> Commands:
 
 
 def note_overdue(now: Moment, _: events.DeadlinePassed) -> Commands:
-    """Have people notified, once."""
+    """Have people notified, once, and do what the definition says: stop the run, or end its waits for answers."""
     was_overdue, now.run.overdue = now.run.overdue, True
-    return () if was_overdue else (events.RecordOverdue(now.at),)
+    if was_overdue:
+        return ()
+    commands: list[events.Command] = [events.RecordOverdue(now.at)]
+    rule = now.plan.on_deadline
+    if rule is not None and rule.then is DeadlineThen.ABORT:
+        commands += stop(now, RunStatus.ABORTED, f"it had not ended {now.plan.deadline_seconds:g} s after its start")
+    for step in now.plan.steps:
+        if now.run.steps[step.index].status is WAITING and is_ended_by_deadline(now, step):
+            commands.append(events.Cancel(step.id))
+            take_deadline_branch(now, step)
+    return commands
+
+
+def is_ended_by_deadline(now: Moment, step: Step) -> bool:
+    """Return whether a step that waits takes the branch of the run's deadline, which has passed."""
+    rule, run = now.plan.on_deadline, now.run
+    return run.overdue and not run.stopping and rule is not None and rule.branch is not None and not step.is_timer
+
+
+def take_deadline_branch(now: Moment, step: Step) -> None:
+    """Complete a waiting step without an answer, in the branch of the run's deadline."""
+    assert now.plan.on_deadline is not None, "is_ended_by_deadline"
+    now.run.steps[step.index].branch = now.plan.on_deadline.branch
+    leave(now, step, Ending(COMPLETED, {"timed_out": True}, decided_by="deadline"))
 
 
 def hand_over(now: Moment, event: events.AbortRequested) -> Commands:
@@ -464,6 +487,9 @@ def begin_waiting(now: Moment, step: Step, config: Json) -> Commands:
             f"`seconds` is {show(seconds)}, expected a number from {SHORTEST_SECONDS}, at most {LONGEST_WAIT_SECONDS}"
         )
     move(now, step, WAITING)
+    if state.answer is None and is_ended_by_deadline(now, step):
+        take_deadline_branch(now, step)
+        return ()
     if state.answer is None:
         return (events.Start(step.id, config),)
     leave(now, step, Ending(COMPLETED, state.answer.value))

@@ -69,7 +69,7 @@ def run_words(of: facts.RunExplanation) -> Iterator[str]:
     elif run.has_ended and of.status is RunStatus.FAILED and run.stop_reason:
         yield f"it was ended{_stopper_words(run)}: {run.stop_reason}" if run.stopped_by else run.stop_reason
     if of.overdue:
-        state = "it was overdue" if run.has_ended else "it is overdue, and goes on"
+        state = "it was overdue" if run.has_ended or of.stopping is not None else "it is overdue, and goes on"
         yield f"{state}: it had not ended {run.deadline_seconds:g} s after its start"
     if run.ending is not None and not run.has_ended:
         yield f"what it did is being undone; then it ends as {run.ending}"
@@ -212,9 +212,10 @@ def wait_words(of: facts.WaitPart | None) -> str:
 def _end_words(of: facts.StepExplanation) -> Iterator[str]:
     if of.answer is not None:
         yield f"it was answered{f' by {of.answer.by}' if of.answer.by else ''}: {of.answer.value}"
-    if of.decided_by == "timeout":
+    if of.decided_by in ("timeout", "deadline"):
+        late = "before the run's deadline" if of.decided_by == "deadline" else f"in time{_time_words(of.waited)}"
         leads = f", so the branch {of.branch} is taken" if of.branch else ""
-        yield f"no one answered in time{_time_words(of.waited)}{leads}"
+        yield f"no one answered {late}{leads}"
     if of.items is not None:
         yield _items_words(of)
     if of.error is not None and of.error.type != "DependencyFailed":

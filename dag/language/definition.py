@@ -18,6 +18,7 @@ from docrail.dag.language.step_kinds import (
     Seconds,
     StepKind,
     Wait,
+    may_be_text,
 )
 from docrail.dag.language.test_cases import Trials
 from docrail.dag.values.json_values import Json
@@ -63,6 +64,24 @@ class OnFailure(StrEnum):
     CONTINUE = "continue"
     FAIL_FAST = "fail_fast"
     PARK = "park"
+
+
+class DeadlineThen(StrEnum):
+    """`notify`: people are notified, and the run continues; `abort`: it also ends as aborted."""
+
+    NOTIFY = "notify"
+    ABORT = "abort"
+
+
+class OnDeadline(Model):
+    """What happens when a run is overdue, besides the notification: `notify`, `abort`, or `{branch: NAME}`."""
+
+    then: DeadlineThen | None = None
+    """`notify`: nothing else; `abort`: the run ends as aborted."""
+    branch: Id | None = None
+    """The branch of every step that then waits for an answer, or comes to: steps with `depends_on: [STEP.NAME]`."""
+
+    _from_text = may_be_text("then")
 
 
 class RetryConfig(Model):
@@ -197,7 +216,9 @@ class Definition(Model):
     priority: RunPriority | None = None
     """Which runs go first when they wait for workers."""
     deadline_seconds: Seconds | None = None
-    """Seconds after its start when a run that has not ended is overdue: people are notified, and it continues."""
+    """Seconds after its start when a run that has not ended is overdue: people are notified."""
+    on_deadline: OnDeadline | None = None
+    """What then happens: `notify`, the default, `abort`, or `{branch: NAME}`; only with `deadline_seconds`."""
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
     """The steps."""
     outputs: dict[str, Json] = Field(default_factory=dict)

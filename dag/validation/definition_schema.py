@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from docrail.dag.language import definition
+from docrail.dag.language.definition import OnDeadline
 from docrail.dag.language.expressions.templates import PATH_KEY
 from docrail.dag.language.step_kinds import Abort, Case, Human, Model, OnTimeout, StepKind, Wait, WaitFor
 from docrail.dag.language.test_cases import ExpectedStep, Failure, ItemMock, Mock
@@ -18,6 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEXT_FORMS: Mapping[type[BaseModel], str] = {
     Abort: "reason",
     OnTimeout: "then",
+    OnDeadline: "then",
     Failure: "type",
     ExpectedStep: "status",
 }
@@ -35,6 +37,7 @@ _RULES: Mapping[type[Model], dict[str, Json]] = {
             {"required": ["else"], "properties": {"when": False, "branch": False}},
         ]
     },
+    OnDeadline: {"oneOf": [{"required": ["then"]}, {"required": ["branch"]}]},
     Human: _BOTH_OR_NONE,
     ItemMock: _ONE_ENDING,
     Mock: {
@@ -104,6 +107,7 @@ def definition_schema(catalogue: Catalogue) -> Schema:
     step = parts[definition.Step.__name__]
     _finish_step(step)
     _finish_input(parts[definition.Input.__name__])
+    whole["dependentRequired"] = {"on_deadline": ["deadline_seconds"]}
     whole["properties"]["defaults"] = {
         "description": "Defaults of every step that does not set them.",
         "type": "object",

@@ -17,7 +17,7 @@ from docrail.dag.validation.rules.kinds import check_kinds
 from docrail.dag.validation.rules.references import check_references
 from docrail.dag.validation.rules.resources import check_fairness_key, check_resource_tags
 from docrail.dag.validation.rules.test_cases import check_trials
-from docrail.dag.validation.rules.waits import check_delays
+from docrail.dag.validation.rules.waits import check_deadline, check_delays
 from docrail.dag.validation.spellings.chain import is_list_of_steps, name_list
 from docrail.dag.validation.spellings.normalise import NO_FALLBACKS, give_ends, normalise, repair
 from docrail.dag.values.findings import Findings
@@ -102,6 +102,7 @@ def _read(
     check_references(outline, above, catalogue, findings)
     check_resource_tags(value.get("defaults"), outline, resource_tags, findings)
     check_secrets(outline, findings)
+    check_deadline(repaired, findings)
     check_delays(value.get("defaults"), outline, findings)
     check_unanswered(outline, findings)
     check_dead_branches(outline, findings)

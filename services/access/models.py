@@ -89,7 +89,7 @@ def system_principal(tenant_id: str) -> Principal:
     return Principal(tenant_id, "docrail", frozenset(Scope))
 
 
-RESERVED = frozenset({system_principal("").name, WATCH, PASSED_BY, CALLBACK, "policy", "timeout"})
+RESERVED = frozenset({system_principal("").name, WATCH, PASSED_BY, CALLBACK, "policy", "timeout", "deadline"})
 """Names of Docrail's own acts: a caller with one of them could impersonate it."""
 
 

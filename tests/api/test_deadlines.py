@@ -91,3 +91,26 @@ async def test_a_cached_step_is_marked_as_cached(service: Service) -> None:
     ]
     assert (first["steps"]["ask"]["cached"], second["steps"]["ask"]["cached"]) == (False, True)
     assert second["steps"]["ask"]["output"] == config, "though another definition asked for it"
+
+
+async def test_a_run_whose_definition_says_so_is_aborted_by_its_deadline(service: Service) -> None:
+    run_id = await start(service.http, late(on_deadline="abort", deadline_seconds=0.2))
+    run = await service.ended(run_id)
+    assert (run["status"], run["overdue"]) == ("aborted", True)
+    assert run["reason"] == "it had not ended 0.2 s after its start"
+
+
+async def test_a_step_that_waits_at_the_deadline_takes_its_branch(service: Service) -> None:
+    steps = [
+        {"id": "ask", "human": {"queue": "late", "form": {"type": "object"}}},
+        {"id": "pay", "handler": "noop", "depends_on": ["ask"], "condition": "not ask.timed_out"},
+        {"id": "escalate", "handler": "echo", "depends_on": ["ask.late"], "config": {"value": "late"}},
+    ]
+    definition = late(on_deadline={"branch": "late"}, deadline_seconds=0.2, steps=steps)
+    run = await service.ended(await start(service.http, definition))
+    statuses = {name: step["status"] for name, step in run["steps"].items()}
+    assert (run["status"], statuses) == (
+        "completed",
+        {"ask": "completed", "pay": "skipped", "escalate": "completed"},
+    )
+    assert (await service.http.get("/v1/reviews", params={"run_id": run["run_id"]})).json()["reviews"] == []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from docrail.dag.language.definition import Definition, Dispatch, Limits, OnFailure, Step, TriggerRule
+from docrail.dag.language.definition import Definition, Dispatch, Limits, OnDeadline, OnFailure, Step, TriggerRule
 from docrail.dag.language.step_kinds import WaitFor
 from docrail.dag.values.json_values import Json
 from tests.dag.specification import BREAKS, BY_NUMBER, DURATIONS, READS_ITEM, reads, watches, work_name
@@ -25,9 +25,12 @@ def step(step_id: str, *depends_on: str, **fields: Json) -> Step:
     return Step.model_validate(document if kinds.intersection(fields) else document | {"handler": "work"})
 
 
-def definition(*steps: Step, on_failure: str = "continue", **limits: Json) -> Definition:
-    """Return a definition of these steps."""
-    return Definition(id="tested", steps=steps, on_failure=OnFailure(on_failure), limits=Limits(**limits))
+def definition(*steps: Step, on_failure: str = "continue", on_deadline: Json = None, **limits: Json) -> Definition:
+    """Return a definition of these steps; with `on_deadline`, it has a deadline."""
+    late = (
+        {} if on_deadline is None else {"deadline_seconds": 60, "on_deadline": OnDeadline.model_validate(on_deadline)}
+    )
+    return Definition(id="tested", steps=steps, on_failure=OnFailure(on_failure), limits=Limits(**limits), **late)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class Node:
             (state.status, state.reason, state.branch, state.answer, state.fan and _key_of(state.fan))
             for state in run.steps
         )
-        return states, run.paused, run.stopping, run.outcome, ledger.begun, ledger.asked
+        return states, run.paused, run.stopping, run.outcome, run.overdue, ledger.begun, ledger.asked
 
     def copy(self) -> "Node":
         run = twin(self.run)
@@ -146,7 +146,8 @@ class Exploration:
             if not can_happen:
                 assert advance(self.watch.plan, node.run, event) == [], f"{event} is late or repeated"
         assert node.key() == before
-        self._assert_a_deadline_decides_nothing(node)
+        if self.watch.plan.on_deadline is None:
+            self._assert_a_deadline_decides_nothing(node)
         return (event for event, can_happen in events if can_happen)
 
     def _all(self, node: Node) -> Iterator[tuple[Event, bool]]:
@@ -164,6 +165,8 @@ class Exploration:
         for step, resolutions in self.resolutions.items():
             for event in resolutions:
                 yield event, states[step].status is StepStatus.PARKED
+        if self.watch.plan.on_deadline is not None and ledger.begun:
+            yield DeadlinePassed(0.0), not ledger.finished and not ledger.overdue
         for event in CONTROLS:
             yield event, not ledger.finished and not (ledger.begun and isinstance(event, RunStarted))
 
@@ -174,6 +177,7 @@ class Exploration:
         after, plan = node.copy(), self.watch.plan
         reported = advance(plan, after.run, DeadlinePassed(0.0))
         assert reported == ([] if node.ledger.finished else [RecordOverdue(0.0)])
+        after.run.overdue = node.run.overdue
         assert after.key() == node.key()
         assert counters(plan, after.run) == counters(plan, node.run)
 
@@ -187,7 +191,8 @@ class Exploration:
             items = enumerate(state.fan.items) if state.fan else ()
             failing |= {work_name(step, place) for place, item in items if item.status is StepStatus.FAILED}
         late = {name for name, state in states.items() if state.decided_by == "timeout"}
-        specified = specify(self.watch.definition, failing, late)
+        ended_late = {name for name, state in states.items() if state.decided_by == "deadline"}
+        specified = specify(self.watch.definition, failing, late, ended_late=ended_late)
         assert {name: Fate(state.status, state.reason) for name, state in states.items()} == specified.steps
         assert node.ledger.finished is specified.run
 

@@ -84,10 +84,16 @@ NOT_TAKEN = Fate(StepStatus.SKIPPED, SkipReason.CONDITION_FALSE)
 
 
 def specify(
-    definition: Definition, failing: AbstractSet[str], overdue: AbstractSet[str] = frozenset(), *, fixed: bool = False
+    definition: Definition,
+    failing: AbstractSet[str],
+    overdue: AbstractSet[str] = frozenset(),
+    *,
+    fixed: bool = False,
+    ended_late: AbstractSet[str] = frozenset(),
 ) -> Specified:
     """Return how every step and the run end if exactly the work in `failing` fails and no one answers `overdue`.
 
+    `ended_late`: the steps that waited when the deadline of the run passed, or came to wait after it.
     `fixed`: a person gives the output of each step that fails, but for the optional ones.
     Of a run that is ABORTED by one of its steps, only that is meant: how the other steps end depends on the order.
     """
@@ -98,6 +104,8 @@ def specify(
         if step_id not in known:
             step = steps[step_id]
             shown = _outcome(step, {parent: outcome_of(parent) for parent in step.parents}, failing, overdue)
+            if step_id in ended_late and shown.fate == RAN and definition.on_deadline is not None:
+                shown = Outcome(RAN, definition.on_deadline.branch)
             known[step_id] = Outcome(RAN) if fixed and shown.fate == FELL and not step.optional else shown
         return known[step_id]
 

@@ -1,4 +1,4 @@
-"""A deadline is reported once, in any state of the run, and changes no decision."""
+"""A deadline is reported once, in any state of the run, and changes no decision unless the definition says so."""
 
 import pytest
 from hypothesis import given
@@ -6,20 +6,25 @@ from hypothesis import strategies as st
 
 from docrail.dag.engine.events import (
     AbortRequested,
+    Answered,
+    Cancel,
     DeadlinePassed,
+    Finish,
     PauseRequested,
     RecordOverdue,
     RunStarted,
+    Start,
+    StepCancelled,
     StepCompleted,
     StepFailed,
 )
 from docrail.dag.engine.plan import Plan, compile_plan
 from docrail.dag.engine.saved_state import begin, load, save
-from docrail.dag.engine.state import RunState, StepError
+from docrail.dag.engine.state import Answer, RunState, StepError
 from docrail.dag.engine.transitions import advance
 from docrail.dag.explain.report import RunReport, markdown, report_of
-from docrail.dag.language.definition import Definition
-from docrail.dag.language.statuses import RunStatus
+from docrail.dag.language.definition import DeadlineThen, Definition, OnDeadline
+from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
 from tests.dag.catalogue import EXTRACT, problems_of
 from tests.dag.definitions import Case, cases
@@ -107,6 +112,70 @@ def test_a_deadline_changes_no_fate(case: Case, turns: int, order: list[int]) ->
     assert late.go(pick).results == world().go(Picker(order)).results
 
 
+REASON = "it had not ended 60 s after its start"
+ASK: Json = {"id": "ask", "human": {"queue": "q"}, "handler": None}
+
+
+def test_a_deadline_that_aborts_reports_the_run_and_stops_it() -> None:
+    plan, run = begun({"id": "a"}, {"id": "b", "depends_on": ["a"]}, on_deadline="abort")
+    assert advance(plan, run, DeadlinePassed(70.0)) == [RecordOverdue(70.0), Cancel("a")]
+    assert advance(plan, run, DeadlinePassed(71.0)) == []
+    assert advance(plan, run, StepCancelled("a", 72.0)) == [Finish(RunStatus.ABORTED)]
+    shown = report(plan, run)
+    assert (shown.status, shown.reason, shown.overdue) == (
+        RunStatus.ABORTED,
+        "it had not ended 60 s after its start",
+        True,
+    )
+
+
+def test_a_deadline_with_a_branch_ends_waits_for_an_answer_before_and_after_it() -> None:
+    plan, run = begun(
+        ASK,
+        {"id": "work"},
+        {"id": "timer", "handler": None, "wait": {"for": "timer", "seconds": 100}},
+        {"id": "escalate", "depends_on": ["ask.late"]},
+        {**ASK, "id": "ask_again", "depends_on": ["work"]},
+        {"id": "remind", "depends_on": ["ask_again.late"]},
+        on_deadline={"branch": "late"},
+    )
+    commands = advance(plan, run, DeadlinePassed(70.0))
+    assert commands == [RecordOverdue(70.0), Cancel("ask"), Start("escalate", {})]
+    assert advance(plan, run, StepCompleted("work", {}, 1, 80.0)) == [Start("remind", {})]
+    states = dict(zip((step.id for step in plan.steps), run.steps, strict=True))
+    for step_id in ("ask", "ask_again"):
+        state = states[step_id]
+        assert (state.branch, state.output, state.decided_by) == ("late", {"timed_out": True}, "deadline")
+    assert states["timer"].status is StepStatus.WAITING
+    words = explain_run(plan, run, "late.1").steps["ask"].words
+    assert "no one answered before the run's deadline, so the branch late is taken" in words
+
+
+def test_a_question_that_was_answered_in_time_takes_no_branch_of_the_deadline() -> None:
+    plan, run = begun(
+        ASK, {"id": "escalate", "depends_on": ["ask.late"]}, {"id": "work"}, on_deadline={"branch": "late"}
+    )
+    advance(plan, run, Answered("ask", Answer({"yes": True}), 20.0))
+    assert advance(plan, run, DeadlinePassed(70.0)) == [RecordOverdue(70.0)]
+    assert run.steps[plan.index["escalate"]].status is StepStatus.SKIPPED
+
+
+@given(cases(), st.integers(0, 8), st.lists(st.integers(0, 3)))
+def test_a_deadline_that_aborts_decides_as_an_abort_at_that_moment(case: Case, turns: int, order: list[int]) -> None:
+    def world(rule: OnDeadline | None) -> World:
+        late = case.definition.model_copy(update={"deadline_seconds": 60, "on_deadline": rule})
+        return World(late, case.failing, case.vanishing, case.overdue)
+
+    ended = []
+    for rule in (OnDeadline(then=DeadlineThen.ABORT), None):
+        played, pick = world(rule), Picker(order)
+        played.start()
+        played.turns(turns, pick)
+        played.send(DeadlinePassed(played.now) if rule else AbortRequested(REASON, played.now))
+        ended.append(played.go(pick).results)
+    assert ended[0] == ended[1]
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -114,6 +183,16 @@ def test_a_deadline_changes_no_fate(case: Case, turns: int, order: list[int]) ->
         ("deadline_seconds: -5", "'deadline_seconds' must be at least 0.001, found the number -5"),
         ("deadline_seconds: 5m", "'deadline_seconds' must be a number, found the text '5m'"),
         ("deadline: 300", "the definition has no field 'deadline'"),
+        ("deadline_seconds: 5\non_deadline: stop", "'on_deadline' must be 'notify' or 'abort', found the text 'stop'"),
+        ("deadline_seconds: 5\non_deadline: {}", "'on_deadline' needs 'then' (notify or abort) or 'branch'"),
+        (
+            "deadline_seconds: 5\non_deadline: {then: abort, branch: late}",
+            "'on_deadline' has both 'then' and 'branch': keep one of them",
+        ),
+        (
+            "on_deadline: abort",
+            "the definition has no 'deadline_seconds', so 'on_deadline' is never used: give it both",
+        ),
     ],
 )
 def test_an_invalid_deadline_is_refused(line: str, expected: str) -> None:

@@ -74,6 +74,14 @@ def test_every_state_of_every_pair_of_kinds_is_safe(on_failure: str, capsys: pyt
     assert total["plans"] == len(PARTS) ** 2 + len(PARTS) * (len(PARTS) + 1) // 2
 
 
+@pytest.mark.parametrize("on_deadline", ["notify", "abort", {"branch": "late"}], ids=str)
+def test_every_state_is_safe_when_the_deadline_passes_at_any_moment(on_deadline: Json) -> None:
+    """Whether it only notifies, ends the run, or ends the waits for an answer, before and after it."""
+    waits = ("handler", "wait that fails", "wait that branches", "question", "timer", "items one by one")
+    total = explore([*in_line(*waits), *side_by_side(*waits)], on_deadline=on_deadline, max_concurrency=1)
+    assert total["ends"] > 0
+
+
 def test_every_state_is_safe_where_failed_steps_are_parked() -> None:
     explore([*in_line(*ROUGH), *side_by_side("handler", *ROUGH[3:])], on_failure="park", max_concurrency=2)
 

@@ -49,7 +49,7 @@ from docrail.dag.engine.events import (
 )
 from docrail.dag.engine.plan import Plan, compile_plan
 from docrail.dag.engine.state import Answer, RunState, StepState
-from docrail.dag.language.definition import Definition, Dispatch, OnFailure, Step
+from docrail.dag.language.definition import DeadlineThen, Definition, Dispatch, OnFailure, Step
 from docrail.dag.language.statuses import SETTLED, RunStatus, StepStatus
 from docrail.dag.language.step_kinds import Then, WaitFor
 from docrail.dag.values.json_values import Json, canonical
@@ -169,6 +169,11 @@ class Watch:
         self.vital = frozenset(step.id for step in definition.steps if not step.optional)
         self.fans = {step.id: step.for_each for step in definition.steps if step.for_each}
         self.handlers = frozenset(step.id for step in definition.steps if step.handler is not None)
+        rule = definition.on_deadline
+        self.aborts_late = rule is not None and rule.then is DeadlineThen.ABORT
+        answerable = (step for step in definition.steps if (step.wait or step.human) and not is_timer(step))
+        self.ended_late = frozenset(step.id for step in answerable if rule is not None and rule.branch is not None)
+        """Steps that no longer wait once the run is overdue."""
 
     def follow(self, ledger: Ledger, event: Event, commands: Sequence[Command], run: RunState) -> None:
         """Bring the ledger up to date with what `event` led to, and assert that all of it was allowed."""
@@ -178,6 +183,8 @@ class Watch:
         if self._aborts(ledger, event):
             ledger.end_early(RunStatus.ABORTED)
         ledger.see(event)
+        if isinstance(event, DeadlinePassed) and self.aborts_late:
+            ledger.end_early(RunStatus.ABORTED)
         states = self.states(run)
         called, at_once = self._called(event, states)
         if called and at_once:
@@ -247,7 +254,8 @@ class Watch:
                 else:
                     ledger.running |= {work}
             case Cancel(step, part):
-                self._stop(ledger, name_of(step, part), states[step], is_answered=step == answered)
+                is_late = isinstance(event, DeadlinePassed) and step in self.ended_late and ledger.stop is None
+                self._stop(ledger, name_of(step, part), states[step], is_answered=step == answered or is_late)
             case Record(step):
                 was_resolved = isinstance(event, Resolved) and event.step == step
                 self._record(ledger, step, reported_as(states[step]), was_resolved=was_resolved)
@@ -347,6 +355,8 @@ class Watch:
         assert bool(ledger.finished) == bool(is_over), "the run is over exactly when every step is settled"
         assert run.outcome is ledger.finished
         assert run.overdue is ledger.overdue
+        if ledger.overdue and ledger.stop is None:
+            assert not ledger.waiting & self.ended_late, "a step waits for an answer after the run's deadline"
         assert run.status is _status(ledger, states)
         assert counters(self.plan, run) == recount(self.plan, run)
         if ledger.finished is RunStatus.COMPLETED:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from docrail.dag.language.definition import Input, edge_of
 from docrail.dag.language.expressions.templates import has_template
-from docrail.dag.language.step_kinds import StepKind, Then
+from docrail.dag.language.step_kinds import StepKind, Then, WaitFor
 from docrail.dag.values.json_parts import children
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path, is_id
@@ -50,6 +50,8 @@ class StepOutline:
     is_object: bool
     is_clear: bool
     """False if `depends_on` contains something that cannot be read."""
+    deadline_branch: str | None = None
+    """The branch that it takes if it waits for an answer when the run's deadline passes; None if there is none."""
 
     @property
     def path(self) -> Path:
@@ -60,6 +62,11 @@ class StepOutline:
     def name(self) -> str:
         """Return the step's name in messages."""
         return f"step '{self.id}'" if self.id is not None else f"steps[{self.number}]"
+
+    @property
+    def is_timer(self) -> bool:
+        """Return whether it waits for time to pass, and takes no answer."""
+        return self.part("wait").get("for") == WaitFor.TIMER
 
     @cached_property
     def kinds(self) -> tuple[StepKind, ...]:
@@ -80,7 +87,9 @@ class StepOutline:
             case StepKind.SWITCH:
                 return _branches_of_cases(self.fields[StepKind.SWITCH])
             case StepKind.WAIT | StepKind.HUMAN as kind:
-                return _branches_on_timeout(self.fields[kind])
+                own = _branches_on_timeout(self.fields[kind])
+                more = {self.deadline_branch} if self.deadline_branch and not self.is_timer else set[str]()
+                return None if own is None else own | more
             case _:
                 return frozenset()
 
@@ -116,7 +125,11 @@ class Outline:
 def read_outline(document: dict[str, Json]) -> Outline:
     """Return the valid parts of a normalised document."""
     listed = document.get("steps")
-    steps = tuple(_read_step(number, step) for number, step in enumerate(listed if isinstance(listed, list) else []))
+    rule = document.get("on_deadline")
+    branch = rule.get("branch") if isinstance(rule, dict) else None
+    branch = branch if isinstance(branch, str) else None
+    entries = enumerate(listed if isinstance(listed, list) else [])
+    steps = tuple(_read_step(number, step, branch) for number, step in entries)
     index: dict[str, int] = {}
     for step in steps:
         if step.id is not None:
@@ -132,7 +145,7 @@ def read_outline(document: dict[str, Json]) -> Outline:
     )
 
 
-def _read_step(number: int, step: Json) -> StepOutline:
+def _read_step(number: int, step: Json, deadline_branch: str | None) -> StepOutline:
     fields = step if isinstance(step, dict) else {}
     name = fields.get("id")
     named = fields.get("depends_on")
@@ -141,7 +154,7 @@ def _read_step(number: int, step: Json) -> StepOutline:
         is_clear = all(isinstance(parent, str) for parent in named)
     depends_on = tuple(_edges(("steps", number, "depends_on"), named))
     step_id = name if isinstance(name, str) else None
-    return StepOutline(number, step_id, depends_on, fields, isinstance(step, dict), is_clear)
+    return StepOutline(number, step_id, depends_on, fields, isinstance(step, dict), is_clear, deadline_branch)
 
 
 def _edges(path: Path, named: Json) -> Iterator[Edge]:

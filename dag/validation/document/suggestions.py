@@ -390,7 +390,9 @@ def remark_on_then(found: Json) -> str:
 
 def names_branch(path: Path) -> bool:
     """Return whether the value at `path` is the name of a branch: of a switch's case, or of a timeout."""
-    return path[-2:] == ("on_timeout", "branch") or (path[-3:-2] == ("switch",) and path[-1] in ("branch", "else"))
+    return path[-2:] in (("on_timeout", "branch"), ("on_deadline", "branch")) or (
+        path[-3:-2] == ("switch",) and path[-1] in ("branch", "else")
+    )
 
 
 def meant_name(found: Json) -> str | None:

@@ -193,6 +193,8 @@ def check_unanswered(outline: Outline, findings: Findings) -> None:
 
 
 def _may_end_unanswered(step: StepOutline) -> bool:
+    if step.kind is StepKind.HUMAN and step.deadline_branch is not None:
+        return True
     rule = step.part(StepKind.HUMAN).get("on_timeout")
     then, branch = (rule.get("then"), rule.get("branch")) if isinstance(rule, dict) else (rule, None)
     return then == Then.CONTINUE or branch is not None

@@ -58,9 +58,9 @@ def find_unknown_output(  # noqa: PLR0911 - a case a kind
         case StepKind.WAIT if step.part("wait").get("for") == WaitFor.TIMER:
             return UnknownOutput(0, (), "of a timer")
         case StepKind.WAIT:
-            return _in_answer(step.part("wait"), "accept", path)
+            return _in_answer(step, "wait", "accept", path)
         case StepKind.HUMAN:
-            return _in_answer(step.part("human"), "form", path)
+            return _in_answer(step, "human", "form", path)
         case _:
             return None
 
@@ -90,12 +90,13 @@ def _in_items(step: StepOutline, catalogue: Catalogue, path: Keys) -> UnknownOut
             return None
 
 
-def _in_answer(waiting: dict[str, Json], schema: str, path: Keys) -> UnknownOutput | None:
+def _in_answer(step: StepOutline, kind: str, schema: str, path: Keys) -> UnknownOutput | None:
+    waiting = step.part(kind)
     unknown, is_certain = _in_schema(waiting.get(schema), path)
     if unknown is None:
         return None
     known = unknown.known
-    if unknown.depth == 0 and _may_time_out(waiting.get("on_timeout")):
+    if unknown.depth == 0 and (step.deadline_branch or _may_time_out(waiting.get("on_timeout"))):
         known = (*known, _TIMED_OUT)
     if path[unknown.depth] in known:
         return None

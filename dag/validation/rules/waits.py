@@ -113,15 +113,29 @@ def _check_timeout(step: StepOutline, waiting: dict[str, Json], path: Path, find
     if seconds is None:
         message = f"{step.name} has no 'timeout_seconds', so 'on_timeout' is never used: give it both"
         findings.error("missing-field", (*path, "on_timeout"), message, at_key=True)
-    if not isinstance(rule, dict):
-        return
+    if isinstance(rule, dict):
+        _check_action(rule, (*path, "on_timeout"), "abort, fail or continue", findings)
+
+
+def _check_action(rule: dict[str, Json], path: Path, words: str, findings: Findings) -> None:
+    """Report a rule at `path` without exactly one of `then`, which is one of the `words`, and `branch`."""
     given = [name for name in ("then", "branch") if rule.get(name) is not None]
     if len(given) > 1:
-        message = "'on_timeout' has both 'then' and 'branch': keep one of them"
-        findings.error("wrong-value", (*path, "on_timeout"), message)
+        findings.error("wrong-value", path, f"'{path[-1]}' has both 'then' and 'branch': keep one of them")
     elif not given:
-        message = "'on_timeout' needs 'then' (abort, fail or continue) or 'branch'"
-        findings.error("missing-field", (*path, "on_timeout"), message)
+        findings.error("missing-field", path, f"'{path[-1]}' needs 'then' ({words}) or 'branch'")
+
+
+def check_deadline(document: dict[str, Json], findings: Findings) -> None:
+    """Report an `on_deadline` without a deadline, or without exactly one action."""
+    rule = document.get("on_deadline")
+    if rule is None:
+        return
+    if document.get("deadline_seconds") is None:
+        message = "the definition has no 'deadline_seconds', so 'on_deadline' is never used: give it both"
+        findings.error("missing-field", ("on_deadline",), message, at_key=True)
+    if isinstance(rule, dict):
+        _check_action(rule, ("on_deadline",), "notify or abort", findings)
 
 
 FIRST_DELAY: float = RetryConfig().initial_delay
