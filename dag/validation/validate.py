@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.source.source import place, read_source
 from docrail.dag.validation.document.fields import check_fields
-from docrail.dag.validation.document.outline import read_outline
+from docrail.dag.validation.document.outline import Outline, read_outline
 from docrail.dag.validation.document.schemas import check_inputs
 from docrail.dag.validation.lint.branches import check_dead_branches, check_unanswered
 from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished, check_nested
@@ -102,16 +102,21 @@ def _read(
     check_references(outline, above, catalogue, findings)
     check_resource_tags(value.get("defaults"), outline, resource_tags, findings)
     check_secrets(outline, findings)
-    check_deadline(repaired, findings)
     check_delays(value.get("defaults"), outline, findings)
     check_unanswered(outline, findings)
     check_dead_branches(outline, findings)
-    check_fairness_key(repaired.get("priority"), outline, findings)
+    _check_whole(repaired, outline, findings)
     check_trials(repaired.get("tests"), outline, catalogue, findings)
     if definition is None:
         return None
     check_size(definition, findings)
     return give_ends(with_own_names(definition, catalogue))
+
+
+def _check_whole(document: dict[str, Json], outline: Outline, findings: Findings) -> None:
+    """Check the fields that are about the whole run."""
+    check_deadline(document, findings)
+    check_fairness_key(document.get("priority"), outline, findings)
 
 
 def _is_readable(value: Json, findings: Findings) -> bool:

@@ -113,4 +113,8 @@ async def test_a_step_that_waits_at_the_deadline_takes_its_branch(service: Servi
         "completed",
         {"ask": "completed", "pay": "skipped", "escalate": "completed"},
     )
-    assert (await service.http.get("/v1/reviews", params={"run_id": run["run_id"]})).json()["reviews"] == []
+
+    async def is_closed() -> bool:
+        return not (await service.http.get("/v1/reviews", params={"run_id": run["run_id"]})).json()["reviews"]
+
+    await eventually(is_closed, "the question is closed")
