@@ -462,6 +462,11 @@ class Settings(BaseSettings):
         (),
         description="private hosts that steps may call: `erp.internal, *.shop.internal:8443, 10.20.0.0/16`",
     )
+    inbox_dir: Path | None = Field(
+        None,
+        description="folder of the folders that triggers watch, in subfolders TENANT/NAME; every worker sees it. "
+        "Default: no folder is watched",
+    )
     secrets_dir: Path | None = Field(
         None,
         description="folder of the secrets that steps use as `secret://NAME`, in files TENANT/NAME; default: "

@@ -35,6 +35,7 @@ from docrail.activities.internal.groups import group_activity
 from docrail.activities.internal.maintenance import maintenance_activities
 from docrail.activities.internal.reviews import review_activities
 from docrail.activities.internal.sla import sla_activity
+from docrail.activities.internal.triggers import trigger_activity
 from docrail.activities.internal.values import value_activities
 from docrail.activities.registry import load_catalogue
 from docrail.activities.tenant_scope import TenantScope
@@ -77,6 +78,7 @@ from docrail.workflows.exports import Export
 from docrail.workflows.maintenance import Maintenance, SlaWatch
 from docrail.workflows.map_chunk import Chunk
 from docrail.workflows.run import Run
+from docrail.workflows.triggers import Trigger
 
 if TYPE_CHECKING:
     from docrail.adapters.tracing import Tracing
@@ -130,13 +132,14 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk, DocumentChunk, Maintenance, SlaWatch, BackgroundTasks, Export, Batch],
+        workflows=[Run, Chunk, DocumentChunk, Maintenance, SlaWatch, BackgroundTasks, Export, Batch, Trigger],
         activities=[
             *activities,
             *internal_activities(tools),
             *background_activities(app),
             *export_activities(app, tools.outside),
             *batch_activities(app, tools.outside),
+            trigger_activity(app, settings.inbox_dir),
         ],
         sandboxed=settings.sandboxed,
         activity_slots=settings.worker_activity_slots,

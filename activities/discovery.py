@@ -35,6 +35,7 @@ INTERNAL = frozenset(
         "copy_ended_runs",
         *("forget_events", "note_ended_documents", "keep_metrics", "run_group"),
         *("make_export", "send_export", "fail_export", "keep_window", "notify_batch", "fail_batch_webhook"),
+        "fire_trigger",
     }
 )
 """Names of the worker's own activities: a handler with such a name would keep the worker from starting."""

@@ -50,6 +50,7 @@ from docrail.api import (
     schedules,
     sessions,
     single_sign_on,
+    triggers,
     usage,
 )
 from docrail.api.auth import Access, CookieRotation
@@ -108,6 +109,7 @@ ROUTERS = (
     events.router,
     fleet.v1_router,
     schedules.router,
+    triggers.router,
     reviews.router,
     corrections.router,
     history.router,

@@ -76,7 +76,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "cancel": ("docrail.cli.runs:cancel", "Cancel a run: unlike an aborted one, it can be retried."),
             "retry": (
                 "docrail.cli.retry:retry",
-                "Start a failed or cancelled run again where it failed, or any ended one from a step.",
+                "Start an ended run again where it failed, or from a step.",
             ),
         },
     ),
@@ -182,12 +182,17 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         },
     ),
     "schedule": (
-        "See and change when Docrail works on its own.",
+        "Start runs by themselves: at times, or for new files.",
         {
-            "list": ("docrail.cli.schedules:list_schedules", "List the schedules by which Docrail works on its own."),
+            "create": ("docrail.cli.schedules:create", "Create a trigger: it starts runs at times, or for new files."),
+            "list": (
+                "docrail.cli.schedules:list_schedules",
+                "List what starts by itself: triggers, and Docrail's own work.",
+            ),
             "pause": ("docrail.cli.schedules:pause", "Pause a schedule."),
             "resume": ("docrail.cli.schedules:resume", "Resume a paused schedule."),
             "run": ("docrail.cli.schedules:run", "Start a pass now, also of a paused schedule."),
+            "delete": ("docrail.cli.schedules:delete", "Delete a trigger; what it has started goes on."),
         },
     ),
     "key": (

@@ -51,7 +51,7 @@ def retry(
     reason: Reason = "",
     api: Api = HERE,
 ) -> Printout:
-    """Start a failed or cancelled run again where it failed, or any ended one from a step.
+    """Start an ended run again where it failed, or from a step.
 
     Completed steps and items are kept, unless their definition, their config or a step before them changed. The run
     keeps its id. The run of a parked step has not ended: use `docrail failure`; --preview with --step shows what that

@@ -580,6 +580,41 @@ class AsyncClient:
         found: types.ShownSchedule = await self.transport.request("POST", f"/v1/schedules/{_part(schedule)}/run")
         return found
 
+    async def list_triggers(self) -> "types.TriggerList":
+        """List the tenant's triggers, by name."""
+        found: types.TriggerList = await self.transport.request("GET", "/v1/triggers")
+        return found
+
+    async def create_trigger(self, body: "types.TriggerOrder") -> "types.Trigger":
+        """Start runs by schedule, or upload the files of a watched folder."""
+        found: types.Trigger = await self.transport.request("POST", "/v1/triggers", json=body)
+        return found
+
+    async def show_trigger(self, trigger: str) -> "types.Trigger":
+        """Show a trigger."""
+        found: types.Trigger = await self.transport.request("GET", f"/v1/triggers/{_part(trigger)}")
+        return found
+
+    async def delete_trigger(self, trigger: str) -> "types.Trigger":
+        """Delete a trigger."""
+        found: types.Trigger = await self.transport.request("DELETE", f"/v1/triggers/{_part(trigger)}")
+        return found
+
+    async def pause_trigger(self, trigger: str, body: "types.TriggerReason | None" = None) -> "types.Trigger":
+        """Pause a trigger: it does not fire by itself until it is resumed."""
+        found: types.Trigger = await self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/pause", json=body)
+        return found
+
+    async def resume_trigger(self, trigger: str, body: "types.TriggerReason | None" = None) -> "types.Trigger":
+        """Resume a paused trigger."""
+        found: types.Trigger = await self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/resume", json=body)
+        return found
+
+    async def fire_trigger(self, trigger: str) -> "types.Trigger":
+        """Fire a trigger now, also a paused one."""
+        found: types.Trigger = await self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/run")
+        return found
+
     async def list_reviews(
         self,
         *,
@@ -1776,6 +1811,41 @@ class Client:
     def run_schedule(self, schedule: "types.ScheduleName") -> "types.ShownSchedule":
         """Start a pass now, also of a paused schedule."""
         found: types.ShownSchedule = self.transport.request("POST", f"/v1/schedules/{_part(schedule)}/run")
+        return found
+
+    def list_triggers(self) -> "types.TriggerList":
+        """List the tenant's triggers, by name."""
+        found: types.TriggerList = self.transport.request("GET", "/v1/triggers")
+        return found
+
+    def create_trigger(self, body: "types.TriggerOrder") -> "types.Trigger":
+        """Start runs by schedule, or upload the files of a watched folder."""
+        found: types.Trigger = self.transport.request("POST", "/v1/triggers", json=body)
+        return found
+
+    def show_trigger(self, trigger: str) -> "types.Trigger":
+        """Show a trigger."""
+        found: types.Trigger = self.transport.request("GET", f"/v1/triggers/{_part(trigger)}")
+        return found
+
+    def delete_trigger(self, trigger: str) -> "types.Trigger":
+        """Delete a trigger."""
+        found: types.Trigger = self.transport.request("DELETE", f"/v1/triggers/{_part(trigger)}")
+        return found
+
+    def pause_trigger(self, trigger: str, body: "types.TriggerReason | None" = None) -> "types.Trigger":
+        """Pause a trigger: it does not fire by itself until it is resumed."""
+        found: types.Trigger = self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/pause", json=body)
+        return found
+
+    def resume_trigger(self, trigger: str, body: "types.TriggerReason | None" = None) -> "types.Trigger":
+        """Resume a paused trigger."""
+        found: types.Trigger = self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/resume", json=body)
+        return found
+
+    def fire_trigger(self, trigger: str) -> "types.Trigger":
+        """Fire a trigger now, also a paused one."""
+        found: types.Trigger = self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/run")
         return found
 
     def list_reviews(

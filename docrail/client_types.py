@@ -2473,10 +2473,51 @@ class TrialResult(TypedDict):
     problems: list["FailedTest"]
 
 
+class Trigger(TypedDict):
+    """A trigger, and its passes."""
+
+    name: str
+    cron: str | None
+    every_seconds: int | None
+    definition: str | None
+    inputs: dict[str, Json]
+    folder: str | None
+    source: str
+    created_by: str
+    paused: bool
+    note: str
+    next_at: str | None
+    last: "LastPass | None"
+
+
 class TriggerIn(TypedDict):
     """The run's inputs."""
 
     inputs: NotRequired[dict[str, Json]]
+
+
+class TriggerList(TypedDict):
+    """The tenant's triggers, by name."""
+
+    triggers: list["Trigger"]
+
+
+class TriggerOrder(TypedDict):
+    """What a trigger starts, and when: exactly one of `cron` and `every_seconds`."""
+
+    name: str
+    cron: NotRequired[str | None]
+    every_seconds: NotRequired[int | None]
+    definition: NotRequired[str | None]
+    inputs: NotRequired[dict[str, Json]]
+    folder: NotRequired[str | None]
+    source: NotRequired[str]
+
+
+class TriggerReason(TypedDict):
+    """Why a trigger is paused or resumed."""
+
+    reason: NotRequired[str]
 
 
 TriggerRule = Literal["none_failed", "all_success", "all_done", "one_success", "one_failed", "all_failed"]

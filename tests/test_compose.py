@@ -115,7 +115,7 @@ def test_every_setting_reaches_the_services_that_read_it() -> None:
 
 
 OF_WORKERS = (
-    *("worker_", "notify_url", "secrets_dir"),  # the API calls no services
+    *("worker_", "notify_url", "secrets_dir", "inbox_dir"),  # the API calls no services
     *("gemini_api_key", "gemini_base_url", "gemini_model"),
     *("graceful_shutdown_seconds", "build_id", "deployment_name", "sandboxed"),
 )

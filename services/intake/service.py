@@ -109,7 +109,7 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     The same key again returns the same document. Raises: InvalidInput (no bytes, bad key, inputs that do not fit the
     definition or are missing), TooLarge, KeyConflict, NotFound (the tenant has no such definition), QuotaExceeded.
     """
-    document_id = _document_id(principal.tenant_id, upload.key)
+    document_id = document_id_of(principal.tenant_id, upload.key)
     data = await _read(upload.chunks, app.max_upload_bytes)
     facts = _facts(principal, upload, len(data))
     choice = await _choose(app, principal, upload, facts, document_id)
@@ -354,8 +354,8 @@ def _checked_source(source: str) -> str:
     return source
 
 
-def _document_id(tenant_id: str, key: str | None) -> str:
-    """Return a new id; with a key, the same id for the same tenant and key."""
+def document_id_of(tenant_id: str, key: str | None) -> str:
+    """Return a new id of a document; with a key, the same for the same tenant and key. Raises: InvalidInput."""
     if key is None:
         return f"doc_{uuid.uuid4().hex[:26]}"
     return f"doc_{hashlib.sha256(f'{tenant_id}/{checked_key(key)}'.encode()).hexdigest()[:26]}"

@@ -42,14 +42,14 @@ async def list_schedules(app: App) -> list[ShownSchedule]:
 async def pause_schedule(app: App, who: Principal, name: ScheduleName, reason: str) -> ShownSchedule:
     """Let no pass start by itself until the schedule is resumed. Safe to repeat. Raises: NotFound, Unavailable."""
     with engine_errors("schedule", name.value):
-        await _handle(app, name).pause(note=_note("paused", who, reason), rpc_timeout=RPC_TIMEOUT)
+        await _handle(app, name).pause(note=note_of("paused", who, reason), rpc_timeout=RPC_TIMEOUT)
     return await _show(app, name)
 
 
 async def resume_schedule(app: App, who: Principal, name: ScheduleName, reason: str) -> ShownSchedule:
     """Resume a paused schedule. Safe to repeat. Raises: NotFound, Unavailable."""
     with engine_errors("schedule", name.value):
-        await _handle(app, name).unpause(note=_note("resumed", who, reason), rpc_timeout=RPC_TIMEOUT)
+        await _handle(app, name).unpause(note=note_of("resumed", who, reason), rpc_timeout=RPC_TIMEOUT)
     return await _show(app, name)
 
 
@@ -64,7 +64,8 @@ def _handle(app: App, name: ScheduleName) -> ScheduleHandle:
     return app.temporal.get_schedule_handle(_IDS[name](app.task_queue))
 
 
-def _note(act: str, who: Principal, reason: str) -> str:
+def note_of(act: str, who: Principal, reason: str) -> str:
+    """Return the note of a schedule that a person has paused or resumed."""
     return f"{act} by {who.name}" + (f": {reason}" if reason else "")
 
 
@@ -84,7 +85,7 @@ async def _load(app: App, name: ScheduleName) -> ShownSchedule | None:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
             return None
-        last = await _last(app, found)
+        last = await last_pass(app, found)
     return _shown(name, found, last)
 
 
@@ -103,7 +104,8 @@ def _shown(name: ScheduleName, found: ScheduleDescription, last: LastPass | None
     )
 
 
-async def _last(app: App, found: ScheduleDescription) -> LastPass | None:
+async def last_pass(app: App, found: ScheduleDescription) -> LastPass | None:
+    """Return the latest pass of a schedule; None if there was none. Raises: RPCError."""
     if not found.info.recent_actions:
         return None
     latest = found.info.recent_actions[-1]

@@ -99,4 +99,4 @@ async def test_the_commands_pause_run_and_resume(scheduled: Service) -> None:
     assert [line.split()[0] for line in shown.out.splitlines()][2:] == ["maintenance"]
     unknown = await docrail("schedule", "pause", "weekly", DOCRAIL_API_URL=url)
     assert unknown.code == 1
-    assert "maintenance" in unknown.err
+    assert "there is no trigger 'weekly'" in unknown.err

@@ -541,6 +541,14 @@ ADAPTERS = (
 
 SERVICES = (
     Mutant(
+        "a-watched-file-is-known-by-its-content-alone",
+        "services/triggers/firing.py",
+        "sha256(named + data)",
+        "sha256(data)",
+        ("tests/api/test_triggers.py",),
+        "a file of a watched folder is not uploaded, as another place has the same content",
+    ),
+    Mutant(
         "one-key-for-all-tenants",
         "services/intake/service.py",
         "{tenant_id}/{checked_key(key)}",

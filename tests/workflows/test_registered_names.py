@@ -14,7 +14,17 @@ from docrail.workflows.map_chunk import Chunk
 from docrail.workflows.run import Run
 from tests.workflows.conftest import Bench, tools_in
 
-WORKFLOWS = {"Run", "Chunk", "Maintenance", "SlaWatch", "BackgroundTasks", "Export", "Batch", "DocumentChunk"}
+WORKFLOWS = {
+    "Run",
+    "Chunk",
+    "Maintenance",
+    "SlaWatch",
+    "BackgroundTasks",
+    "Export",
+    "Batch",
+    "DocumentChunk",
+    "Trigger",
+}
 ACTIVITIES = {
     *("open_review", "escalate_review", "close_review", "record_decision", "record_dead_letter", "record_overdue"),
     *("store_value", "load_values", "load_state", "notify_sla", "file_reviewed"),
@@ -22,7 +32,7 @@ ACTIVITIES = {
     *("start_waiting_documents", "answer_waiting_runs", "start_waiting_exports", "forget_events"),
     *("note_ended_documents", "run_group", "copy_ended_runs", "keep_metrics"),
     *("make_export", "send_export", "fail_export"),
-    *("start_waiting_batches", "keep_window", "notify_batch", "fail_batch_webhook"),
+    *("start_waiting_batches", "keep_window", "notify_batch", "fail_batch_webhook", "fire_trigger"),
 }
 HANDLERS = {
     *("ask_gemini", "call_external_service", "create_review", "echo", "extract_invoice", "fail", "input"),

@@ -300,6 +300,30 @@ class MaintenanceRequest(BaseModel, frozen=True):
     so_far: MaintenanceReport = MaintenanceReport()
 
 
+class TriggerRequest(BaseModel, frozen=True):
+    """Says what a trigger does, as it was ordered (services/triggers/models.py), and who ordered it."""
+
+    tenant_id: str
+    created_by: str
+    order: dict[str, Json]
+
+
+class TriggerPass(BaseModel, frozen=True):
+    """One pass of a trigger. `moment` identifies it: a repeated attempt starts nothing twice."""
+
+    request: TriggerRequest
+    moment: str
+
+
+class TriggerReport(BaseModel, frozen=True):
+    """What a pass has found: runs and documents, of which some may have been known, and what was refused, with why."""
+
+    run_ids: tuple[str, ...] = ()
+    uploaded: int = 0
+    known: int = 0
+    refused: tuple[str, ...] = ()
+
+
 class ExportRequest(BaseModel, frozen=True):
     """Names an export that is to be made, and sent if it is for a webhook."""
 

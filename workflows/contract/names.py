@@ -325,6 +325,17 @@ START_EXPORTS, FORGET_EVENTS, NOTE_ENDS = "start_waiting_exports", "forget_event
 KEEP_METRICS = "keep_metrics"
 """The activities. No definition names them. Each is bounded in time and safe to repeat."""
 
+TRIGGER_TYPE = "Trigger"
+
+FIRE_TRIGGER = "fire_trigger"
+"""The activity. No definition names it."""
+
+
+def trigger_id(task_queue: str, tenant_id: str, name: str) -> str:
+    """Return the id of a trigger's schedule; the ids of its workflows begin with it. No run can have it."""
+    return f"docrail-trigger.{task_queue}.{tenant_id}.{name}"
+
+
 BATCH_TYPE = "Batch"
 
 CHANGED = "changed"

@@ -1089,6 +1089,114 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Triggers
+         * @description List the tenant's triggers, by name. A new one may be missing for a moment.
+         */
+        get: operations["list_triggers"];
+        put?: never;
+        /**
+         * Create Trigger
+         * @description Start runs by schedule, or upload the files of a watched folder. The same order again changes nothing.
+         */
+        post: operations["create_trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/triggers/{trigger}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Trigger
+         * @description Show a trigger.
+         */
+        get: operations["show_trigger"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Trigger
+         * @description Delete a trigger. What it has started goes on.
+         */
+        delete: operations["delete_trigger"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/triggers/{trigger}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Trigger
+         * @description Pause a trigger: it does not fire by itself until it is resumed.
+         */
+        post: operations["pause_trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/triggers/{trigger}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Trigger
+         * @description Resume a paused trigger. Passes that were left out meanwhile are not made up for.
+         */
+        post: operations["resume_trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/triggers/{trigger}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fire Trigger
+         * @description Fire a trigger now, also a paused one. While a pass runs, no other starts.
+         */
+        post: operations["fire_trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reviews": {
         parameters: {
             query?: never;
@@ -10597,6 +10705,72 @@ export interface components {
             problems: components["schemas"]["FailedTest"][];
         };
         /**
+         * Trigger
+         * @description A trigger, and its passes.
+         */
+        Trigger: {
+            /**
+             * Name
+             * @description Its name.
+             * @example nightly
+             */
+            name: string;
+            /**
+             * Cron
+             * @description When it fires, in UTC; null if it fires at an interval.
+             */
+            cron: string | null;
+            /**
+             * Every Seconds
+             * @description How often it fires; null if it follows a calendar.
+             */
+            every_seconds: number | null;
+            /**
+             * Definition
+             * @description What it starts; null if routing rules choose for each file.
+             */
+            definition: string | null;
+            /**
+             * Inputs
+             * @description Values for the definition's inputs.
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /**
+             * Folder
+             * @description The folder whose files it uploads; null if it starts runs.
+             */
+            folder: string | null;
+            /**
+             * Source
+             * @description Where the files come from.
+             */
+            source: string;
+            /**
+             * Created By
+             * @description Who created it.
+             */
+            created_by: string;
+            /**
+             * Paused
+             * @description Whether it does not fire by itself.
+             */
+            paused: boolean;
+            /**
+             * Note
+             * @description Why it is paused, and who did it; or who resumed it. Empty if it never was.
+             */
+            note: string;
+            /**
+             * Next At
+             * @description When it fires next, in UTC; null while it is paused.
+             */
+            next_at: string | null;
+            /** @description Its latest pass; null if there was none. */
+            last: components["schemas"]["LastPass"] | null;
+        };
+        /**
          * TriggerIn
          * @description The run's inputs.
          * @example {
@@ -10613,6 +10787,94 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * TriggerList
+         * @description The tenant's triggers, by name.
+         */
+        TriggerList: {
+            /**
+             * Triggers
+             * @description The triggers.
+             */
+            triggers: components["schemas"]["Trigger"][];
+        };
+        /**
+         * TriggerOrder
+         * @description What a trigger starts, and when: exactly one of `cron` and `every_seconds`.
+         * @example {
+         *       "cron": "0 3 * * *",
+         *       "definition": "report",
+         *       "name": "nightly"
+         *     }
+         * @example {
+         *       "definition": "invoice",
+         *       "every_seconds": 60,
+         *       "folder": "scans",
+         *       "name": "scanner"
+         *     }
+         */
+        TriggerOrder: {
+            /**
+             * Name
+             * @description Its name; the tenant has one trigger of it.
+             * @example nightly
+             */
+            name: string;
+            /**
+             * Cron
+             * @description When it fires, in UTC: minute, hour, day, month, day of the week.
+             * @example 0 3 * * *
+             */
+            cron?: string | null;
+            /**
+             * Every Seconds
+             * @description How often it fires.
+             */
+            every_seconds?: number | null;
+            /**
+             * Definition
+             * @description `ID`, `ID@VERSION` or `ID@ALIAS`; with a folder, routing rules choose by default.
+             * @example report
+             */
+            definition?: string | null;
+            /**
+             * Inputs
+             * @description Values for the definition's inputs.
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
+            inputs?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Folder
+             * @description Upload the files of this folder below DOCRAIL_INBOX_DIR/TENANT, each once, instead of starting a run.
+             * @example scans
+             */
+            folder?: string | null;
+            /**
+             * Source
+             * @description Where the files come from, for routing rules.
+             * @default
+             */
+            source?: string;
+        };
+        /**
+         * TriggerReason
+         * @description Why a trigger is paused or resumed.
+         * @example {
+         *       "reason": "the scanner is being moved"
+         *     }
+         */
+        TriggerReason: {
+            /**
+             * Reason
+             * @description Kept with the trigger, with the caller's name.
+             * @default
+             */
+            reason?: string;
         };
         /**
          * TriggerRule
@@ -12757,6 +13019,173 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ShownSchedule"];
+                };
+            };
+        };
+    };
+    list_triggers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerList"];
+                };
+            };
+        };
+    };
+    create_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriggerOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trigger"];
+                };
+            };
+        };
+    };
+    show_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the trigger */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trigger"];
+                };
+            };
+        };
+    };
+    delete_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the trigger */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trigger"];
+                };
+            };
+        };
+    };
+    pause_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the trigger */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TriggerReason"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trigger"];
+                };
+            };
+        };
+    };
+    resume_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the trigger */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TriggerReason"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trigger"];
+                };
+            };
+        };
+    };
+    fire_trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the trigger */
+                trigger: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trigger"];
                 };
             };
         };

@@ -1,0 +1,85 @@
+"""Define triggers: what is started, when, and how its passes went."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from docrail.dag.values.json_values import Json
+from docrail.services.maintenance.models import LastPass
+from docrail.services.model_config import SHOWN, body
+
+NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,47}$"
+SHORTEST_SECONDS, LONGEST_SECONDS = 10, 31_536_000
+MOST_TRIGGERS = 100
+"""Triggers of a tenant."""
+PLACE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 _./-]*$"
+
+TriggerName = Annotated[str, Field(pattern=NAME_PATTERN, examples=["nightly"])]
+Inputs = Annotated[Mapping[str, Json], Field(examples=[{"cost_centre": "4711"}])]
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerOrder:
+    """What a trigger starts, and when: exactly one of `cron` and `every_seconds`."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = body(
+        {"name": "nightly", "definition": "report", "cron": "0 3 * * *"},
+        {"name": "scanner", "every_seconds": 60, "folder": "scans", "definition": "invoice"},
+    )
+
+    name: TriggerName
+    """Its name; the tenant has one trigger of it."""
+    cron: Annotated[str | None, Field(max_length=200, examples=["0 3 * * *"])] = None
+    """When it fires, in UTC: minute, hour, day, month, day of the week."""
+    every_seconds: Annotated[int | None, Field(ge=SHORTEST_SECONDS, le=LONGEST_SECONDS)] = None
+    """How often it fires."""
+    definition: Annotated[str | None, Field(max_length=200, examples=["report"])] = None
+    """`ID`, `ID@VERSION` or `ID@ALIAS`; with a folder, routing rules choose by default."""
+    inputs: Inputs = field(default_factory=dict)
+    """Values for the definition's inputs."""
+    folder: Annotated[str | None, Field(max_length=500, pattern=PLACE_PATTERN, examples=["scans"])] = None
+    """Upload the files of this folder below DOCRAIL_INBOX_DIR/TENANT, each once, instead of starting a run."""
+    source: Annotated[str, Field(max_length=100)] = ""
+    """Where the files come from, for routing rules."""
+
+
+@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
+class Trigger:
+    """A trigger, and its passes."""
+
+    name: Annotated[str, Field(examples=["nightly"])]
+    """Its name."""
+    cron: str | None
+    """When it fires, in UTC; null if it fires at an interval."""
+    every_seconds: int | None
+    """How often it fires; null if it follows a calendar."""
+    definition: str | None
+    """What it starts; null if routing rules choose for each file."""
+    inputs: Mapping[str, Json]
+    """Values for the definition's inputs."""
+    folder: str | None
+    """The folder whose files it uploads; null if it starts runs."""
+    source: str
+    """Where the files come from."""
+    created_by: str
+    """Who created it."""
+    paused: bool
+    """Whether it does not fire by itself."""
+    note: str
+    """Why it is paused, and who did it; or who resumed it. Empty if it never was."""
+    next_at: dt.datetime | None
+    """When it fires next, in UTC; null while it is paused."""
+    last: LastPass | None
+    """Its latest pass; null if there was none."""
+
+
+@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
+class TriggerList:
+    """The tenant's triggers, by name."""
+
+    triggers: list[Trigger]
+    """The triggers."""

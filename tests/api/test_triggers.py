@@ -1,0 +1,208 @@
+"""Triggers: runs by schedule and files of a watched folder, each started once; listed with Docrail's own schedules."""
+
+import json
+import os
+import time
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from docrail.dag.values.json_values import Json
+from docrail.services.triggers.firing import fire
+from docrail.workflows.contract.messages import TriggerPass, TriggerRequest
+from tests.api.service import Service, serve_with_worker, settings_for
+from tests.cli.process import docrail
+from tests.stack import Servers, eventually
+
+NEVER = "0 3 29 2 *"
+"""A time that no test meets."""
+REPORT: dict[str, Json] = {
+    "id": "trigger_report",
+    "inputs": {"n": {"type": "integer", "default": 1}},
+    "steps": [{"id": "say", "handler": "echo", "config": {"value": "{{ inputs.n }}"}}],
+    "outputs": {"n": "{{ say.value }}"},
+}
+FILED: dict[str, Json] = {
+    "id": "trigger_filed",
+    "inputs": {"document_id": {"type": "string", "required": True}, "centre": {"type": "string", "required": True}},
+    "steps": [{"id": "say", "handler": "echo", "config": {"value": "{{ inputs.centre }}"}}],
+    "outputs": {"centre": "{{ say.value }}"},
+}
+
+
+@pytest.fixture(scope="module")
+def inbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("inbox")
+
+
+@pytest.fixture(scope="module")
+async def triggered(
+    embedded: Servers, dsn: str, inbox: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Service]:
+    """An API with a worker that watches folders below `inbox`."""
+    settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("triggers"))
+    async with serve_with_worker(settings.model_copy(update={"inbox_dir": inbox})) as served:
+        for definition in (REPORT, FILED):
+            (await served.http.post("/v1/definitions", json={"definition": definition})).raise_for_status()
+        yield served
+
+
+def named() -> str:
+    return f"t{uuid.uuid4().hex[:8]}"
+
+
+async def create(service: Service, **order: Json) -> dict[str, Json]:
+    response = await service.http.post("/v1/triggers", json=order)
+    assert response.status_code == 201, response.text
+    created: dict[str, Json] = response.json()
+    return created
+
+
+async def passed(service: Service, name: str) -> None:
+    """Fire a trigger, and wait for the end of the pass."""
+    (await service.http.post(f"/v1/triggers/{name}/run")).raise_for_status()
+
+    async def has_ended() -> bool:
+        last = (await service.http.get(f"/v1/triggers/{name}")).json()["last"]
+        return last is not None and last["state"] == "completed"
+
+    await eventually(has_ended, f"the pass of {name}")
+
+
+async def runs_of(service: Service, definition: str) -> list[dict[str, Json]]:
+    found: list[dict[str, Json]] = (await service.http.get("/v1/runs", params={"definition": definition})).json()[
+        "runs"
+    ]
+    return found
+
+
+async def test_a_trigger_starts_a_run_with_its_inputs(triggered: Service) -> None:
+    name = named()
+    created = await create(triggered, name=name, definition="trigger_report", cron=NEVER, inputs={"n": 7})
+    assert (created["cron"], created["every_seconds"], created["paused"]) == (NEVER, None, False)
+    assert created["next_at"].endswith("-02-29T03:00:00Z")
+    await passed(triggered, name)
+
+    async def is_listed() -> bool:
+        return any(
+            run["run_id"].startswith(f"trigger_report.{name}.") for run in await runs_of(triggered, "trigger_report")
+        )
+
+    await eventually(is_listed, "the run is listed")
+    [run] = [run for run in await runs_of(triggered, "trigger_report") if f".{name}." in run["run_id"]]
+    assert (await triggered.ended(run["run_id"]))["outputs"] == {"n": 7}
+
+
+async def test_a_trigger_fires_at_its_interval_until_it_is_paused(triggered: Service) -> None:
+    name = named()
+    await create(triggered, name=name, definition="trigger_report", every_seconds=10)
+
+    async def has_fired() -> bool:
+        return (await triggered.http.get(f"/v1/triggers/{name}")).json()["last"] is not None
+
+    await eventually(has_fired, "the trigger has fired by itself")
+    paused = (await triggered.http.post(f"/v1/triggers/{name}/pause", json={"reason": "enough"})).json()
+    assert (paused["paused"], paused["next_at"]) == (True, None)
+    assert paused["note"].endswith(": enough")
+    resumed = (await triggered.http.post(f"/v1/triggers/{name}/resume")).json()
+    assert not resumed["paused"]
+    assert (await triggered.http.delete(f"/v1/triggers/{name}")).status_code == 200
+    assert (await triggered.http.get(f"/v1/triggers/{name}")).status_code == 404
+
+
+async def test_a_repeated_pass_starts_no_second_run(triggered: Service) -> None:
+    order = {"name": named(), "definition": "trigger_report", "cron": NEVER}
+    request = TriggerRequest(tenant_id="default", created_by="ann", order=order)
+    work = TriggerPass(request=request, moment="2026-11-26T16:00:00Z")
+    first, again = [await fire(triggered.app, None, work, lambda: None) for _ in range(2)]
+    assert first.run_ids == again.run_ids == (f"trigger_report.{order['name']}.2026-11-26T16:00:00Z",)
+
+
+def put(folder: Path, place: str, data: bytes, *, seconds_ago: float = 60) -> None:
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    at = time.time() - seconds_ago
+    os.utime(path, (at, at))
+
+
+async def test_the_files_of_a_folder_are_uploaded_once_by_place_and_content(triggered: Service, inbox: Path) -> None:
+    name, folder = named(), inbox / "default" / "scans"
+    order = {
+        "name": name,
+        "folder": "scans",
+        "definition": "trigger_filed",
+        "cron": NEVER,
+        "inputs": {"centre": "4711"},
+    }
+    await create(triggered, **order)
+    first, second, copy = f"{name}_a.txt", f"{name}_b.txt", f"{name}_copy.txt"
+    put(folder, first, b"one")
+    put(folder, f"november/{second}", b"two")
+    put(folder, "new.txt", b"being written", seconds_ago=-3600)
+    put(folder, "c.part", b"being written")
+    put(folder, ".hidden", b"hidden")
+    put(folder, "empty.txt", b"")
+    (folder / "link.txt").symlink_to("/etc/hostname")
+    request = TriggerRequest(tenant_id="default", created_by="ann", order=order)
+
+    async def looked() -> tuple[int, int, tuple[str, ...]]:
+        report = await fire(triggered.app, inbox, TriggerPass(request=request, moment="now"), lambda: None)
+        return report.uploaded, report.known, tuple(each.partition(":")[0] for each in report.refused)
+
+    await passed(triggered, name)
+    assert await looked() == (0, 2, ("empty.txt",)), "the pass has uploaded them"
+    put(folder, first, b"another one")
+    put(folder, copy, b"two")
+    assert await looked() == (2, 1, ("empty.txt",))
+    documents = (await triggered.http.get("/v1/documents", params={"text": name})).json()["documents"]
+    assert sorted(each["file_name"] for each in documents) == [first, first, second, copy]
+    document_id = next(each["document_id"] for each in documents if each["file_name"] == second)
+    run = await triggered.ended(f"trigger_filed.{document_id}")
+    assert run["outputs"] == {"centre": "4711"}
+
+
+@pytest.mark.parametrize(
+    ("order", "path"),
+    [
+        ({"definition": "trigger_report"}, "cron"),
+        ({"definition": "trigger_report", "cron": NEVER, "every_seconds": 60}, "cron"),
+        ({"definition": "trigger_report", "cron": "at night"}, "cron"),
+        ({"cron": NEVER}, "definition"),
+        ({"definition": "trigger_report", "cron": NEVER, "inputs": {"m": 1}}, "inputs.m"),
+        ({"folder": "a/../../b", "cron": NEVER}, "folder"),
+        ({"folder": "a", "cron": NEVER, "inputs": {"document_id": "doc_1"}}, "inputs.document_id"),
+        ({"name": "maintenance", "definition": "trigger_report", "cron": NEVER}, "name"),
+    ],
+)
+async def test_an_order_that_cannot_work_is_refused_with_its_place(triggered: Service, order: Json, path: str) -> None:
+    response = await triggered.http.post("/v1/triggers", json={"name": named(), **order})
+    assert response.status_code == 422, response.text
+    assert [each["path"] for each in response.json()["problems"]] == [path]
+
+
+async def test_the_same_order_again_changes_nothing_and_another_one_is_refused(triggered: Service) -> None:
+    order = {"name": named(), "definition": "trigger_report", "cron": NEVER}
+    assert await create(triggered, **order) == await create(triggered, **order)
+    other = await triggered.http.post("/v1/triggers", json={**order, "inputs": {"n": 2}})
+    assert (other.status_code, other.json()["type"]) == (409, "/problems/key-conflict")
+
+
+async def test_triggers_are_created_and_listed_by_command(triggered: Service) -> None:
+    address, name = str(triggered.http.base_url), named()
+    more = ("--definition", "trigger_report", "--cron", NEVER, "-i", "n=3")
+    created = await docrail("schedule", "create", name, *more, DOCRAIL_API_URL=address)
+    assert created.code == 0, created.err
+    assert created.out.splitlines()[-1].split()[:2] == [name, "active"]
+    assert "starts trigger_report" in created.out
+
+    async def is_listed() -> bool:
+        return f"{name} " in (await docrail("schedule", "list", DOCRAIL_API_URL=address)).out
+
+    await eventually(is_listed, "the trigger is listed")
+    shown = json.loads((await docrail("schedule", "pause", name, "--json", DOCRAIL_API_URL=address)).out)
+    assert (shown["paused"], shown["inputs"]) == (True, {"n": 3})
+    deleted = await docrail("schedule", "delete", name, DOCRAIL_API_URL=address)
+    assert deleted.out == f"deleted {name}\n"
