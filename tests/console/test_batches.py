@@ -45,6 +45,21 @@ async def test_a_batch_is_followed_live_paused_and_resumed(site: Site, visitor: 
     assert (await saving.value).suggested_filename == f"{batch_id}.csv"
 
 
+async def test_batches_and_their_documents_are_opened_by_keyboard(site: Site, visitor: Visitor) -> None:
+    batch_id, name = await failed_batch(site)
+    page = await visitor.tab("/batches")
+    await expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
+    row = page.locator("tbody tr[aria-current]")
+    await expect(row).to_contain_text(name)  # the newest is the first one
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(f"{site.url}/batches/{batch_id}")
+    await expect(page.get_by_role("link", name="folder/2.txt", exact=True)).to_be_visible()
+    await page.keyboard.press("j")
+    await expect(row).to_contain_text("folder/1.txt")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1, name="1.txt")).to_be_visible()
+
+
 async def test_failures_are_grouped_filtered_and_retried(site: Site, visitor: Visitor) -> None:
     batch_id, _ = await failed_batch(site)
     first_end = (await site.service.http.get(f"/v1/batches/{batch_id}")).json()["completed_at"]

@@ -2,10 +2,11 @@
 import { Anchor, Group, Stack, Table, Text } from '@mantine/core'
 import { IconStack2 } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
 import { count } from '@/format/numbers'
+import { useCurrentRow } from '@/keyboard/use_current_row'
 import { Empty } from '@/kit/Empty'
 import { More } from '@/kit/More'
 import { Page } from '@/kit/Page'
@@ -20,7 +21,12 @@ import { progressOf, timeLeft } from './words'
 export function BatchesPage() {
   const { t } = useTranslation()
   const found = useInfiniteQuery(batchesQuery)
+  const navigate = useNavigate()
   const batches = found.data?.pages.flatMap((page) => page.batches) ?? []
+  const ids = batches.map((each) => each.batch_id)
+  const open = (batchId: string | undefined) =>
+    batchId !== undefined && void navigate({ to: '/batches/$batchId', params: { batchId } })
+  const current = useCurrentRow({ ids, onOpen: (index) => open(ids[index]) })
   return (
     <Page title={t('batches.title')} description={t('batches.description')}>
       {found.error && <Trouble error={found.error} retry={() => void found.refetch()} />}
@@ -43,8 +49,8 @@ export function BatchesPage() {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {batches.map((each) => (
-                <Row key={each.batch_id} batch={each} />
+              {batches.map((each, index) => (
+                <Row key={each.batch_id} batch={each} isCurrent={index === current} />
               ))}
             </Table.Tbody>
           </Table>
@@ -55,10 +61,10 @@ export function BatchesPage() {
   )
 }
 
-function Row({ batch }: { batch: Batch }) {
+function Row({ batch, isCurrent }: { batch: Batch; isCurrent: boolean }) {
   const { t } = useTranslation()
   return (
-    <Table.Tr>
+    <Table.Tr aria-current={isCurrent || undefined} data-list-row>
       <Table.Td>
         <Anchor
           renderRoot={(props) => <Link {...props} to="/batches/$batchId" params={{ batchId: batch.batch_id }} />}

@@ -1,9 +1,10 @@
 import { Anchor, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { IconFiles } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
+import { useCurrentRow } from '@/keyboard/use_current_row'
 import { Empty } from '@/kit/Empty'
 import { More } from '@/kit/More'
 import { Trouble } from '@/kit/Trouble'
@@ -20,7 +21,12 @@ export function Documents({ batch }: { batch: Batch }) {
   const { t } = useTranslation()
   const { state } = route.useSearch()
   const found = useInfiniteQuery(documentsQuery(batch.batch_id, state))
+  const navigate = useNavigate()
   const documents = found.data?.pages.flatMap((page) => page.documents) ?? []
+  const ids = documents.map((each) => each.document_id)
+  const open = (documentId: string | undefined) =>
+    documentId !== undefined && void navigate({ to: '/documents/$documentId', params: { documentId } })
+  const current = useCurrentRow({ ids, view: state ?? '', onOpen: (index) => open(ids[index]) })
   return (
     <Stack gap="xs" component="section" aria-label={t('batches.documents')}>
       <Group justify="space-between">
@@ -47,8 +53,8 @@ export function Documents({ batch }: { batch: Batch }) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {documents.map((each) => (
-                <Row key={each.document_id} document={each} />
+              {documents.map((each, index) => (
+                <Row key={each.document_id} document={each} isCurrent={index === current} />
               ))}
             </Table.Tbody>
           </Table>
@@ -59,10 +65,10 @@ export function Documents({ batch }: { batch: Batch }) {
   )
 }
 
-function Row({ document }: { document: BatchDocument }) {
+function Row({ document, isCurrent }: { document: BatchDocument; isCurrent: boolean }) {
   const { t } = useTranslation()
   return (
-    <Table.Tr>
+    <Table.Tr aria-current={isCurrent || undefined} data-list-row>
       <Table.Td>
         <Anchor
           renderRoot={(props) => (

@@ -1,10 +1,11 @@
 import { Anchor, Badge, Table, Text } from '@mantine/core'
 import { IconMessageQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
+import { useCurrentRow } from '@/keyboard/use_current_row'
 import { Empty } from '@/kit/Empty'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
@@ -36,6 +37,11 @@ export function DecisionsPage() {
 
 function Questions({ found }: { found: Model<'Review'>[] }) {
   const { t } = useTranslation()
+  const navigate = useNavigate()
+  const ids = found.map((review) => review.review_id)
+  const open = (reviewId: string | undefined) =>
+    reviewId !== undefined && void navigate({ to: '/decide/$reviewId', params: { reviewId } })
+  const current = useCurrentRow({ ids, onOpen: (index) => open(ids[index]) })
   return (
     <Table.ScrollContainer minWidth={320}>
       <Table highlightOnHover>
@@ -49,8 +55,8 @@ function Questions({ found }: { found: Model<'Review'>[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {found.map((review) => (
-            <Row key={review.review_id} review={review} />
+          {found.map((review, index) => (
+            <Row key={review.review_id} review={review} isCurrent={index === current} />
           ))}
         </Table.Tbody>
       </Table>
@@ -60,10 +66,10 @@ function Questions({ found }: { found: Model<'Review'>[] }) {
 
 const NOWRAP = { whiteSpace: 'nowrap' } as const
 
-function Row({ review }: { review: Model<'Review'> }) {
+function Row({ review, isCurrent }: { review: Model<'Review'>; isCurrent: boolean }) {
   const { t } = useTranslation()
   return (
-    <Table.Tr>
+    <Table.Tr aria-current={isCurrent || undefined} data-list-row>
       <Table.Td>
         <Anchor
           renderRoot={(props) => <Link {...props} to="/decide/$reviewId" params={{ reviewId: review.review_id }} />}

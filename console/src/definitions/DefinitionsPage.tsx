@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useMay } from '@/api/me'
 import { count } from '@/format/numbers'
-import { useCommands } from '@/keyboard/use_commands'
+import { useCurrentRow } from '@/keyboard/use_current_row'
 import { Empty } from '@/kit/Empty'
 import { More } from '@/kit/More'
 import { Page } from '@/kit/Page'
@@ -28,17 +28,12 @@ export function DefinitionsPage() {
   const found = useInfiniteQuery(definitionsQuery)
   const counts = useCounts(found.data?.pages.map((page) => page.definitions.map((each) => each.definition_id)) ?? [])
   const [typed, setTyped] = useState('')
-  const [current, setCurrent] = useState(0)
   const all = found.data?.pages.flatMap((page) => page.definitions) ?? []
   const shown = all.filter((each) => matches(each, typed))
-  const at = shown[current]
-  const move = (by: number) => setCurrent((before) => Math.max(0, Math.min(before + by, shown.length - 1)))
-  useCommands({
-    'list.next': () => move(1),
-    'list.previous': () => move(-1),
-    'list.open':
-      at && (() => void navigate({ to: '/definitions/$definitionId', params: { definitionId: at.definition_id } })),
-  })
+  const ids = shown.map((each) => each.definition_id)
+  const open = (definitionId: string | undefined) =>
+    definitionId !== undefined && void navigate({ to: '/definitions/$definitionId', params: { definitionId } })
+  const current = useCurrentRow({ ids, view: typed, onOpen: (index) => open(ids[index]) })
   return (
     <Page
       title={t('definitions.title')}
@@ -63,10 +58,7 @@ export function DefinitionsPage() {
           placeholder={t('definitions.search')}
           aria-label={t('definitions.search')}
           value={typed}
-          onChange={(event) => {
-            setTyped(event.currentTarget.value)
-            setCurrent(0)
-          }}
+          onChange={(event) => setTyped(event.currentTarget.value)}
         />
       )}
       {found.isSuccess && shown.length === 0 ? (
@@ -108,7 +100,7 @@ function Row({ definition, counts, isCurrent }: RowProps) {
   const { definition_id: definitionId, title, aliases, version } = definition
   const isUnused = !Object.values(aliases).some((target) => target.version === version)
   return (
-    <Table.Tr className={classes.row} aria-current={isCurrent || undefined}>
+    <Table.Tr className={classes.row} aria-current={isCurrent || undefined} data-list-row>
       <Table.Td className={classes.name}>
         <Link to="/definitions/$definitionId" params={{ definitionId }} className={classes.link}>
           {definitionId}

@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 
 import { count } from '@/format/numbers'
 import { useCommands } from '@/keyboard/use_commands'
+import { useCurrentRow } from '@/keyboard/use_current_row'
 import { Dialog } from '@/kit/Dialog'
 import { Empty } from '@/kit/Empty'
 import { Page } from '@/kit/Page'
@@ -28,15 +29,14 @@ export function FailuresPage() {
   const navigate = useNavigate()
   const found = useQuery(groupsQuery)
   const [asked, setAsked] = useState<Group>()
-  const [current, setCurrent] = useState(0)
   const groups = found.data?.groups ?? []
   const toggle = (group: Group) =>
     void navigate({ to: '/failures', search: isOpen(group, search) ? {} : searchOf(group), replace: true })
-  const at = groups[current]
+  const current = useCurrentRow({
+    ids: groups.map(keyOf),
+    onOpen: (index) => groups[index] && toggle(groups[index]),
+  })
   useCommands({
-    'list.next': () => setCurrent(Math.min(current + 1, groups.length - 1)),
-    'list.previous': () => setCurrent(Math.max(current - 1, 0)),
-    'list.open': at && (() => toggle(at)),
     'list.clear':
       search.error === undefined ? undefined : () => void navigate({ to: '/failures', search: {}, replace: true }),
   })
@@ -61,7 +61,7 @@ export function FailuresPage() {
       )}
       <ul className={classes.groups}>
         {groups.map((group, number) => (
-          <li key={keyOf(group)} className={classes.group} aria-current={number === current || undefined}>
+          <li key={keyOf(group)} className={classes.group} aria-current={number === current || undefined} data-list-row>
             <GroupRow
               group={group}
               isOpen={isOpen(group, search)}

@@ -6,6 +6,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMay } from '@/api/me'
+import { type Current, moved, placeOf } from '@/keyboard/current_row'
 import { useCommands } from '@/keyboard/use_commands'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
@@ -14,9 +15,9 @@ import type { Wanted } from './approval'
 import { ApproveDialog } from './ApproveDialog'
 import { useOpen } from './DocumentLink'
 import { focusRows } from './focus'
-import { grouped, type Line } from './grouping'
+import { grouped } from './grouping'
 import { Nothing } from './Nothing'
-import { type Active, placeIn } from './places'
+import { placeIn } from './places'
 import { countsQuery, rowsQuery } from './queries'
 import { Rows } from './Rows'
 import { filtersOf, type InboxSearch } from './search'
@@ -56,10 +57,11 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
   const view = JSON.stringify(filtersOf(search))
   const found = useInfiniteQuery(rowsQuery(search))
   const lines = useMemo(() => grouped(found.data?.pages.flatMap((page) => page.documents) ?? []), [found.data])
-  const [kept, setKept] = useState<Active | undefined>(() => placeIn(view)?.active)
+  const [kept, setKept] = useState<Current | undefined>(() => placeIn(view)?.active)
   const selection = useSelection(view)
   const [approving, setApproving] = useState<Wanted>()
-  const active = placeOf(kept, lines)
+  const ids = lines.map(({ row }) => row.document_id)
+  const active = kept ? placeOf(kept, ids) : -1
   const tab = search.status ?? 'attention'
   const canSelect = mayReview && tab === 'attention' && lines.length > 0
   const total = numberOf(tab, counts)
@@ -67,16 +69,16 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
 
   const current = lines[active]?.row
   const activate = (index: number) => {
-    const row = lines[index]?.row
-    if (row) setKept({ documentId: row.document_id, index })
+    const row = moved(index, 0, ids)
+    if (row) setKept(row)
   }
   const move = (by: number) => {
-    activate(Math.min(Math.max(active + by, 0), lines.length - 1))
+    activate(active + by)
     focusRows()
   }
   const approve = () => {
-    const ids = lines.filter(({ row }) => selection.ids.has(row.document_id)).map(({ row }) => row.review_id)
-    const own = ids.filter((id) => id !== null)
+    const chosen = lines.filter(({ row }) => selection.ids.has(row.document_id)).map(({ row }) => row.review_id)
+    const own = chosen.filter((id) => id !== null)
     setApproving(selection.isEverything ? { matching: search.text ? { text: search.text } : {} } : { review_ids: own })
   }
   useCommands({
@@ -108,7 +110,7 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
           onActive={activate}
           selected={selection.ids}
           onSelect={selection.toggle}
-          onSelectAll={canSelect ? () => selection.toggleAll(lines.map(({ row }) => row.document_id)) : undefined}
+          onSelectAll={canSelect ? () => selection.toggleAll(ids) : undefined}
           hasMore={found.hasNextPage}
           onMore={more}
         />
@@ -128,13 +130,6 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
       )}
     </>
   )
-}
-
-/** The place of the active row now. If the row has left the list, the one that took its place is active. */
-function placeOf(active: Active | undefined, lines: readonly Line[]): number {
-  if (!active) return -1
-  const found = lines.findIndex(({ row }) => row.document_id === active.documentId)
-  return found >= 0 ? found : Math.min(active.index, lines.length - 1)
 }
 
 function UploadMenu() {

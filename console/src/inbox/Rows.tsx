@@ -61,7 +61,7 @@ export function Rows(props: Props) {
   useEffect(() => {
     const documentId = lines[active]?.row.document_id
     const offset = virtual.scrollOffset ?? 0
-    keepPlace(view, { active: documentId ? { documentId, index: active } : undefined, offset })
+    keepPlace(view, { active: documentId ? { id: documentId, index: active } : undefined, offset })
   })
   const activeId = lines[active] && rowId(lines[active].row.document_id)
   return (

@@ -1,8 +1,7 @@
 /** Where a person was in each view of the inbox, so that coming back shows the same row at the same place. */
+import type { Current } from '@/keyboard/current_row'
 
-/** The active row, and its place when it became active. */
-export type Active = { documentId: string; index: number }
-export type Place = { active: Active | undefined; offset: number }
+export type Place = { active: Current | undefined; offset: number }
 
 const KEY = 'docrail.inbox-places'
 const MOST = 20

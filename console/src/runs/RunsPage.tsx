@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useMay } from '@/api/me'
 import { useCommands } from '@/keyboard/use_commands'
+import { useCurrentRow } from '@/keyboard/use_current_row'
 import { Empty } from '@/kit/Empty'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
@@ -31,7 +32,6 @@ export function RunsPage() {
   const found = useInfiniteQuery(runsQuery(search))
   const runs = found.data?.pages.flatMap((page) => page.runs) ?? []
   const [selected, setSelected] = useState(NONE)
-  const [current, setCurrent] = useState(0)
   const [asked, setAsked] = useState<Asked>()
   const [isStarting, setStarting] = useState(false)
   const maySubmit = useMay('submit')
@@ -39,21 +39,21 @@ export function RunsPage() {
 
   const filter = (next: ListSearch) => {
     setSelected(NONE)
-    setCurrent(0)
     void navigate({ to: '/runs', search: next, replace: true })
   }
-  const open = (run: Run) => void navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
+  const open = (run: Run | undefined) => run && void navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
   const select = (run: Run) => {
     const next = new Set(selected)
     if (!next.delete(run.run_id)) next.add(run.run_id)
     setSelected(next)
   }
-  const move = (by: number) => setCurrent((at) => Math.max(0, Math.min(at + by, runs.length - 1)))
+  const current = useCurrentRow({
+    ids: runs.map((run) => run.run_id),
+    view: JSON.stringify(search),
+    onOpen: (index) => open(runs[index]),
+  })
   const at = runs[current]
   useCommands({
-    'list.next': () => move(1),
-    'list.previous': () => move(-1),
-    'list.open': at && (() => open(at)),
     'list.select': at && mayOperate ? () => select(at) : undefined,
     'list.clear': selected.size > 0 ? () => setSelected(NONE) : undefined,
   })

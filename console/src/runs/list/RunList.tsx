@@ -86,6 +86,7 @@ export function RunList({ runs, current, selected, maySelect, onSelect, onSelect
                 role="row"
                 aria-rowindex={item.index + 2}
                 aria-current={item.index === current || undefined}
+                data-list-row
                 className={classes.row}
                 data-selected={selected.has(run.run_id) || undefined}
                 style={{ transform: `translateY(${item.start}px)`, height: ROW }}
