@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.node import CONSOLE
 from docrail.api.console import BUILT
 from docs.client_types import TYPES, generate
 
@@ -56,6 +57,13 @@ def test_the_styles_load_files_of_this_server_only() -> None:
     for sheet in (BUILT / "assets").glob("*.css"):
         loaded = re.findall(r"url\(['\"]?([^)'\"]+)", sheet.read_text("utf-8"))
         assert [url for url in loaded if re.match(r"(\w+:)?//", url)] == [], sheet.name
+
+
+def test_one_green_means_that_all_is_well() -> None:
+    """Mantine has two, `green` and `teal`: side by side they look like two meanings."""
+    sources = [path for path in (CONSOLE / "src").rglob("*") if path.suffix in (".ts", ".tsx", ".css")]
+    assert any("teal" in path.read_text("utf-8") for path in sources)
+    assert [path.name for path in sources if re.search(r"\bgreen\b", path.read_text("utf-8"))] == []
 
 
 def test_the_clients_types_are_those_of_the_api() -> None:

@@ -104,7 +104,6 @@ export const variables: CSSVariablesResolver = (resolved) => ({
     // Words on a tint of their colour, readable at the size of a badge.
     '--mantine-color-red-light-color': '#b32020',
     '--mantine-color-yellow-light-color': '#7d5200',
-    '--mantine-color-green-light-color': '#1d6a2f',
     '--mantine-color-teal-light-color': '#086b4d',
     '--mantine-color-grape-light-color': '#7b2a91',
   },

@@ -7,7 +7,7 @@ import { Name } from '@/kit/Values'
 import type { Consequence } from './consequences'
 
 const ICONS = { runs: IconArrowRight, skipped: IconPlayerSkipForward, open: IconHelp, unknown: IconHelp }
-const COLOURS = { runs: 'green-text', skipped: 'dimmed', open: 'dimmed', unknown: 'dimmed' }
+const COLOURS = { runs: 'teal-text', skipped: 'dimmed', open: 'dimmed', unknown: 'dimmed' }
 
 /** What the run does with the answer that is chosen at present. */
 export function WhatHappens({ consequences }: { consequences: readonly Consequence[] }) {

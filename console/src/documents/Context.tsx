@@ -1,14 +1,5 @@
 import { Anchor, Stack, Text } from '@mantine/core'
-import {
-  IconAlertTriangle,
-  IconCheck,
-  IconClock,
-  IconCircleDashed,
-  IconPlayerPause,
-  IconPlayerStop,
-  IconX,
-  type Icon,
-} from '@tabler/icons-react'
+import { IconCheck, IconClock, IconX, type Icon } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -19,23 +10,12 @@ import { Loading } from '@/kit/Loading'
 import { State } from '@/kit/State'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
+import { StatusBadge } from '@/runs/states'
 
 import { reviewQuery, runsQuery } from './queries'
 
 type Look = { icon: Icon; color: string }
-type RunStatus = Model<'RunSummary'>['status']
 type ReviewStatus = Model<'FullReview'>['status']
-
-const RUN_LOOKS: Record<RunStatus, Look> = {
-  pending: { icon: IconCircleDashed, color: 'gray' },
-  running: { icon: IconClock, color: 'blue' },
-  paused: { icon: IconPlayerPause, color: 'yellow' },
-  waiting: { icon: IconClock, color: 'yellow' },
-  completed: { icon: IconCheck, color: 'green' },
-  failed: { icon: IconAlertTriangle, color: 'red' },
-  aborted: { icon: IconPlayerStop, color: 'gray' },
-  cancelled: { icon: IconPlayerStop, color: 'gray' },
-}
 
 /** How the document's review stands. */
 export function ReviewStanding({ documentId }: { documentId: string }) {
@@ -50,7 +30,7 @@ export function ReviewStanding({ documentId }: { documentId: string }) {
 function lookOf(status: ReviewStatus): Look {
   switch (status) {
     case 'approved':
-      return { icon: IconCheck, color: 'green' }
+      return { icon: IconCheck, color: 'teal' }
     case 'rejected':
       return { icon: IconX, color: 'red' }
     default:
@@ -72,7 +52,7 @@ export function Runs({ documentId }: { documentId: string }) {
           <Anchor size="sm" component={Link} to={`/runs/${encodeURIComponent(run.run_id)}`}>
             <Name value={`${run.definition_id} v${run.version}`} />
           </Anchor>
-          <State {...RUN_LOOKS[run.status]}>{t(`documents.runStates.${run.status}`)}</State>
+          <StatusBadge status={run.status} />
           <Text size="xs" c="dimmed">
             <Time value={run.started_at} />
           </Text>

@@ -127,7 +127,7 @@ function Standing({ found }: { found: Export }) {
   switch (found.status) {
     case 'ready':
       return (
-        <State icon={IconCheck} color="green">
+        <State icon={IconCheck} color="teal">
           {word}
         </State>
       )

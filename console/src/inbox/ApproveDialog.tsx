@@ -64,7 +64,6 @@ export function ApproveDialog({ wanted, onClose }: Props) {
             <Button
               data-autofocus
               autoFocus
-              color="green"
               leftSection={<IconCheck size={15} aria-hidden />}
               rightSection={<KeysOf command="form.submit" />}
               onKeyDown={(event) => event.repeat && event.preventDefault()}

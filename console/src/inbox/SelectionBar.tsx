@@ -23,7 +23,7 @@ export function SelectionBar({ selection, loaded, total, onApprove }: Props) {
           {t('inbox.selectEverything', { number: count(total) })}
         </Anchor>
       )}
-      <Button color="green" onClick={onApprove} rightSection={<KeysOf command="list.approve" />}>
+      <Button onClick={onApprove} rightSection={<KeysOf command="list.approve" />}>
         {t('inbox.approveSelected')}
       </Button>
       <Button variant="subtle" color="gray" onClick={selection.clear}>

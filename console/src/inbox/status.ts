@@ -22,9 +22,9 @@ export const LOOKS: Record<Status, { icon: Icon; color: MantineColor }> = {
   failed: { icon: IconAlertTriangle, color: 'red' },
   second: { icon: IconUserPlus, color: 'grape' },
   postponed: { icon: IconClockPause, color: 'yellow' },
-  approved: { icon: IconCheck, color: 'green' },
+  approved: { icon: IconCheck, color: 'teal' },
   rejected: { icon: IconX, color: 'red' },
   exported: { icon: IconFileExport, color: 'teal' },
-  completed: { icon: IconCircleCheck, color: 'green' },
+  completed: { icon: IconCircleCheck, color: 'teal' },
   dismissed: { icon: IconArchive, color: 'gray' },
 }

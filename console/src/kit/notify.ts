@@ -5,7 +5,7 @@ import i18next from 'i18next'
 import { problemText } from './problem_text'
 
 export function notifyDone(message: string): void {
-  notifications.show({ message, color: 'green', autoClose: 4000 })
+  notifications.show({ message, color: 'teal', autoClose: 4000 })
 }
 
 /** Says why an action failed. It stays until it is closed. */

@@ -85,7 +85,7 @@ function Intact({ found }: { found: Model<'ChainCheck'> }) {
   const { t } = useTranslation()
   return (
     <Alert
-      color="green"
+      color="teal"
       variant="light"
       role="status"
       icon={<IconShieldCheck size={18} aria-hidden />}

@@ -78,7 +78,7 @@ function Services() {
               <Text size="sm" fw={600}>
                 {t(`operations.fleet.names.${service}`)}
               </Text>
-              <State icon={isWell ? IconCheck : IconAlertTriangle} color={isWell ? 'green' : 'red'}>
+              <State icon={isWell ? IconCheck : IconAlertTriangle} color={isWell ? 'teal' : 'red'}>
                 {t(isWell ? 'operations.fleet.available' : 'operations.fleet.unavailable')}
               </State>
             </Group>
@@ -96,7 +96,7 @@ function Services() {
 }
 
 const LOOKS = {
-  working: { icon: IconPlayerPlay, color: 'green' },
+  working: { icon: IconPlayerPlay, color: 'teal' },
   draining: { icon: IconTransferOut, color: 'yellow' },
   silent: { icon: IconPlugConnectedX, color: 'red' },
 } as const

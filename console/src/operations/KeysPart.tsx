@@ -80,7 +80,7 @@ export function KeysPart() {
 type Standing = 'valid' | 'revoked' | 'expired'
 
 const LOOKS = {
-  valid: { icon: IconCheck, color: 'green' },
+  valid: { icon: IconCheck, color: 'teal' },
   revoked: { icon: IconKeyOff, color: 'gray' },
   expired: { icon: IconClockX, color: 'gray' },
 } as const

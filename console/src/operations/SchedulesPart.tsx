@@ -74,7 +74,7 @@ function ScheduleRow({ schedule, allowed, onSwitch }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
-        <State icon={schedule.paused ? IconPlayerPause : IconPlayerPlay} color={schedule.paused ? 'yellow' : 'green'}>
+        <State icon={schedule.paused ? IconPlayerPause : IconPlayerPlay} color={schedule.paused ? 'yellow' : 'teal'}>
           {t(schedule.paused ? 'operations.schedules.paused' : 'operations.schedules.active')}
         </State>
       </Table.Td>
@@ -133,7 +133,7 @@ function interval(seconds: number): string {
 
 const LOOKS = {
   running: { icon: IconRefresh, color: 'blue' },
-  completed: { icon: IconCheck, color: 'green' },
+  completed: { icon: IconCheck, color: 'teal' },
   failed: { icon: IconAlertTriangle, color: 'red' },
 } as const
 

@@ -23,7 +23,7 @@ const LOOKS = {
   queued: [IconClock, 'gray'],
   sending: [IconUpload, 'ink'],
   reading: [IconLoader2, 'ink'],
-  ready: [IconCheck, 'green'],
+  ready: [IconCheck, 'teal'],
   failed: [IconAlertTriangle, 'red'],
   refused: [IconAlertTriangle, 'red'],
   cancelled: [IconX, 'gray'],
