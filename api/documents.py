@@ -169,10 +169,17 @@ async def show_neighbours(
     since: Since = None,
     until: Until = None,
     sort: Annotated[DocumentSort, Query(description="as in the list")] = DocumentSort.NEWEST,
+    below: Annotated[
+        str | None,
+        Query(description="the look-alike that the document followed, which may have left the list: `next_below`"),
+    ] = None,
 ) -> Neighbours:
-    """Show the documents before and after one in a list, without those that others work on, and its place there."""
+    """Show the documents before and after one in a list, without those that others work on, and its place there.
+
+    Documents that look alike follow the first of them.
+    """
     wanted = DocumentFilter(status, document_type, vendor, text, since, until)
-    return await inbox.show_neighbours(app, who, document_id, wanted, sort)
+    return await inbox.show_neighbours(app, who, document_id, wanted, sort, below=below)
 
 
 @router.post("/{document_id}/extract", status_code=202, responses=problems(NotFound, KeyConflict, WrongState))

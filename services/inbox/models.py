@@ -173,15 +173,20 @@ class DocumentPage:
 class Neighbours:
     """The place of a document among those of a list that the caller may take: their review items.
 
-    The place is known even if the document itself has left the list.
+    Documents that look alike follow the first of them, as in the console. The place is known even if the document
+    itself has left the list.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = SHOWN
 
     next: str | None
     """The review item after it; null at the end."""
+    next_below: str | None
+    """The document that the next one follows as a look-alike; null if it follows none."""
     previous: str | None
     """The review item before it; null at the beginning."""
+    previous_below: str | None
+    """The document that the previous one follows as a look-alike; null if it follows none."""
     place: Annotated[int, Field(examples=[7])]
     """Counted from 1."""
     total: Annotated[int, Field(examples=[60])]

@@ -24,9 +24,13 @@ LONGEST_REASON = 500
 
 _AMOUNT = re.compile(r"\d[\d., '\u2019\u00a0\u202f]{0,30}")
 
+_LOOK_ALIKE = "coalesce(look_alike, duplicate_of)"
+_ALIKE = f"coalesce({_LOOK_ALIKE}, document_id)"
+"""Names the group of a document: the earliest one that looks like it."""
+
 _COLUMNS = f"""
 document_id, file_name, source, definition, run_id, received_at, status, duplicate_of,
-coalesce(duplicate_of, look_alike) AS look_alike_of, document_type, vendor_name, invoice_number, issued_on, total,
+{_LOOK_ALIKE} AS look_alike_of, document_type, vendor_name, invoice_number, issued_on, total,
 currency, confidence, review_id, due_at,
 CASE status WHEN 'failed' THEN left(error_type || ': ' || error_message, {LONGEST_REASON})
             WHEN 'dismissed' THEN left(error_message, {LONGEST_REASON})
@@ -84,18 +88,36 @@ def _of_status(status: DocumentStatus | None) -> str:
 
 def _neighbours(sort: DocumentSort, status: DocumentStatus | None) -> str:
     keys, direction = _KEYS[sort]
-    place, opposite = ", ".join(keys), "DESC" if direction == "ASC" else "ASC"
-    own = f"(SELECT {place} FROM document_states WHERE tenant_id = $1 AND document_id = $8)"
-    before, after = ("<", ">") if direction == "ASC" else (">", "<")
-    listed = f"""FROM document_states
-          WHERE {_MATCHES} {_of_status(status)} AND review_id IS NOT NULL AND (claimed_by IS NULL OR claimed_by = $9)"""
+    columns = f"document_id, review_id, claimed_by, received_at, due_at, total, name_key, {_ALIKE} AS alike"
+    # The documents $8 and $10 have a place also when they have left the list.
     return f"""
-SELECT (SELECT review_id {listed} AND ({place}) {after} {own}
-         ORDER BY {", ".join(f"{key} {direction}" for key in keys)} LIMIT 1) AS next,
-       (SELECT review_id {listed} AND ({place}) {before} {own}
-         ORDER BY {", ".join(f"{key} {opposite}" for key in keys)} LIMIT 1) AS previous,
-       (SELECT count(*) {listed} AND ({place}) {before} {own}) + 1 AS place,
-       (SELECT count(*) {listed}) AS total"""
+WITH listed AS (
+    SELECT {columns}, true AS is_listed FROM document_states WHERE {_MATCHES} {_of_status(status)}
+), known AS (
+    SELECT * FROM listed
+     UNION ALL
+    SELECT {columns}, false FROM document_states
+     WHERE tenant_id = $1 AND document_id IN ($8, $10) AND document_id NOT IN (SELECT document_id FROM listed)
+), sorted AS (
+    SELECT *, row_number() OVER (ORDER BY {", ".join(f"{key} {direction}" for key in keys)}) AS own FROM known
+), headed AS (
+    SELECT *, min(own) OVER (PARTITION BY alike) AS head,
+           first_value(document_id) OVER (PARTITION BY alike ORDER BY own) AS first
+      FROM sorted
+), placed AS (
+    SELECT document_id, review_id, nullif(first, document_id) AS below, row_number() OVER (ORDER BY head, own) AS place,
+           is_listed AND review_id IS NOT NULL AND (claimed_by IS NULL OR claimed_by = $9) AS is_free
+      FROM headed
+)
+SELECT n.review_id AS next, n.below AS next_below, p.review_id AS previous, p.below AS previous_below,
+       (SELECT count(*) FROM placed WHERE is_free AND place < here.place) + 1 AS place,
+       (SELECT count(*) FROM placed WHERE is_free) AS total
+  FROM placed AS here
+  LEFT JOIN LATERAL (SELECT review_id, below FROM placed WHERE is_free AND place > here.place
+                      ORDER BY place LIMIT 1) AS n ON true
+  LEFT JOIN LATERAL (SELECT review_id, below FROM placed WHERE is_free AND place < here.place
+                      ORDER BY place DESC LIMIT 1) AS p ON true
+ WHERE here.document_id = $8"""
 
 
 LIST_DOCUMENTS = {(sort, status): _list(sort, status) for sort in DocumentSort for status in (None, *DocumentStatus)}
@@ -142,11 +164,21 @@ async def list_documents(
 
 
 async def find_neighbours(
-    db: Database, tenant_id: str, wanted: DocumentFilter, sort: DocumentSort, document_id: str, *, me: str
+    db: Database,
+    tenant_id: str,
+    wanted: DocumentFilter,
+    sort: DocumentSort,
+    document_id: str,
+    *,
+    me: str,
+    below: str | None = None,
 ) -> Neighbours:
-    """Return the place of a document in a list, without what others than `me` work on."""
-    row = await db.fetchrow(FIND_NEIGHBOURS[sort, wanted.status], tenant_id, *_given(wanted), document_id, me)
-    assert row, "a statement without a table has one row"
+    """Return the place of a stored document in a list, without what others than `me` work on.
+
+    Look-alikes follow the first of them. `below` is the one that the document followed, if that has left the list.
+    """
+    row = await db.fetchrow(FIND_NEIGHBOURS[sort, wanted.status], tenant_id, *_given(wanted), document_id, me, below)
+    assert row, "every stored document has a place"
     return Neighbours(**row)
 
 

@@ -57,13 +57,23 @@ async def list_documents(
 
 
 async def show_neighbours(
-    app: App, principal: Principal, document_id: str, wanted: DocumentFilter, sort: DocumentSort
+    app: App,
+    principal: Principal,
+    document_id: str,
+    wanted: DocumentFilter,
+    sort: DocumentSort,
+    *,
+    below: str | None = None,
 ) -> Neighbours:
-    """Return the place of a document in a list, without those that others work on. Raises: NotFound, InvalidInput."""
+    """Return the place of a document in a list, without those that others work on. Raises: NotFound, InvalidInput.
+
+    `below` is the look-alike that it followed, if that has left the list.
+    """
     _check(wanted)
     document = await show_document(app, principal, document_id)
     place = document.document_id
-    return await stored.find_neighbours(app.db, principal.tenant_id, wanted, sort, place, me=principal.name)
+    me = principal.name
+    return await stored.find_neighbours(app.db, principal.tenant_id, wanted, sort, place, me=me, below=below)
 
 
 async def count_documents(app: App, principal: Principal, wanted: DocumentFilter) -> DocumentCounts:

@@ -210,6 +210,71 @@ async def test_enter_opens_the_review_and_back_returns_to_the_same_row(page: Pag
     await expect(page.locator("[data-active][role=row]")).to_contain_text("Olga 04")
 
 
+async def test_look_alikes_are_grouped_and_the_reviews_follow_the_list(page: Page, site: Site) -> None:
+    tag = unique("Twin")
+    twin = reading(vendor_name=said(f"Twin {tag}"), invoice_number=said(tag), iban=FieldValue())
+    for name in ("a", "b", "c", "d"):
+        own = twin if name in "ad" else reading(vendor_name=said(f"{name} {tag}"), iban=FieldValue())
+        await named(site.service.app.db, await waiting_of(site, own), f"{tag} {name}.pdf")
+    await page.goto(f"{site.url}/?text={tag}")
+    files = page.locator("[role=row] [data-column=file] a")
+    await expect(files).to_have_text([f"{tag} {name}.pdf" for name in "dacb"])
+    await expect(page.get_by_role("row").nth(1)).to_contain_text("1 look-alike")
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    for place, name in enumerate("dacb", start=1):
+        await at_place(page, f"{place} of 4", f"{tag} {name}.pdf")
+        await page.keyboard.press("]")
+    await page.keyboard.press("[")
+    await page.keyboard.press("[")
+    await at_place(page, "2 of 4", f"{tag} a.pdf")
+    await page.keyboard.press("[")
+    await at_place(page, "1 of 4", f"{tag} d.pdf")
+    await reject(page)  # the one that the other follows: it has left the list
+    await at_place(page, "1 of 3", f"{tag} a.pdf")
+    await page.reload()
+    await at_place(page, "1 of 3", f"{tag} a.pdf")
+    await reject(page)
+    await at_place(page, "1 of 2", f"{tag} c.pdf")
+
+
+async def at_place(page: Page, place: str, file_name: str) -> None:
+    await expect(page.locator("[data-testid=review][data-painted]")).to_be_visible(timeout=30_000)
+    heading = page.locator("header").filter(has=page.get_by_role("heading", level=1))
+    await expect(heading).to_contain_text(file_name)
+    await expect(heading).to_contain_text(place)
+
+
+async def reject(page: Page) -> None:
+    await page.keyboard.press("Control+Shift+Enter")
+    await page.keyboard.type("twice")
+    await page.keyboard.press("Control+Enter")
+
+
+async def test_a_folder_is_sent_with_all_its_files(page: Page, tmp_path: Path) -> None:
+    folder = tmp_path / "November"
+    (folder / "week 1").mkdir(parents=True)
+    (folder / "one.xml").write_bytes(e_invoice(unique("E")))
+    (folder / "week 1" / "two.xml").write_bytes(e_invoice(unique("E")))
+    await page.get_by_role("button", name="Upload").click()
+    async with page.expect_file_chooser() as choosing:
+        await page.get_by_role("menuitem", name="folder").click()
+    await (await choosing.value).set_files(folder)
+    for name in ("one.xml", "two.xml"):
+        await expect(uploaded(page, name)).to_contain_text("Ready", timeout=60_000)
+
+
+async def test_a_key_uploads_from_any_page(page: Page, site: Site) -> None:
+    await page.goto(f"{site.url}/runs")
+    await expect(page.get_by_role("heading", level=1, name="Runs")).to_be_visible()
+    async with page.expect_file_chooser() as choosing:
+        await page.keyboard.press("u")
+    content = e_invoice(unique("E"))
+    await (await choosing.value).set_files([{"name": "any.xml", "mimeType": "text/xml", "buffer": content}])
+    await expect(page.get_by_role("heading", level=1, name="Inbox")).to_be_visible()
+    await expect(uploaded(page, "any.xml")).to_contain_text("Ready", timeout=60_000)
+
+
 async def test_a_file_name_that_is_html_and_turns_text_around_does_nothing(page: Page, site: Site) -> None:
     await drop(page, {"plain.xml": e_invoice(unique("E"))})
     await expect(uploaded(page, "plain.xml")).to_contain_text("Ready", timeout=60_000)

@@ -271,9 +271,10 @@ async def test_pages_hold_each_document_once_latest_upload_first(db: PoolConnect
 ATTENTION = DocumentFilter(DocumentStatus.ATTENTION)
 
 
-async def to_review(db: PoolConnectionProxy, number: int) -> tuple[str, str]:
-    """Store a document that waits for a person; return its id and its item's."""
-    document_id = await arrive(db, total=Decimal(number), vendor_name=f"Vendor {number}")
+async def to_review(db: PoolConnectionProxy, number: int, *, same: bool = False) -> tuple[str, str]:
+    """Store a document that waits for a person; return its id and its item's. The `same` ones look alike."""
+    own = {} if same else {"invoice_number": f"RE-{number}"}
+    document_id = await arrive(db, total=Decimal(number), vendor_name=f"Vendor {number}", **own)
     await judged(db, document_id)
     at = MONDAY + number * HOUR
     await db.execute("UPDATE documents SET received_at = $1 WHERE document_id = $2", at, document_id)
@@ -288,7 +289,43 @@ async def test_a_document_has_its_neighbours_in_every_order(db: PoolConnectionPr
     around = [None, *(items[document_id] for document_id in order), None]
     for place, document_id in enumerate(order, start=1):
         found = await find_neighbours(db, TENANT, ATTENTION, sort, document_id, me="ann")
-        assert found == Neighbours(around[place + 1], around[place - 1], place, 4)
+        assert found == Neighbours(around[place + 1], None, around[place - 1], None, place, 4)
+
+
+@pytest.mark.parametrize("sort", DocumentSort)
+async def test_look_alikes_follow_the_first_of_them_in_every_order(db: PoolConnectionProxy, sort: DocumentSort) -> None:
+    items = dict([await to_review(db, number, same=number % 2 == 0) for number in range(6)])
+    order = await listed(db, sort, status=DocumentStatus.ATTENTION)
+    alike = [document_id for document_id in order if document_id in [*items][::2]]
+    head, *followers = alike
+    walk = [each for each in order if each not in followers]
+    walk[walk.index(head) + 1 : walk.index(head) + 1] = followers
+    around = [None, *(items[document_id] for document_id in walk), None]
+    below = [None, *(head if each in followers else None for each in walk), None]
+    for place, document_id in enumerate(walk, start=1):
+        found = await find_neighbours(db, TENANT, ATTENTION, sort, document_id, me="ann")
+        before, after = place - 1, place + 1
+        assert found == Neighbours(around[after], below[after], around[before], below[before], place, 6)
+
+
+async def test_a_look_alike_keeps_its_place_when_the_one_that_it_followed_is_decided(db: PoolConnectionProxy) -> None:
+    documents = [await to_review(db, number, same=number in (0, 3)) for number in range(5)]
+    (head, _), (_, second), _, (follower, _), (_, last) = documents
+    await mark_decided(db, TENANT, head, "approved")
+    place = DocumentSort.OLDEST
+    walked = await find_neighbours(db, TENANT, ATTENTION, place, follower, me="ann", below=head)
+    assert (walked.next, walked.place, walked.total) == (second, 1, 4)
+    opened = await find_neighbours(db, TENANT, ATTENTION, place, follower, me="ann")
+    assert (opened.next, opened.place) == (last, 3)  # as the list shows it now
+
+
+async def test_a_copy_of_a_look_alike_belongs_to_the_group_of_the_earliest(db: PoolConnectionProxy) -> None:
+    first, alike = await arrive(db), await arrive(db)
+    copy = await arrive(db, text=alike)
+    for document_id in (first, alike, copy):
+        await judged(db, document_id)
+    found = {each.document_id: each.look_alike_of for each in await list_documents(db, TENANT, ANY, limit=9)}
+    assert found == {first: None, alike: first, copy: first}
 
 
 async def test_neighbours_are_known_when_the_document_has_left_and_leave_out_what_others_have(
@@ -300,7 +337,7 @@ async def test_neighbours_are_known_when_the_document_has_left_and_leave_out_wha
     await claim_review(db, TENANT, claimed, "ann")
     place = DocumentSort.OLDEST
     of_bob = await find_neighbours(db, TENANT, ATTENTION, place, second, me="bob")
-    assert of_bob == Neighbours(next=last, previous=earlier, place=2, total=2)
+    assert of_bob == Neighbours(next=last, next_below=None, previous=earlier, previous_below=None, place=2, total=2)
     assert (await find_neighbours(db, TENANT, ATTENTION, place, first, me="ann")).next == claimed
 
 

@@ -78,6 +78,8 @@ export interface paths {
         /**
          * Show Neighbours
          * @description Show the documents before and after one in a list, without those that others work on, and its place there.
+         *
+         *     Documents that look alike follow the first of them.
          */
         get: operations["show_neighbours"];
         put?: never;
@@ -5755,7 +5757,7 @@ export interface components {
          * @description What happened to a document.
          * @enum {string}
          */
-        Happened: "received" | "read" | "corrected" | "unlocked" | "undone" | "assigned" | "postponed" | "approved_first" | "approved" | "rejected" | "reopened" | "exported";
+        Happened: "received" | "read" | "read_before" | "corrected" | "unlocked" | "undone" | "assigned" | "postponed" | "approved_first" | "approved" | "rejected" | "reopened" | "exported";
         /**
          * HealthOut
          * @description The process is running.
@@ -5780,7 +5782,10 @@ export interface components {
              * @description When it was done.
              */
             at: string;
-            /** @description What happened; `read`: a reading of its bytes was stored, perhaps for an earlier document with the same ones. */
+            /**
+             * @description What happened. `read`: a reading of its bytes was stored; `read_before`: an earlier document with the same bytes
+             *     had been read, so it was read as soon as it was received.
+             */
             what: components["schemas"]["Happened"];
             /**
              * By
@@ -7015,7 +7020,8 @@ export interface components {
          * Neighbours
          * @description The place of a document among those of a list that the caller may take: their review items.
          *
-         *     The place is known even if the document itself has left the list.
+         *     Documents that look alike follow the first of them, as in the console. The place is known even if the document
+         *     itself has left the list.
          */
         Neighbours: {
             /**
@@ -7024,10 +7030,20 @@ export interface components {
              */
             next: string | null;
             /**
+             * Next Below
+             * @description The document that the next one follows as a look-alike; null if it follows none.
+             */
+            next_below: string | null;
+            /**
              * Previous
              * @description The review item before it; null at the beginning.
              */
             previous: string | null;
+            /**
+             * Previous Below
+             * @description The document that the previous one follows as a look-alike; null if it follows none.
+             */
+            previous_below: string | null;
             /**
              * Place
              * @description Counted from 1.
@@ -11663,6 +11679,8 @@ export interface operations {
                 until?: string | null;
                 /** @description as in the list */
                 sort?: components["schemas"]["DocumentSort"];
+                /** @description the look-alike that the document followed, which may have left the list: `next_below` */
+                below?: string | null;
             };
             header?: never;
             path: {

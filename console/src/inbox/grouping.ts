@@ -11,7 +11,7 @@ export type Line = {
 
 /**
  * The rows in their order, but each look-alike directly below the first row of its group. The first one keeps its place,
- * also if it came later than the others: whoever opens it and goes on follows the list from there.
+ * also if it came later than the others. Whoever opens one and goes on follows the same order (services/inbox/repository.py).
  */
 export function grouped(rows: readonly Row[]): Line[] {
   const groups = new Map<string, Row[]>()

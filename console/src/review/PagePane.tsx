@@ -42,6 +42,8 @@ export type Marked = { name: string; page: number; box: Box }
 type Props = {
   documentId: string
   pageCount: number
+  /** The page to begin with; `onPage` is called with another one that is shown. */
+  startPage: number
   marks: Marked[]
   /** The place to look at; a new object moves there again. */
   focus: { name: string; place: Place } | undefined
@@ -49,14 +51,16 @@ type Props = {
   fills: boolean
   onWord: (text: string, place: Place) => void
   onMark: (name: string) => void
+  onPage: (page: number) => void
   /** The first page, or the note that there is none, is on the screen. */
   onPainted: () => void
 }
 
 /** The pages of a document as pictures, with the boxes of its fields. */
-export function PagePane({ documentId, pageCount, marks, focus, fills, onWord, onMark, onPainted }: Props) {
+export function PagePane(props: Props) {
+  const { documentId, pageCount, startPage, marks, focus, fills, onWord, onMark, onPage, onPainted } = props
   const { t } = useTranslation()
-  const [page, setPage] = useState(focus?.place.page ?? 1)
+  const [page, setPage] = useState(focus?.place.page ?? Math.min(startPage, Math.max(pageCount, 1)))
   const [turns, setTurns] = useState<Record<number, Turn>>({})
   const turn = turns[page] ?? 0
   const frame = useRef<HTMLDivElement>(null)
@@ -90,6 +94,10 @@ export function PagePane({ documentId, pageCount, marks, focus, fills, onWord, o
   useEffect(() => {
     if (focus && focus.place.page >= 1 && focus.place.page <= pageCount) setPage(focus.place.page)
   }, [focus, pageCount])
+
+  useEffect(() => {
+    if (page !== startPage) onPage(page)
+  }, [page, startPage, onPage])
 
   useLayoutEffect(() => {
     if (!room) return

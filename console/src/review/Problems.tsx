@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { shortened, visible } from '@/format/text'
 import { reasonWords } from '@/texts/reasons'
 
-import { changeOf, type InvoiceProblem } from './model'
+import { changeOf, type InvoiceProblem, LINE_ITEMS } from './model'
 import classes from './review.module.css'
 import { nameOf } from './words'
 
@@ -25,7 +25,7 @@ export function Problems({ problems, changed, onJump }: Props) {
         const { title, detail } = reasonWords(problem, t, i18n.language)
         const isError = problem.severity === 'error'
         const Symbol = isError ? IconExclamationCircle : IconAlertTriangle
-        const { field } = problem
+        const field = problem.field ?? (problem.code === 'lines_disagree' ? LINE_ITEMS : null)
         return (
           // oxlint-disable-next-line react/no-array-index-key -- two problems may be equal
           <li key={`${problem.code} ${field} ${index}`}>

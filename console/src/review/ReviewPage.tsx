@@ -2,14 +2,14 @@ import { Loader } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect } from 'react'
+import { useCallback, useEffect, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
 import { Trouble } from '@/kit/Trouble'
 
 import { fetchAhead, viewQuery } from './queries'
-import { filtersOf, firstOf, neighboursQuery } from './queue'
+import { filtersOf, firstOf, type Neighbour, neighboursQuery, nextOf } from './queue'
 import classes from './review.module.css'
 import { Sheet } from './Sheet'
 
@@ -17,24 +17,41 @@ import { Sheet } from './Sheet'
 export function ReviewPage() {
   const { t } = useTranslation()
   const { reviewId } = useParams({ from: '/review/$reviewId' })
-  const { queue } = useSearch({ from: '/review/$reviewId' })
+  const { queue, below, page = 1 } = useSearch({ from: '/review/$reviewId' })
   const navigate = useNavigate()
   const view = useQuery({ ...viewQuery(reviewId), refetchOnMount: 'always' })
   const me = useMe()?.name ?? ''
-  const { data: neighbours } = useQuery(neighboursQuery(queue, view.data?.fields.document_id))
+  const { data: neighbours } = useQuery(neighboursQuery(queue, view.data?.fields.document_id, below))
+  const following = useMemo(() => neighbours && nextOf(neighbours), [neighbours])
 
   const open = useCallback(
-    (id: string) =>
-      void navigate({ to: '/review/$reviewId', params: { reviewId: id }, search: { queue }, resetScroll: false }),
+    ({ reviewId: id, ...place }: Neighbour) =>
+      void navigate({
+        to: '/review/$reviewId',
+        params: { reviewId: id },
+        search: { queue, ...place },
+        resetScroll: false,
+      }),
     [navigate, queue],
+  )
+  const turn = useCallback(
+    (to: number) =>
+      void navigate({
+        to: '.',
+        search: ((before: object) => ({ ...before, page: to })) as never,
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
   )
   const leave = useCallback(() => void navigate({ to: '/', search: filtersOf(queue) as never }), [navigate, queue])
   const goOn = useCallback(async () => {
-    const next = neighbours?.next ?? (await firstOf(queue, reviewId, me).catch(() => undefined))
-    if (next) return open(next)
+    if (following) return open(following)
+    const first = await firstOf(queue, reviewId, me).catch(() => undefined)
+    if (first) return open({ reviewId: first })
     notifications.show({ title: t('review.deskEmpty'), message: t('review.deskEmptyHint'), color: 'teal' })
     leave()
-  }, [leave, me, neighbours?.next, open, queue, reviewId, t])
+  }, [following, leave, me, open, queue, reviewId, t])
 
   useEffect(() => {
     if (view.data && neighbours?.next) void fetchAhead(neighbours.next)
@@ -58,7 +75,9 @@ export function ReviewPage() {
     <Sheet
       key={reviewId}
       view={view.data}
+      page={page}
       neighbours={neighbours}
+      onPage={turn}
       onOpen={open}
       onNext={() => void goOn()}
       onLeave={leave}

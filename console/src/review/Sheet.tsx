@@ -34,7 +34,7 @@ import { Notices } from './Notices'
 import { type Marked, PagePane } from './PagePane'
 import { Problems } from './Problems'
 import { showFields, viewQuery } from './queries'
-import type { Neighbours } from './queue'
+import { type Neighbour, type Neighbours, nextOf, previousOf } from './queue'
 import classes from './review.module.css'
 import { guard } from './seen'
 import { SheetHeader } from './SheetHeader'
@@ -46,15 +46,17 @@ import { nameOf } from './words'
 
 type Props = {
   view: View
+  page: number
   neighbours: Neighbours | undefined
-  onOpen: (id: string) => void
+  onPage: (page: number) => void
+  onOpen: (neighbour: Neighbour) => void
   onNext: () => void
   onLeave: () => void
   onReload: () => void
 }
 
 /** One document at work: its pages at the left, at the right its problems and fields, below them the decision. */
-export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: Props) {
+export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave, onReload }: Props) {
   const { t } = useTranslation()
   const { review, fields, page_count: pageCount } = view
   const id = review.review_id
@@ -65,6 +67,8 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
   const isMine = claim.state === 'claiming' || claim.state === 'mine'
   const readOnly = !isMine
   useTitle(review.title)
+  const following = neighbours && nextOf(neighbours)
+  const preceding = neighbours && previousOf(neighbours)
 
   const [current, setCurrent] = useState<string>()
   const [focus, setFocus] = useState<{ name: string; place: Place }>()
@@ -114,7 +118,7 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
     [groups.rest, show],
   )
 
-  const decision = useDecision({ id, claim, title: review.title, late, isLast: !neighbours?.next, onNext, onOpen })
+  const decision = useDecision({ id, claim, title: review.title, late, isLast: !following, onNext, onOpen })
   const decide = async (kind: 'approve' | 'reject', why: string) => {
     if (!eyes.of.mayDecide() || decision.busy || readOnly) return
     const before = shown.current
@@ -204,8 +208,8 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
     'review.postpone': readOnly ? undefined : () => setPanel('postpone'),
     'review.why': () => setShowsWhy(!showsWhy),
     'review.undo': readOnly ? undefined : () => void undo(),
-    'review.next-document': neighbours?.next ? () => onOpen(neighbours.next as string) : undefined,
-    'review.previous-document': neighbours?.previous ? () => onOpen(neighbours.previous as string) : undefined,
+    'review.next-document': following && (() => onOpen(following)),
+    'review.previous-document': preceding && (() => onOpen(preceding)),
     'review.leave': escape,
   })
 
@@ -246,11 +250,13 @@ export function Sheet({ view, neighbours, onOpen, onNext, onLeave, onReload }: P
       <PagePane
         documentId={documentId}
         pageCount={pageCount}
+        startPage={page}
         marks={marks}
         focus={focus}
         fills={fillsField}
         onWord={(text, place) => current && saving.type(current, text, place)}
         onMark={(name) => enter(name)}
+        onPage={onPage}
         onPainted={onPainted}
       />
       <div className={classes.side}>

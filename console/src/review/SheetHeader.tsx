@@ -6,11 +6,16 @@ import { money } from '@/format/numbers'
 import { Name, Time } from '@/kit/Values'
 
 import { fieldOf, type View } from './model'
-import type { Neighbours } from './queue'
+import { type Neighbour, type Neighbours, nextOf, previousOf } from './queue'
 import classes from './review.module.css'
 import { nameOf } from './words'
 
-type Props = { view: View; neighbours: Neighbours | undefined; onOpen: (id: string) => void; onLeave: () => void }
+type Props = {
+  view: View
+  neighbours: Neighbours | undefined
+  onOpen: (neighbour: Neighbour) => void
+  onLeave: () => void
+}
 
 /** What the document is, and where it is in its list. */
 export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
@@ -19,6 +24,8 @@ export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
   const vendor = fieldOf(fields, 'vendor_name')?.value
   const total = fieldOf(fields, 'total')?.value
   const currency = fieldOf(fields, 'currency')?.value
+  const next = neighbours && nextOf(neighbours)
+  const previous = neighbours && previousOf(neighbours)
   return (
     <header className={classes.header}>
       <Step label={t('review.toList')} icon={IconArrowLeft} onClick={onLeave} />
@@ -50,19 +57,11 @@ export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
       </div>
       {neighbours && neighbours.total > 0 && (
         <Group gap={0} wrap="nowrap" flex="none">
-          <Step
-            label={t('review.previous')}
-            icon={IconChevronLeft}
-            onClick={neighbours.previous ? () => onOpen(neighbours.previous as string) : undefined}
-          />
+          <Step label={t('review.previous')} icon={IconChevronLeft} onClick={previous && (() => onOpen(previous))} />
           <Text size="xs" c="dimmed" className={`numbers ${classes.place}`}>
             {t('review.placeOf', { place: neighbours.place, total: neighbours.total })}
           </Text>
-          <Step
-            label={t('review.next')}
-            icon={IconChevronRight}
-            onClick={neighbours.next ? () => onOpen(neighbours.next as string) : undefined}
-          />
+          <Step label={t('review.next')} icon={IconChevronRight} onClick={next && (() => onOpen(next))} />
         </Group>
       )}
     </header>

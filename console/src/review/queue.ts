@@ -16,9 +16,20 @@ export function filtersOf(queue: string): Record<string, string> {
   return Object.fromEntries(given.filter(([name, value]) => ALLOWED.includes(name) && value !== ''))
 }
 
+/** Another item of a queue, and the document that it follows there as a look-alike. */
+export type Neighbour = { reviewId: string; below?: string }
+
+export function nextOf({ next, next_below: below }: Neighbours): Neighbour | undefined {
+  return next === null ? undefined : { reviewId: next, ...(below !== null && { below }) }
+}
+
+export function previousOf({ previous, previous_below: below }: Neighbours): Neighbour | undefined {
+  return previous === null ? undefined : { reviewId: previous, ...(below !== null && { below }) }
+}
+
 /** The place of a document in a queue. The server knows it even when the document has just left the list. */
-export function neighboursQuery(queue: string, documentId: string | undefined) {
-  const query = filtersOf(queue)
+export function neighboursQuery(queue: string, documentId: string | undefined, below: string | undefined) {
+  const query = { ...filtersOf(queue), below }
   return queryOptions({
     queryKey: keys.documents.list({ ...query, near: documentId }),
     queryFn: ({ signal }) => {

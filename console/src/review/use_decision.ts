@@ -14,6 +14,7 @@ import { visible } from '@/format/text'
 import { LateRefusal } from './LateRefusal'
 import type { Fields } from './model'
 import { viewQuery } from './queries'
+import type { Neighbour } from './queue'
 import type { Claim } from './use_claim'
 
 type Late = { problem: Problem; decided: Fields }
@@ -36,7 +37,7 @@ type Asked = {
   /** No document follows: there is no hurry, so a refusal is always shown in place. */
   isLast: boolean
   onNext: () => void
-  onOpen: (id: string) => void
+  onOpen: (neighbour: Neighbour) => void
 }
 
 export type Decision = {
@@ -137,7 +138,13 @@ function reportSecond(needsSecond: readonly unknown[], title: string, t: TFuncti
   notifications.show({ title: t('review.firstOfTwo'), message: visible(title), color: 'blue', autoClose: 6000 })
 }
 
-function reportLate(problem: Problem, id: string, title: string, t: TFunction, onOpen: (id: string) => void): void {
+function reportLate(
+  problem: Problem,
+  id: string,
+  title: string,
+  t: TFunction,
+  onOpen: (neighbour: Neighbour) => void,
+): void {
   void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey })
   const { title: what, detail } = problemText(problem, t)
   const shown = notifications.show({
@@ -147,7 +154,7 @@ function reportLate(problem: Problem, id: string, title: string, t: TFunction, o
       label: t('review.backToIt'),
       onBack: () => {
         notifications.hide(shown)
-        onOpen(id)
+        onOpen({ reviewId: id })
       },
     }),
     color: 'red',
