@@ -15,6 +15,7 @@ class Happened(StrEnum):
 
     RECEIVED = "received"
     READ = "read"
+    READ_BEFORE = "read_before"
     CORRECTED = "corrected"
     UNLOCKED = "unlocked"
     UNDONE = "undone"
@@ -33,7 +34,8 @@ class HistoryEvent:
 
     at: dt.datetime
     what: Happened
-    """What happened; `read`: a reading of its bytes was stored, perhaps for an earlier document with the same ones."""
+    """What happened. `read`: a reading of its bytes was stored; `read_before`: an earlier document with the same bytes
+    had been read, so it was read as soon as it was received."""
     by: str | None
     """Who did it; null for a reading."""
     field: str | None = None

@@ -1,5 +1,6 @@
 """Collect what happened to a document from the nouns that recorded it, and compare its readings."""
 
+import datetime as dt
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -33,7 +34,8 @@ async def show_history(app: App, principal: Principal, document_id: str) -> Docu
     acts = await list_events(app.db, principal.tenant_id, document_id=document_id, limit=MOST_ACTS)
     readings = await list_readings(app.db, principal.tenant_id, document.sha256)
     exports = await exports_of(app, principal, document_id)
-    events = [_received(document), *map(_read, readings), *_done(acts), *map(_exported, exports)]
+    read = (_read(each, document.received_at) for each in readings)
+    events = [_received(document), *read, *_done(acts), *map(_exported, exports)]
     return DocumentHistory(sorted(events, key=lambda event: event.at))
 
 
@@ -49,8 +51,11 @@ def _received(document: Document) -> HistoryEvent:
     return HistoryEvent(document.received_at, Happened.RECEIVED, document.uploaded_by or None, value=document.file_name)
 
 
-def _read(reading: StoredReading) -> HistoryEvent:
-    return HistoryEvent(reading.read_at, Happened.READ, None, value=reading.invoice.model or reading.invoice.reader)
+def _read(reading: StoredReading, received_at: dt.datetime) -> HistoryEvent:
+    """Return the event of a reading. Nothing happened to a document before it was received."""
+    what = Happened.READ_BEFORE if reading.read_at < received_at else Happened.READ
+    reader = reading.invoice.model or reading.invoice.reader
+    return HistoryEvent(max(reading.read_at, received_at), what, None, value=reader)
 
 
 def _exported(export: DocumentExport) -> HistoryEvent:

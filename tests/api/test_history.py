@@ -9,12 +9,16 @@ import pytest
 from docrail.dag.values.json_values import Json
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue
+from docrail.services.access.models import DEFAULT_TENANT
 from docrail.services.documents.models import reading_version
 from docrail.services.documents.repository.readings import save_extraction
+from tests.api.customer import unique
+from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
 from tests.api.test_corrections import correct
 from tests.api.test_exports import CSV, ended, ordered
+from tests.stack import eventually
 
 
 @pytest.fixture
@@ -39,6 +43,28 @@ async def test_the_history_tells_who_did_what(service: Service, ann: Reviewer) -
     )
     assert (decided["by"], decided["why"]) == ("bob", "right")
     assert (passed_on["by"], passed_on["value"], passed_on["export_id"]) == ("ann", "csv", export_id)
+
+
+async def test_a_copy_is_received_before_anything_happened_to_it(service: Service) -> None:
+    data = e_invoice(unique("C"))
+    of_first, of_copy = [await read_events(Reviewer(service.http, DEFAULT_TENANT), data) for _ in range(2)]
+    assert [event["what"] for event in of_first] == ["received", "read"]
+    assert [event["what"] for event in of_copy] == ["received", "read_before"]
+    assert of_copy[1]["at"] == of_copy[0]["at"] > of_first[1]["at"]
+
+
+async def read_events(who: Reviewer, data: bytes) -> Json:
+    """Upload a document, wait until it is read, and return what happened to it."""
+    uploaded = await who.http.post("/v1/documents", files={"file": ("invoice.xml", data)})
+    assert uploaded.status_code == 202, uploaded.text
+    found: list[Json] = []
+
+    async def is_read() -> bool:
+        found[:] = (await who.get(f"/documents/{uploaded.json()['document_id']}/history"))["events"]
+        return len(found) > 1
+
+    await eventually(is_read, "the document to be read")
+    return found
 
 
 async def readings_of(service: Service, who: Reviewer, **fields: FieldValue[Any]) -> Json:

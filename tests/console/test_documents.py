@@ -9,6 +9,8 @@ from docrail.dag.values.json_values import Json
 from docrail.invoices.facts import Source
 from docrail.services.documents.models import reading_version
 from docrail.services.documents.repository.readings import save_extraction
+from tests.api.customer import unique
+from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reading, said, waiting
 from tests.api.test_corrections import correct
 from tests.api.test_exports import CSV, ended, ordered
@@ -43,6 +45,17 @@ async def test_the_history_tells_the_story_in_words(site: Site, visitor: Visitor
         await expect(history.get_by_text(words).first).to_be_visible()
     assert await history.locator("b").count() == 0
     await expect(page.get_by_role("region", name="Details").get_by_text("Approved")).to_be_visible()
+
+
+async def test_a_copy_is_received_before_it_is_read(site: Site, visitor: Visitor) -> None:
+    http, files = site.service.http, {"file": ("copy.xml", e_invoice(unique("C")))}
+    first = (await http.post("/v1/documents", files=files)).json()
+    await site.service.closed(first["run_id"])
+    page = await visitor.tab(f"/documents/{(await http.post('/v1/documents', files=files)).json()['document_id']}")
+    events = page.get_by_role("region", name="History").locator(".mantine-Timeline-item")
+    await expect(events).to_have_count(2)
+    await expect(events.first).to_contain_text("Uploaded by")
+    await expect(events.last).to_contain_text("Already read, for an earlier document with the same content")
 
 
 async def test_readings_that_differ_are_marked(site: Site, visitor: Visitor) -> None:

@@ -76,7 +76,6 @@ def test_every_problem_of_the_api_has_a_title(language: str) -> None:
         (DocumentStatus, ("inbox", "statuses")),
         (RunStatus, ("runs", "status")),
         (StepStatus, ("runs", "status")),
-        (RunStatus, ("documents", "runStates")),
     ],
 )
 def test_every_state_and_event_has_a_text(language: str, kinds: type[StrEnum], section: tuple[str, ...]) -> None:

@@ -33,16 +33,17 @@ type Look = { icon: Icon; color: string }
 const LOOKS: Record<HistoryEvent['what'], Look> = {
   received: { icon: IconInbox, color: 'gray' },
   read: { icon: IconScan, color: 'gray' },
+  read_before: { icon: IconScan, color: 'gray' },
   corrected: { icon: IconEdit, color: 'blue' },
   unlocked: { icon: IconLockOpen, color: 'blue' },
   undone: { icon: IconArrowBackUp, color: 'blue' },
   assigned: { icon: IconUserShare, color: 'gray' },
   postponed: { icon: IconClockPause, color: 'gray' },
   approved_first: { icon: IconCheck, color: 'teal' },
-  approved: { icon: IconChecks, color: 'green' },
+  approved: { icon: IconChecks, color: 'teal' },
   rejected: { icon: IconX, color: 'red' },
   reopened: { icon: IconRefresh, color: 'yellow' },
-  exported: { icon: IconFileExport, color: 'green' },
+  exported: { icon: IconFileExport, color: 'teal' },
 }
 
 /** What happened to the document, in words, oldest first. */
@@ -104,7 +105,10 @@ function Words({ event, fileName }: { event: HistoryEvent; fileName: string }) {
         ? t('documents.events.received', { by })
         : t('documents.events.arrived', { name: shortened(visible(fileName), 80) })
     case 'read':
-      return t('documents.events.read', { reader: readerName(value, t('documents.readers', { returnObjects: true })) })
+    case 'read_before': {
+      const reader = readerName(value, t('documents.readers', { returnObjects: true }))
+      return t(`documents.events.${event.what}`, { reader })
+    }
     case 'postponed':
       return t('documents.events.postponed', { by, until: time(value, zone) })
     case 'assigned':
