@@ -8,6 +8,7 @@ from playwright.async_api import Browser, Page, expect
 
 from docrail.dag.values.json_values import Json
 from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.test_review import invoice_pdf
 from tests.stack import eventually
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "zf2_en16931_physiotherapeut.pdf"
@@ -108,6 +109,76 @@ async def test_a_question_is_found_in_the_list_and_its_answer_completes_the_run(
     await page.get_by_role("link", name="Other questions").click()
     await expect(page.get_by_role("heading", level=1, name="Decisions")).to_be_visible()
     await expect(page.get_by_role("link", name=title)).to_be_hidden()
+
+
+async def test_the_list_is_walked_and_opened_by_keyboard(site: Site, visitor: Visitor) -> None:
+    for _ in range(3):
+        await ask(site)
+    page = await visitor.tab("/decide")
+    rows = page.get_by_role("row")
+    await expect(rows.nth(3)).to_be_visible()
+    await is_current(page, 1)
+    await page.keyboard.press("j")
+    await page.keyboard.press("ArrowDown")
+    await is_current(page, 3)
+    await page.keyboard.press("k")
+    await is_current(page, 2)
+    await page.keyboard.press("Home")
+    await page.keyboard.press("k")
+    await is_current(page, 1)
+    await page.keyboard.press("j")
+    wanted = await rows.nth(2).get_by_role("link").get_attribute("href")
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(f"{site.url}{wanted}")
+
+
+async def is_current(page: Page, place: int) -> None:
+    """Expect that a row, from 1, and no other is the one on which keys act."""
+    await expect(page.locator("tbody tr[aria-current]")).to_have_count(1)
+    await expect(page.locator("tbody tr").nth(place - 1)).to_have_attribute("aria-current", "true")
+
+
+async def test_the_current_question_stays_when_another_one_comes_before_it(site: Site, visitor: Visitor) -> None:
+    late, urgent = asking(), asking()
+    late["steps"][0]["human"] |= {"title": f"Late {uuid4().hex[:6]}?", "timeout_seconds": 8_000_000}
+    urgent["steps"][0]["human"] |= {"title": f"Urgent {uuid4().hex[:6]}?", "timeout_seconds": 60}
+    await ask(site, late)
+    page = await visitor.tab("/decide")
+    await expect(page.get_by_role("link", name="Late")).to_be_visible()
+    await page.keyboard.press("End")
+    current = page.locator("tbody tr[aria-current]")
+    await expect(current).to_contain_text("Late")
+    await ask(site, urgent)
+    await expect(page.get_by_role("link", name="Urgent")).to_be_visible()
+    await expect(current).to_contain_text("Late")
+
+
+async def test_a_page_of_the_document_is_in_the_address_and_the_last_one_has_none_after_it(
+    site: Site, visitor: Visitor
+) -> None:
+    files = {"file": ("two.pdf", invoice_pdf(uuid4().hex[:8], pages=2))}
+    sent = await site.service.http.post("/v1/documents", files=files)
+    _, of_two = await ask(site, document_id=str(sent.json()["document_id"]))
+    page = await visitor.tab(f"/decide/{of_two}")
+    following, before = (page.get_by_role("button", name=name) for name in ("Next page", "Previous page"))
+    await expect(following).to_be_enabled()
+    await following.click()
+    second = page.get_by_role("img", name="Page 2 of two.pdf")
+    await expect(second).to_have_js_property("complete", value=True)
+    assert await second.evaluate("image => image.naturalWidth") > 500
+    await page.reload()
+    await expect(second).to_be_visible()
+    await expect(following).to_be_disabled()
+    await before.click()
+    await expect(page.get_by_role("img", name="Page 1 of two.pdf")).to_be_visible()
+    files = {"file": ("one.pdf", invoice_pdf(uuid4().hex[:8]))}
+    document_id = (await site.service.http.post("/v1/documents", files=files)).json()["document_id"]
+    _, of_one = await ask(site, document_id=document_id)
+    async with page.expect_response(lambda response: f"{document_id}/pages/2.png" in response.url) as asked:
+        await page.goto(f"{site.url}/decide/{of_one}")
+    assert (await asked.value).status == 404
+    await expect(page.get_by_role("img", name="Page 1 of one.pdf")).to_be_visible()
+    await expect(following).to_be_disabled()
 
 
 async def test_it_says_what_happens_on_each_answer_and_without_one(site: Site, visitor: Visitor) -> None:

@@ -86,7 +86,7 @@ function Row({ review, isCurrent }: { review: Model<'Review'>; isCurrent: boolea
       </Table.Td>
       <Table.Td visibleFrom="sm">{review.queue}</Table.Td>
       <Table.Td visibleFrom="md">
-        <Name value={review.run_id} most={40} />
+        <Name value={review.run_id} most={24} />
       </Table.Td>
       <Table.Td visibleFrom="sm" style={NOWRAP}>
         <Time value={review.created_at} />

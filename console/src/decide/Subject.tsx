@@ -5,11 +5,12 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { basePath } from '@/app/base'
-import { shortened, visible } from '@/format/text'
+import { shortened, visible, visibleLines } from '@/format/text'
 import { Name } from '@/kit/Values'
 
 import type { Json } from './fields'
-import { documentQuery } from './queries'
+import { documentQuery, pageQuery } from './queries'
+import { decideRoute } from './route'
 import classes from './Subject.module.css'
 
 const MOST_SHOWN = 2000
@@ -33,25 +34,29 @@ function Fact({ name, value }: { name: string; value: Json }) {
   return (
     <>
       <dt>{visible(name.replaceAll('_', ' '))}</dt>
-      <dd>{value === null || value === '' ? <Text c="dimmed">{t('decide.none')}</Text> : shownText(text)}</dd>
+      <dd>
+        {value === null || value === '' ? (
+          <Text c="dimmed">{t('decide.none')}</Text>
+        ) : (
+          visibleLines(shortened(text, MOST_SHOWN))
+        )}
+      </dd>
     </>
   )
-}
-
-/** Lines stay lines; other hidden characters are made visible. */
-function shownText(text: string): string {
-  return shortened(text, MOST_SHOWN).split('\n').map(visible).join('\n')
 }
 
 /** The document that the question is about: a page at a time, as the server draws it. */
 export function DocumentPages({ documentId }: { documentId: string }) {
   const { t } = useTranslation()
-  const [page, setPage] = useState(1)
-  const [last, setLast] = useState<number>()
+  const { page = 1 } = decideRoute.useSearch()
+  const navigate = decideRoute.useNavigate()
+  const [isDrawn, setDrawn] = useState(true)
   const document = useQuery(documentQuery(documentId))
+  const hasNext = useQuery({ ...pageQuery(documentId, page + 1), enabled: isDrawn }).data ?? false
+  const go = (to: number) => void navigate({ search: to === 1 ? {} : { page: to }, replace: true })
   const url = `${basePath}/v1/documents/${encodeURIComponent(documentId)}`
   const name = document.data?.file_name ?? ''
-  if (last === 0) return <NotDrawn name={name} url={url} />
+  if (!isDrawn) return <NotDrawn name={name} url={url} />
   return (
     <Stack gap="xs">
       <Group justify="space-between" wrap="nowrap">
@@ -59,11 +64,11 @@ export function DocumentPages({ documentId }: { documentId: string }) {
           <Name value={name} />
         </Text>
         <Group gap={4} wrap="nowrap">
-          <ActionIcon aria-label={t('decide.previousPage')} disabled={page === 1} onClick={() => setPage(page - 1)}>
+          <ActionIcon aria-label={t('decide.previousPage')} disabled={page === 1} onClick={() => go(page - 1)}>
             <IconChevronLeft size={16} />
           </ActionIcon>
           <Text size="sm">{t('decide.page', { page })}</Text>
-          <ActionIcon aria-label={t('decide.nextPage')} disabled={page === last} onClick={() => setPage(page + 1)}>
+          <ActionIcon aria-label={t('decide.nextPage')} disabled={!hasNext} onClick={() => go(page + 1)}>
             <IconChevronRight size={16} />
           </ActionIcon>
         </Group>
@@ -72,10 +77,7 @@ export function DocumentPages({ documentId }: { documentId: string }) {
         className={classes.page}
         src={`${url}/pages/${page}.png`}
         alt={t('decide.pageOf', { page, name: visible(name) })}
-        onError={() => {
-          setLast(page - 1) // there is no such page
-          setPage(Math.max(page - 1, 1))
-        }}
+        onError={() => (page === 1 ? setDrawn(false) : go(1))}
       />
     </Stack>
   )

@@ -3,6 +3,7 @@ import { queryOptions } from '@tanstack/react-query'
 
 import { api, read } from '@/api/client'
 import { keys } from '@/api/keys'
+import { isProblem } from '@/api/problem'
 
 export const reviewQuery = (reviewId: string) =>
   queryOptions({
@@ -27,6 +28,25 @@ export const documentQuery = (documentId: string) =>
   queryOptions({
     queryKey: keys.documents.one(documentId),
     queryFn: () => read(api.GET('/v1/documents/{document_id}', { params: { path: { document_id: documentId } } })),
+  })
+
+/** Whether the document has such a page. Its picture, which is asked for, is at hand when someone goes there. */
+export const pageQuery = (documentId: string, page: number) =>
+  queryOptions({
+    queryKey: keys.documents.one(documentId, 'page', page),
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const path = { document_id: documentId, number: page }
+      try {
+        await read(
+          api.GET('/v1/documents/{document_id}/pages/{number}.png', { params: { path }, parseAs: 'blob', signal }),
+        )
+        return true
+      } catch (error) {
+        if (isProblem(error, 'not-found')) return false
+        throw error
+      }
+    },
   })
 
 /** The open questions to people, the most urgent first. */
