@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { date, duration, relative, time } from './dates'
 import { firstKnown } from './locale'
 import { bytes, decimal, money, percent } from './numbers'
-import { shortened, visible } from './text'
+import { shortened, visible, visibleLines } from './text'
 
 /** Intl writes narrow and fixed spaces. */
 const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ')
@@ -68,6 +68,10 @@ test('sizes have the unit that fits', () => {
 test('characters that hide or turn text are made visible', () => {
   expect(visible('invoice\u202efdp.exe')).toBe('invoice⟨U+202E⟩fdp.exe')
   expect(visible('two\r\nlines')).toBe('two lines')
+})
+
+test('lines stay lines where they may', () => {
+  expect(visibleLines('one\r\ntwo\u202e\n\tthree')).toBe('one\ntwo⟨U+202E⟩\n three')
 })
 
 test('a long text is cut between characters', () => {

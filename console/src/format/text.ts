@@ -9,6 +9,14 @@ export function visible(text: string): string {
   return text.replace(/[\t\r\n]+/g, ' ').replace(HIDDEN, (found) => `⟨U+${code(found)}⟩`)
 }
 
+/** The text with hidden characters made visible; its lines stay lines. */
+export function visibleLines(text: string): string {
+  return text
+    .split(/\r\n?|\n/)
+    .map(visible)
+    .join('\n')
+}
+
 /** The beginning of a long text, for lists. */
 export function shortened(text: string, most = 120): string {
   const shown = [...text.slice(0, (most + 1) * 2)]

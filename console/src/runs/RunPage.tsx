@@ -23,7 +23,7 @@ import { StepsView } from './run/StepsView'
 import { TimelineView } from './run/TimelineView'
 import { WaitsBar } from './run/WaitsBar'
 import classes from './RunPage.module.css'
-import { type RunSearch, type View, VIEWS } from './search'
+import { type Panel, type RunSearch, type View, VIEWS } from './search'
 import { isOver } from './states'
 
 const RunGraphView = lazy(() => import('./run/RunGraphView').then((module) => ({ default: module.RunGraphView })))
@@ -80,7 +80,9 @@ function OneRun({ runId }: { runId: string }) {
     setTyped('')
     find(first)
   }
+  const show = (panel: Panel) => go({ ...search, panel })
   useStepKeys(steps.data?.steps, search.step, select)
+  useCommands({ 'run.why': search.step === undefined ? undefined : () => show('why') })
 
   if (graph.error && !graph.data)
     return (
@@ -159,6 +161,8 @@ function OneRun({ runId }: { runId: string }) {
             runId={runId}
             stepId={search.step}
             version={versionOf(search.step, latest.data?.states, run)}
+            panel={search.panel ?? 'why'}
+            onPanel={show}
             onClose={() => select(undefined)}
           />
         )}

@@ -3,9 +3,11 @@
 export const RUN_STATUSES = ['running', 'waiting', 'paused', 'completed', 'failed', 'aborted', 'cancelled'] as const
 export const PERIODS = ['1h', '24h', '7d', '30d'] as const
 export const VIEWS = ['graph', 'timeline', 'steps'] as const
+export const PANELS = ['why', 'items', 'input', 'output', 'attempts'] as const
 
 export type Period = (typeof PERIODS)[number]
 export type View = (typeof VIEWS)[number]
+export type Panel = (typeof PANELS)[number]
 
 /** The filters of the list. `time` names the time that `within` is about. */
 export type ListSearch = {
@@ -17,10 +19,11 @@ export type ListSearch = {
   within?: Period
 }
 
-/** What is shown of a run: the view, the selected step, the open groups of the graph. */
+/** What is shown of a run: the view, the selected step and the part of it, the open groups of the graph. */
 export type RunSearch = {
   view?: View
   step?: string
+  panel?: Panel
   open?: string
 }
 
@@ -40,7 +43,9 @@ export function listSearch(raw: Record<string, unknown>): ListSearch {
 
 export function runSearch(raw: Record<string, unknown>): RunSearch {
   const open = typeof raw.open === 'string' && /^(\d+-\d+(,\d+-\d+)*)?$/.test(raw.open) ? raw.open : undefined
-  return dropUndefined({ view: oneOf(VIEWS, raw.view), step: text(raw.step), open })
+  const step = text(raw.step)
+  const panel = step === undefined ? undefined : oneOf(PANELS, raw.panel)
+  return dropUndefined({ view: oneOf(VIEWS, raw.view), step, panel: panel === 'why' ? undefined : panel, open })
 }
 
 /** The parameters of `GET /v1/runs` for these filters at this moment. */

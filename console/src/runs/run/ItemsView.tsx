@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { api, read } from '@/api/client'
+import { visible, visibleLines } from '@/format/text'
 import { More } from '@/kit/More'
 import { Trouble } from '@/kit/Trouble'
 
@@ -51,17 +52,17 @@ export function ItemsView({ runId, stepId, actions, onChange }: Props) {
           <StatusIcon status={item.status} />
           <div className={classes.texts}>
             <Text size="sm" fw={550}>
-              {item.key}{' '}
+              {visible(item.key)}{' '}
               <Text span size="xs" c="dimmed">
                 {t(`runs.status.${item.status}`)}
               </Text>
             </Text>
             <Text size="xs" c="dimmed" className={classes.value}>
-              {item.value}
+              {item.value !== undefined && visible(item.value)}
             </Text>
             {item.error && (
               <Text size="xs" c="red" className={classes.value}>
-                {item.error.type}: {item.error.message}
+                {item.error.type}: {visibleLines(item.error.message)}
               </Text>
             )}
           </div>

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
 import { count } from '@/format/numbers'
+import { visible } from '@/format/text'
 
 import type { NodeState } from '../queries'
 import { colourOf, StatusIcon, type StepStatus } from '../states'
@@ -32,7 +33,7 @@ export const NodeView = memo(function NodeView({ id, data, selected }: NodeProps
   const state = useNodeState(id)
   const isGroup = data.kind === null
   const status = state?.status ?? 'pending'
-  const title = isGroup ? groupTitle(data, t) : data.title || id
+  const title = isGroup ? groupTitle(data, t) : visible(data.title || id)
   const isOfRun = use(StatesContext) !== undefined
   const word = state ? t(`runs.status.${status}`) : isOfRun ? t('runs.status.unknown') : ''
   return (
@@ -83,7 +84,10 @@ function detailOf(
   t: TFunction,
 ): string {
   if (state?.items) return t('runs.graph.items', { done: state.items.completed, total: state.items.total })
-  const parts = [state?.error ?? word, state && state.attempts > 1 && t('runs.attempts', { count: state.attempts })]
+  const parts = [
+    state?.error ? visible(state.error) : word,
+    state && state.attempts > 1 && t('runs.attempts', { count: state.attempts }),
+  ]
   const isPlain = state === undefined && word === ''
   const work = node.handler ?? (isPlain && node.kind ? t(`runs.kind.${node.kind}`) : undefined)
   return [...parts, node.title && !isPlain ? id : work].filter(Boolean).join(' · ')

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 
 import { duration, exactTime } from '@/format/dates'
 import { count } from '@/format/numbers'
+import { visibleLines } from '@/format/text'
 import { Name } from '@/kit/Values'
 
 import type { RunAction } from '../actions'
@@ -78,7 +79,7 @@ export function RunHeader({ run, now, onAct }: Props) {
       <Steps run={run} />
       {run.reason && (
         <Text size="sm" className={classes.reason}>
-          {run.reason}
+          {visibleLines(run.reason)}
         </Text>
       )}
     </header>

@@ -7,11 +7,13 @@ import { useTranslation } from 'react-i18next'
 
 import { basePath } from '@/app/base'
 import { duration, exactTime } from '@/format/dates'
+import { visible, visibleLines } from '@/format/text'
 import { Loading } from '@/kit/Loading'
 import { Id } from '@/kit/Values'
 import { Trouble } from '@/kit/Trouble'
 
 import { type Action, type StepDetail, stepQuery } from '../queries'
+import { type Panel, PANELS } from '../search'
 import { StatusBadge } from '../states'
 import { AnswerForm } from './AnswerForm'
 import { ChangeDialog, type Change } from './ChangeDialog'
@@ -25,10 +27,13 @@ type Props = {
   stepId: string
   /** Changes with the step. */
   version: string
+  /** The part that is shown. */
+  panel: Panel
+  onPanel: (panel: Panel) => void
   onClose: () => void
 }
 
-export function StepPanel({ runId, stepId, version, onClose }: Props) {
+export function StepPanel({ runId, stepId, version, panel, onPanel, onClose }: Props) {
   const { t } = useTranslation()
   const found = useQuery(stepQuery(runId, stepId, version))
   const detail = found.data?.step.step_id === stepId ? found.data : undefined
@@ -37,7 +42,7 @@ export function StepPanel({ runId, stepId, version, onClose }: Props) {
       <Group justify="space-between" wrap="nowrap" align="flex-start" className={classes.head}>
         <div className={classes.names}>
           <Title order={2} className={classes.title}>
-            {detail?.step.title || stepId}
+            {visible(detail?.step.title || stepId)}
           </Title>
           <Id value={stepId} />
         </div>
@@ -46,7 +51,7 @@ export function StepPanel({ runId, stepId, version, onClose }: Props) {
         </ActionIcon>
       </Group>
       <div className={classes.body}>
-        {detail && <Details key={stepId} runId={runId} detail={detail} />}
+        {detail && <Details key={stepId} runId={runId} detail={detail} panel={panel} onPanel={onPanel} />}
         {!detail && found.error && <Trouble error={found.error} retry={() => void found.refetch()} />}
         {!detail && !found.error && <Loading height={180} />}
       </div>
@@ -54,7 +59,9 @@ export function StepPanel({ runId, stepId, version, onClose }: Props) {
   )
 }
 
-function Details({ runId, detail }: { runId: string; detail: StepDetail }) {
+type DetailsProps = Pick<Props, 'runId' | 'panel' | 'onPanel'> & { detail: StepDetail }
+
+function Details({ runId, detail, panel, onPanel }: DetailsProps) {
   const { t } = useTranslation()
   const [change, setChange] = useState<Change>()
   const { step, explanation } = detail
@@ -78,13 +85,17 @@ function Details({ runId, detail }: { runId: string; detail: StepDetail }) {
       {explanation.error && (
         <Alert color="red" variant="light" p="xs" title={explanation.error.type}>
           <Text size="sm" className={classes.message}>
-            {explanation.error.message}
+            {visibleLines(explanation.error.message)}
           </Text>
         </Alert>
       )}
       <StepActions actions={detail.actions} onChange={setChange} />
       {mayAnswer && <Answer runId={runId} step={step} />}
-      <Tabs defaultValue="why" keepMounted={false}>
+      <Tabs
+        value={panel === 'items' && !explanation.items ? 'why' : panel}
+        keepMounted={false}
+        onChange={(value) => onPanel(PANELS.find((each) => each === value) ?? 'why')}
+      >
         <Tabs.List>
           <Tabs.Tab value="why">{t('runs.step.why')}</Tabs.Tab>
           {explanation.items && <Tabs.Tab value="items">{t('runs.step.items')}</Tabs.Tab>}
@@ -96,7 +107,7 @@ function Details({ runId, detail }: { runId: string; detail: StepDetail }) {
           <List size="sm" spacing={4}>
             {explanation.words?.map((line) => (
               <List.Item key={line} className={classes.message}>
-                {line}
+                {visibleLines(line)}
               </List.Item>
             ))}
           </List>
@@ -209,7 +220,7 @@ function Attempts({ detail }: { detail: StepDetail }) {
             {t('runs.step.attempt', { attempt: each.attempt })} {each.item}
           </Text>
           <Text size="sm" className={classes.message}>
-            {each.error.type}: {each.error.message}
+            {each.error.type}: {visibleLines(each.error.message)}
           </Text>
         </div>
       ))}
@@ -219,7 +230,7 @@ function Attempts({ detail }: { detail: StepDetail }) {
             {t('runs.step.lastAttempt')}
           </Text>
           <Text size="sm" className={classes.message}>
-            {attempts.last_error.type}: {attempts.last_error.message}
+            {attempts.last_error.type}: {visibleLines(attempts.last_error.message)}
           </Text>
         </div>
       )}

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
 import { duration } from '@/format/dates'
+import { visible } from '@/format/text'
 import { Trouble } from '@/kit/Trouble'
 
 import type { StepLine } from '../queries'
@@ -50,12 +51,12 @@ export function StepsView({ page, error, selected, onSelect }: Props) {
             <StatusBadge status={step.status} />
           </span>
           <span className={classes.name}>
-            <span className={classes.title}>{step.title || step.step_id}</span>
+            <span className={classes.title}>{visible(step.title || step.step_id)}</span>
             <span className={classes.detail}>
               {[
                 step.title && step.step_id,
                 step.handler ?? t(`runs.kind.${step.kind}`),
-                step.error && `${step.error.type}: ${step.error.message}`,
+                step.error && visible(`${step.error.type}: ${step.error.message}`),
               ]
                 .filter(Boolean)
                 .join(' · ')}

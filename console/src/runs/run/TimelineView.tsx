@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { duration } from '@/format/dates'
+import { visible } from '@/format/text'
 
 import type { StepLine } from '../queries'
 import { StatusIcon } from '../states'
@@ -49,7 +50,7 @@ export function TimelineView({ steps, now, selected, onSelect }: Props) {
         {({ step, left, width, seconds }) => (
           <>
             <span className={classes.name}>
-              <StatusIcon status={step.status} /> {step.title || step.step_id}
+              <StatusIcon status={step.status} /> {visible(step.title || step.step_id)}
               <span className={classes.hidden}>{t(`runs.status.${step.status}`)}</span>
             </span>
             <span className={classes.track}>

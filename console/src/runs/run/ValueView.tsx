@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
 import { bytes } from '@/format/numbers'
+import { visibleLines } from '@/format/text'
 
 import classes from './ValueView.module.css'
 
@@ -34,7 +35,7 @@ export function ValueView({ label, value, download, fileName }: Props) {
         </Group>
       </Group>
       <ScrollArea.Autosize mah={420} className={classes.box} viewportProps={{ tabIndex: 0, 'aria-label': label }}>
-        <pre className={classes.text}>{value.text}</pre>
+        <pre className={classes.text}>{visibleLines(value.text)}</pre>
       </ScrollArea.Autosize>
     </section>
   )

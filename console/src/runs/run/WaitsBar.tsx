@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
 import { time } from '@/format/dates'
+import { visible } from '@/format/text'
 
 import { waitsQuery } from '../queries'
 import { QuestionLink, questionOf, useQuestions } from './QuestionLink'
@@ -46,7 +47,7 @@ export function WaitsBar({
               fw={600}
               onClick={() => onStep(wait.outer_step_id ?? wait.step_id)}
             >
-              {wait.waiting?.asks ?? (wait.title || wait.step_id)}
+              {visible(wait.waiting?.asks ?? (wait.title || wait.step_id))}
             </Anchor>{' '}
             {wordsOf(wait, t)} <LinkOf wait={wait} questions={questions ?? []} />
           </Text>
