@@ -69,6 +69,25 @@ async def test_one_failure_is_retried_or_dismissed_and_its_run_is_one_click_away
     await expect(group.get_by_role("row").filter(has_text=runs[0])).to_be_visible()
 
 
+async def test_selected_failures_are_retried_or_dismissed_together(visitor: Visitor, site: Site) -> None:
+    name = f"several_{uuid4().hex[:8]}"
+    first, second, third = await fail(site, broken(name), 3)
+    page = await visitor.tab(f"/failures?error=ValueError&definition={name}&step=check")
+    group = page.get_by_role("listitem").filter(has_text=f"in check of {name}")
+    await group.get_by_role("checkbox", name=f"Select {first}").check()
+    await group.get_by_role("checkbox", name=f"Select {second}").check()
+    await group.get_by_role("toolbar", name="2 selected").get_by_role("button", name="Retry").click()
+    await expect(group.get_by_role("status").filter(has_text="2 are tried again.")).to_be_visible()
+    await expect(group.get_by_role("toolbar")).to_be_hidden()
+    for run_id in (first, second):
+        await expect(group.get_by_role("row").filter(has_text=run_id)).to_contain_text("once")
+    await expect(group.get_by_role("row").filter(has_text=third)).not_to_contain_text("once")
+    await group.get_by_role("checkbox", name="Select all loaded").check()
+    assert await axe(page) == []
+    await group.get_by_role("toolbar", name="3 selected").get_by_role("button", name="Dismiss").click()
+    await expect(group).to_be_hidden()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESKTOP, LAPTOP])
 async def test_failures_have_no_serious_finding_of_axe(

@@ -1,7 +1,8 @@
 /** The failed steps of one group, each with its run. */
-import { Anchor, Button, Group as Row, Table, Text } from '@mantine/core'
+import { Anchor, Button, Checkbox, Group as Row, Table, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Loading } from '@/kit/Loading'
@@ -16,14 +17,35 @@ import { type Group, type Letter, lettersQuery, useDismiss, useRetryLetters } fr
 export function Letters({ group, mayResolve }: { group: Group; mayResolve: boolean }) {
   const { t } = useTranslation()
   const found = useInfiniteQuery(lettersQuery(group))
+  const [selected, setSelected] = useState(NONE)
   const letters = found.data?.pages.flatMap((page) => page.letters)
   if (found.error) return <Trouble error={found.error} />
   if (!letters) return <Loading height={80} />
+  const chosen = letters.filter((letter) => selected.has(letter.run_id))
+  const select = (letter: Letter) => {
+    const next = new Set(selected)
+    if (!next.delete(letter.run_id)) next.add(letter.run_id)
+    setSelected(next)
+  }
   return (
     <div className={classes.letters}>
+      {mayResolve && <Selected chosen={chosen} onDone={() => setSelected(NONE)} />}
       <Table>
         <Table.Thead>
           <Table.Tr>
+            {mayResolve && (
+              <Table.Th w={28}>
+                <Checkbox
+                  size="xs"
+                  aria-label={t('failures.selectAll')}
+                  checked={letters.length > 0 && chosen.length === letters.length}
+                  indeterminate={chosen.length > 0 && chosen.length < letters.length}
+                  onChange={(event) =>
+                    setSelected(event.currentTarget.checked ? new Set(letters.map((each) => each.run_id)) : NONE)
+                  }
+                />
+              </Table.Th>
+            )}
             <Table.Th>{t('failures.run')}</Table.Th>
             <Table.Th>{t('failures.error')}</Table.Th>
             <Table.Th>{t('failures.failed')}</Table.Th>
@@ -35,7 +57,13 @@ export function Letters({ group, mayResolve }: { group: Group; mayResolve: boole
         </Table.Thead>
         <Table.Tbody>
           {letters.map((letter) => (
-            <LetterRow key={letter.run_id} letter={letter} mayResolve={mayResolve} />
+            <LetterRow
+              key={letter.run_id}
+              letter={letter}
+              mayResolve={mayResolve}
+              isSelected={selected.has(letter.run_id)}
+              onSelect={() => select(letter)}
+            />
           ))}
         </Table.Tbody>
       </Table>
@@ -44,7 +72,52 @@ export function Letters({ group, mayResolve }: { group: Group; mayResolve: boole
   )
 }
 
-function LetterRow({ letter, mayResolve }: { letter: Letter; mayResolve: boolean }) {
+/** What can be done with those that are selected. Their runs are retried at once, and dismissed one after the other. */
+function Selected({ chosen, onDone }: { chosen: Letter[]; onDone: () => void }) {
+  const { t } = useTranslation()
+  const retry = useRetryLetters()
+  const dismiss = useDismiss()
+  const waits = chosen.some((letter) => letter.status === 'parked')
+  const letters = chosen.map(({ run_id, step_id }) => ({ run_id, step_id }))
+  const isBusy = retry.isPending || dismiss.isPending
+  const label = t('failures.selected', { count: chosen.length })
+  return (
+    <>
+      {chosen.length > 0 && (
+        <Row gap={6} py={4} role="toolbar" aria-label={label}>
+          <Text size="sm">{label}</Text>
+          <Button
+            variant="default"
+            size="compact-xs"
+            disabled={isBusy}
+            onClick={() => retry.mutate({ letters }, { onSuccess: onDone })}
+          >
+            {t('failures.retry')}
+          </Button>
+          {!waits && (
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-xs"
+              disabled={isBusy}
+              onClick={() => dismiss.mutate(letters, { onSuccess: onDone })}
+            >
+              {t('failures.dismiss')}
+            </Button>
+          )}
+        </Row>
+      )}
+      {retry.data && <Outcome result={retry.data} />}
+      {(retry.error ?? dismiss.error) && <Trouble error={retry.error ?? dismiss.error} />}
+    </>
+  )
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+type LetterProps = { letter: Letter; mayResolve: boolean; isSelected: boolean; onSelect: () => void }
+
+function LetterRow({ letter, mayResolve, isSelected, onSelect }: LetterProps) {
   const { t } = useTranslation()
   const retry = useRetryLetters()
   const dismiss = useDismiss()
@@ -52,6 +125,16 @@ function LetterRow({ letter, mayResolve }: { letter: Letter; mayResolve: boolean
   const problem = retry.error ?? dismiss.error
   return (
     <Table.Tr>
+      {mayResolve && (
+        <Table.Td>
+          <Checkbox
+            size="xs"
+            aria-label={t('failures.select', { run: run_id })}
+            checked={isSelected}
+            onChange={onSelect}
+          />
+        </Table.Td>
+      )}
       <Table.Td>
         <Anchor
           component={Link}
@@ -98,7 +181,7 @@ function LetterRow({ letter, mayResolve }: { letter: Letter; mayResolve: boolean
                 color="gray"
                 size="compact-xs"
                 loading={dismiss.isPending}
-                onClick={() => dismiss.mutate({ run_id, step_id })}
+                onClick={() => dismiss.mutate([{ run_id, step_id }])}
               >
                 {t('failures.dismiss')}
               </Button>

@@ -29,28 +29,27 @@ export const lettersQuery = (group: Pick<Group, 'error_type' | 'definition_id' |
     refetchInterval: EVERY_MS,
   })
 
-/** Retries a whole group, in calls of at most 100, or some letters. Each letter is tried once. */
+/** Retries a whole group, or some letters, in calls of at most 100. Each letter is tried once. */
 export function useRetryLetters() {
   const client = useQueryClient()
   return useMutation({
     mutationFn: (order: { group: Group } | { letters: LetterKey[] }) =>
-      'group' in order ? retryGroup(order.group) : retryOnce({ letters: order.letters }),
+      'group' in order ? retryGroup(order.group) : retryEach(order.letters),
     onSettled: () =>
       Promise.all([keys.failures.all, keys.runs.all].map((queryKey) => client.invalidateQueries({ queryKey }))),
   })
 }
 
-/** Closes a letter without touching its run. */
+/** Closes letters without touching their runs, one after the other; the first refusal ends it. */
 export function useDismiss() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: ({ run_id, step_id }: LetterKey) =>
-      read(
-        api.POST('/v1/dead-letters/{run_id}/{step_id}/resolve', {
-          params: { path: { run_id, step_id } },
-          body: { action: 'dismiss' },
-        }),
-      ),
+    mutationFn: async (letters: LetterKey[]) => {
+      for (const { run_id, step_id } of letters) {
+        const params = { path: { run_id, step_id } }
+        await read(api.POST('/v1/dead-letters/{run_id}/{step_id}/resolve', { params, body: { action: 'dismiss' } }))
+      }
+    },
     onSettled: () => client.invalidateQueries({ queryKey: keys.failures.all }),
   })
 }
@@ -65,6 +64,16 @@ async function retryGroup(group: Group): Promise<Result> {
     total.retried += result.retried
     total.refused.push(...result.refused)
     if (result.retried === 0) break // the same ones would be refused again
+  }
+  return total
+}
+
+async function retryEach(letters: LetterKey[]): Promise<Result> {
+  const total: Result = { retried: 0, refused: [] }
+  for (let from = 0; from < letters.length; from += MOST_AT_ONCE) {
+    const result = await retryOnce({ letters: letters.slice(from, from + MOST_AT_ONCE) })
+    total.retried += result.retried
+    total.refused.push(...result.refused)
   }
   return total
 }
