@@ -11,14 +11,18 @@ from typing import cast
 from uuid import uuid4
 
 import httpx
+import pytest
 from playwright.async_api import Browser, Page, expect
 
+from docrail.adapters.store import blobs
 from docrail.embedded.claims import claim_port
-from docrail.services.access.models import Principal, Scope
+from docrail.services.access.models import Principal, Scope, local_name
 from docrail.services.access.service import create_key
 from docrail.services.events.service import Events
+from tests.api.customer import unique
 from tests.console.site import Site, Visitor, Watch, visit
 from tests.console.test_decide import ask, asking, choose
+from tests.console.test_review import eventually_set, field, has_claim, invoice_pdf, path_of, put, shown
 from tests.stack import ROOT, eventually
 
 
@@ -142,6 +146,42 @@ async def test_an_api_that_is_killed_while_a_field_is_typed_loses_nothing(
     assert watch.found() == []
     output = (await site.service.http.get(f"/v1/runs/{run_id}/steps/approval/output")).json()["output"]
     assert (output["approved"], output["comment"]) == (True, "as ordered")
+
+
+async def test_a_field_of_a_review_is_saved_when_the_api_that_was_killed_is_back(
+    browser: Browser, site: Site, tmp_path: Path
+) -> None:
+    item = await put(site, invoice_pdf(unique("K")))
+    port = claim_port(0, "the API")
+    watch = Watch(f"http://127.0.0.1:{port}", expected=[r"net::ERR_", r"answered 50\d"])
+    async with visit(browser, watch) as visitor:
+        async with api_at(site, port, tmp_path):
+            page = await visitor.tab(path_of(item, "none"))
+            await shown(page)
+            await eventually(lambda: has_claim(item, local_name()), "the claim")
+            await field(page, "Vendor").fill("Muster")
+        await field(page, "Vendor").press_sequentially(" & Töchter")
+        await field(page, "Vendor").press("Enter")
+        await expect(page.get_by_text("Not sent yet: Docrail does not answer.")).to_be_visible()
+        async with api_at(site, port, tmp_path):
+            await eventually_set(item, {"vendor_name": "Muster & Töchter"})
+            await expect(page.get_by_text("Not sent yet")).to_be_hidden()
+    assert watch.found() == []
+
+
+async def test_an_unavailable_store_is_said_with_what_works(
+    site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, review_id = await ask(site)
+    page = await visitor.tab(f"/decide/{review_id}")
+    with monkeypatch.context() as full:
+        full.setattr(blobs, "LEAST_FREE_BYTES", 2**80)
+        await expect(page.get_by_text("The file store is not available.")).to_be_visible()
+        await expect(page.get_by_text("Deciding and correcting work.")).to_be_visible()
+        await choose(page, "Pay it", "Yes")
+        await page.get_by_role("button", name="Send the answer").click()
+        await expect(page.get_by_role("heading", name="This is answered")).to_be_visible()
+    await expect(page.get_by_text("The file store is not available.")).to_be_hidden()
 
 
 async def test_a_missing_worker_is_said_with_what_works(browser: Browser, guarded_site: Site) -> None:

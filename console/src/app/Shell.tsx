@@ -5,6 +5,7 @@ import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useMay } from '@/api/me'
 import { HelpDialog, helpOpened } from '@/keyboard/HelpDialog'
 import { useCommands } from '@/keyboard/use_commands'
 import { useLive } from '@/live/live'
@@ -30,11 +31,13 @@ export function Shell() {
   const isNarrow = chosen === '' ? !hasRoom : chosen === 'narrow'
   const isPhone = useMediaQuery('(max-width: 47.99em)', false, { getInitialValueInEffect: false })
   const navigate = useNavigate()
+  const maySubmit = useMay('submit')
   useCommands(
     {
       'general.help': () => helpOpened.set(true),
       'general.palette': openPalette,
       'general.search': openPalette,
+      'general.upload': maySubmit ? () => void upload(() => void navigate({ to: '/' })) : undefined,
       'general.export': () => void navigate({ to: '/exports' }),
     },
     { isFallback: true },
@@ -84,6 +87,12 @@ export function Shell() {
       <SignInDialog />
     </>
   )
+}
+
+/** Asks for files to send, and shows them on their way. What unpacks archives is loaded with the first ones. */
+async function upload(onChosen: () => void): Promise<void> {
+  const { choose } = await import('@/inbox/upload/add')
+  choose({ onChosen })
 }
 
 /** Moves the focus to a new page's content, so that keys and screen readers begin there, and closes the menu. */

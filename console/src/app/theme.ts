@@ -101,6 +101,11 @@ export const variables: CSSVariablesResolver = (resolved) => ({
     '--surface-selected': ink[0],
     '--line': resolved.colors.gray[2],
     '--mantine-color-dimmed': resolved.colors.gray[6],
+    // Words in a colour on white.
+    '--mantine-color-error': '#c02626',
+    '--mantine-color-red-text': '#c02626',
+    '--mantine-color-orange-text': '#a33c06',
+    '--mantine-color-teal-text': '#087f5b',
     // Words on a tint of their colour, readable at the size of a badge.
     '--mantine-color-red-light-color': '#b32020',
     '--mantine-color-yellow-light-color': '#7d5200',

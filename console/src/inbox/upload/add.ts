@@ -14,12 +14,15 @@ export async function add(files: readonly File[]): Promise<void> {
   send(found.files)
 }
 
-/** Opens the browser's dialog for files, or for a folder. */
-export function choose({ folder = false } = {}): void {
+/** Opens the browser's dialog for files, or for a folder. `onChosen` is called when some are on their way. */
+export function choose({ folder = false, onChosen }: { folder?: boolean; onChosen?: () => void } = {}): void {
   const input = document.createElement('input')
   input.type = 'file'
   input.multiple = true
   input.webkitdirectory = folder
-  input.addEventListener('change', () => void add([...(input.files ?? [])]))
+  input.addEventListener('change', () => {
+    void add([...(input.files ?? [])])
+    onChosen?.()
+  })
   input.click()
 }
