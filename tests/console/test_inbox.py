@@ -19,7 +19,7 @@ from tests.api.customer import unique
 from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reading, said, waiting
 from tests.api.service import settings_for
-from tests.console.site import LAPTOP, PHONE, Scheme, Site, Watch, axe, screenshot, serve_site, visit
+from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Watch, axe, screenshot, serve_site, visit
 from tests.postgres import migrated_database
 from tests.stack import Servers
 
@@ -289,6 +289,21 @@ async def test_a_file_name_that_is_html_and_turns_text_around_does_nothing(page:
     await expect(found).to_contain_text("⟨U+202E⟩gnp<img src=x onerror")
     await expect(page).to_have_title("Inbox · Docrail")
     assert await page.locator("[role=grid] img, [role=grid] script").count() == 0
+
+
+@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE])
+async def test_who_has_a_document_is_shown_in_each_window(browser: Browser, site: Site, size: tuple[int, int]) -> None:
+    name = unique("Held")
+    await to_review(site, name)
+    await site.service.app.db.execute(
+        "UPDATE reviews SET claimed_by = 'ann', claimed_until = now() + interval '9 minutes' WHERE file_name = $1",
+        f"{name}.pdf",
+    )
+    watch = Watch(site.url)
+    async with visit(browser, watch, size=size) as visitor:
+        page = await visitor.tab(f"/?text={name}")
+        await expect(row(page, name).get_by_text("ann", exact=True).filter(visible=True)).to_have_count(1)
+    assert watch.found() == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -70,6 +70,9 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
           <Name value={row.file_name} most={80} />
         </DocumentLink>
         <AlikeBadge row={row} alike={alike} />
+        <span className={classes.held}>
+          <Claimed row={row} />
+        </span>
       </span>
       <span role="gridcell" data-column="vendor">
         {row.vendor_name && <Name value={row.vendor_name} most={80} />}
@@ -140,21 +143,23 @@ function AlikeBadge({ row, alike }: { row: Row; alike: number }) {
 }
 
 function Holder({ row }: { row: Row }) {
+  if (row.claimed_by) return <Claimed row={row} />
+  const name = row.decided_by ?? row.assigned_to ?? row.first_approved_by
+  return name ? <Name value={name} most={20} /> : null
+}
+
+/** Who works on the document, and until when. */
+function Claimed({ row: { claimed_by: by, claimed_until: until } }: { row: Row }) {
   const { t } = useTranslation()
   const me = useMe()
   const zone = zoneName(useSignal(zoneChoice))
-  const { claimed_by, claimed_until, assigned_to, decided_by } = row
-  if (claimed_by) {
-    const label = t('inbox.hasUntil', { name: claimed_by, time: claimed_until ? clock(claimed_until, zone) : '' })
-    return (
-      <Tooltip label={label}>
-        <span className={classes.holder}>
-          <IconLock size={13} aria-hidden />
-          {claimed_by === me?.name ? t('inbox.you') : <Name value={claimed_by} most={20} />}
-        </span>
-      </Tooltip>
-    )
-  }
-  const name = decided_by ?? assigned_to ?? row.first_approved_by
-  return name ? <Name value={name} most={20} /> : null
+  if (by === null) return null
+  return (
+    <Tooltip label={t('inbox.hasUntil', { name: by, time: until ? clock(until, zone) : '' })}>
+      <span className={classes.holder}>
+        <IconLock size={13} aria-hidden />
+        {by === me?.name ? t('inbox.you') : <Name value={by} most={20} />}
+      </span>
+    </Tooltip>
+  )
 }
