@@ -82,22 +82,24 @@ export function PagePane(props: Props) {
     [take],
   )
 
-  const go = useCallback(
+  const shown = useRef(page)
+  const turnTo = useCallback(
     (number: number) => {
-      if (number < 1 || number > pageCount) return
+      if (number < 1 || number > pageCount || number === shown.current) return false
+      shown.current = number
       setPage(number)
-      setPose(undefined)
+      onPage(number)
+      return true
     },
-    [pageCount],
+    [pageCount, onPage],
   )
+  const go = (number: number) => {
+    if (turnTo(number)) setPose(undefined)
+  }
 
   useEffect(() => {
-    if (focus && focus.place.page >= 1 && focus.place.page <= pageCount) setPage(focus.place.page)
-  }, [focus, pageCount])
-
-  useEffect(() => {
-    if (page !== startPage) onPage(page)
-  }, [page, startPage, onPage])
+    if (focus) turnTo(focus.place.page)
+  }, [focus, turnTo])
 
   useLayoutEffect(() => {
     if (!room) return
