@@ -5,7 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, FloatRect, Locator, Page, expect
 
 from docrail.invoices.facts import Source
 from docrail.invoices.model import Candidate, FieldValue
@@ -58,7 +58,7 @@ async def test_the_heading_says_what_the_document_is_and_where_in_its_list(
     assert watch.found() == []
 
 
-def overlap(one: dict[str, float], two: dict[str, float]) -> bool:
+def overlap(one: FloatRect, two: FloatRect) -> bool:
     across = min(one["x"] + one["width"], two["x"] + two["width"]) - max(one["x"], two["x"])
     down = min(one["y"] + one["height"], two["y"] + two["height"]) - max(one["y"], two["y"])
     return across > 1 and down > 1
@@ -101,8 +101,9 @@ async def test_why_shows_the_parts_of_a_confidence_and_a_lock_says_who_and_when(
 
 
 async def test_a_candidate_is_taken_by_keyboard_and_taken_back_on_the_server(visitor: Visitor, site: Site) -> None:
-    candidates = tuple(Candidate(value=Decimal(each), source=Source.TEXT_LABEL) for each in ("119.00", "191.00"))
-    total = FieldValue(value=Decimal("119.00"), source=Source.TEXT_LABEL, candidates=candidates)
+    values = (Decimal("119.00"), Decimal("191.00"))
+    candidates = tuple(Candidate[Decimal](value=each, source=Source.TEXT_LABEL) for each in values)
+    total = FieldValue[Decimal](value=values[0], source=Source.TEXT_LABEL, candidates=candidates)
     document_id = await waiting_of(site, reading(total=total))
     item = Item(site, review_id_of(DEFAULT_TENANT, document_id), document_id)
     page = await visitor.tab(path_of(item, "none"))

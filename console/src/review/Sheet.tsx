@@ -74,6 +74,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
   const [focus, setFocus] = useState<{ name: string; place: Place }>()
   const [showsWhy, setShowsWhy] = useState(false)
   const [isUnfolded, setUnfolded] = useState(false)
+  const [showsLines, setShowsLines] = useState<boolean>()
   const [panel, setPanel] = useState<Panel>('none')
   const [late] = useState(() => takeLate(id))
   const [changed, setChanged] = useState<string[]>(() => (late ? differences(late.decided, fields) : []))
@@ -106,7 +107,8 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
   }, [])
   const enter = useCallback(
     (name: string, intoField = true) => {
-      if (name === LINE_ITEMS || groups.rest.includes(name)) setUnfolded(true)
+      if (groups.rest.includes(name)) setUnfolded(true)
+      if (name === LINE_ITEMS) setShowsLines(true)
       show(name)
       requestAnimationFrame(() => {
         const row = side.current?.querySelector<HTMLElement>(`[data-field="${name}"]`)
@@ -313,7 +315,8 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
           )}
           <Lines
             title={t('review.lines', { count: fields.line_items.length })}
-            startsOpen={linesBroken}
+            isOpen={showsLines ?? linesBroken}
+            onOpen={setShowsLines}
             data-changed={changed.includes(LINE_ITEMS)}
           >
             <LineGrid
@@ -358,13 +361,18 @@ function FieldGroup({ title, children }: { title?: string; children: React.React
   )
 }
 
-type LinesProps = { title: string; startsOpen: boolean; children: React.ReactNode; 'data-changed': boolean }
+type LinesProps = {
+  title: string
+  isOpen: boolean
+  onOpen: (isOpen: boolean) => void
+  children: React.ReactNode
+  'data-changed': boolean
+}
 
-function Lines({ title, startsOpen, children, 'data-changed': isChanged }: LinesProps) {
-  const [isOpen, setOpen] = useState(startsOpen)
+function Lines({ title, isOpen, onOpen, children, 'data-changed': isChanged }: LinesProps) {
   return (
     <section className={classes.group} data-field={LINE_ITEMS} data-changed={isChanged || undefined} tabIndex={-1}>
-      <UnstyledButton className={classes.fold} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <UnstyledButton className={classes.fold} aria-expanded={isOpen} onClick={() => onOpen(!isOpen)}>
         {isOpen ? <IconChevronDown size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />}
         <Text size="sm">{title}</Text>
       </UnstyledButton>
