@@ -54,8 +54,9 @@ export function ReviewPage() {
   }, [following, leave, me, open, queue, reviewId, t])
 
   useEffect(() => {
-    if (view.data && neighbours?.next) void fetchAhead(neighbours.next)
-  }, [view.data, neighbours?.next])
+    // The problems of one that looks like this document change with the decision about this one.
+    if (view.data && following && following.below === undefined) void fetchAhead(following.reviewId)
+  }, [view.data, following])
 
   if (view.error && !view.data) {
     return (

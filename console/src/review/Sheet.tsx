@@ -69,6 +69,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
   useTitle(review.title)
   const following = neighbours && nextOf(neighbours)
   const preceding = neighbours && previousOf(neighbours)
+  const waits = !following || following.below !== undefined
 
   const [current, setCurrent] = useState<string>()
   const [focus, setFocus] = useState<{ name: string; place: Place }>()
@@ -120,7 +121,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
     [groups.rest, show],
   )
 
-  const decision = useDecision({ id, claim, title: review.title, late, isLast: !following, onNext, onOpen })
+  const decision = useDecision({ id, claim, title: review.title, late, waits, onNext, onOpen })
   const decide = async (kind: 'approve' | 'reject', why: string) => {
     if (!eyes.of.mayDecide() || decision.busy || readOnly) return
     const before = shown.current

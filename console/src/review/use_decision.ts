@@ -34,8 +34,11 @@ type Asked = {
   claim: Claim
   title: string
   late: Late | undefined
-  /** No document follows: there is no hurry, so a refusal is always shown in place. */
-  isLast: boolean
+  /**
+   * The answer is waited for, so that a refusal is always shown in place: no document follows, or one that looks like this
+   * one, whose problems the decision changes.
+   */
+  waits: boolean
   onNext: () => void
   onOpen: (neighbour: Neighbour) => void
 }
@@ -50,7 +53,7 @@ export type Decision = {
   postpone: (until: string, why: string) => Promise<Problem | undefined>
 }
 
-export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: Asked): Decision {
+export function useDecision({ id, claim, title, late, waits, onNext, onOpen }: Asked): Decision {
   const { t } = useTranslation()
   const [busy, setBusy] = useState(false)
   const leaves = useRef(false) // not a state, which would render this document once more before the next one
@@ -58,8 +61,8 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
 
   const finish = useCallback(
     async (done: Promise<unknown>, decided?: Fields): Promise<Problem | undefined> => {
-      leaves.current = !isLast
-      if (isLast) {
+      leaves.current = !waits
+      if (waits) {
         setBusy(true)
         setProblem(undefined)
       }
@@ -68,7 +71,7 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
         (error: unknown) => asProblem(error),
       )
       void outcome.then((refused) => !refused && forgetLists(id))
-      const early = isLast ? await outcome : undefined
+      const early = waits ? await outcome : undefined
       if (early) {
         setBusy(false)
         setProblem(early)
@@ -76,7 +79,7 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
       }
       claim.settled()
       onNext()
-      if (isLast) return undefined
+      if (waits) return undefined
       void outcome.then((refused) => {
         if (!refused) return
         if (decided) lateRefusals.set(id, { problem: refused, decided })
@@ -84,7 +87,7 @@ export function useDecision({ id, claim, title, late, isLast, onNext, onOpen }: 
       })
       return undefined
     },
-    [claim, id, isLast, onNext, onOpen, t, title],
+    [claim, id, waits, onNext, onOpen, t, title],
   )
 
   const send: Decision['send'] = useCallback(
