@@ -167,6 +167,7 @@ class AsyncClient:
         since: str | None = None,
         until: str | None = None,
         sort: "types.DocumentSort | None" = None,
+        below: str | None = None,
     ) -> "types.Neighbours":
         """Show the documents before and after one in a list, without those that others work on, and its …."""
         found: types.Neighbours = await self.transport.request(
@@ -180,6 +181,7 @@ class AsyncClient:
                 "since": since,
                 "until": until,
                 "sort": sort,
+                "below": below,
             },
         )
         return found
@@ -1412,6 +1414,7 @@ class Client:
         since: str | None = None,
         until: str | None = None,
         sort: "types.DocumentSort | None" = None,
+        below: str | None = None,
     ) -> "types.Neighbours":
         """Show the documents before and after one in a list, without those that others work on, and its …."""
         found: types.Neighbours = self.transport.request(
@@ -1425,6 +1428,7 @@ class Client:
                 "since": since,
                 "until": until,
                 "sort": sort,
+                "below": below,
             },
         )
         return found

@@ -911,6 +911,7 @@ class HandlerList(TypedDict):
 Happened = Literal[
     "received",
     "read",
+    "read_before",
     "corrected",
     "unlocked",
     "undone",
@@ -1322,7 +1323,9 @@ class Neighbours(TypedDict):
     """The place of a document among those of a list that the caller may take: their review items."""
 
     next: str | None
+    next_below: str | None
     previous: str | None
+    previous_below: str | None
     place: int
     total: int
 
