@@ -725,6 +725,14 @@ SERVICES = (
         "one more answer is paid for once the budget is used up",
     ),
     Mutant(
+        "buckets-without-their-bound",
+        "services/totals/counters.py",
+        "if least <= bound",
+        "if least < bound",
+        ("tests/api/test_metrics.py",),
+        "a histogram counts no document in the bucket that it ends in",
+    ),
+    Mutant(
         "one-missed-heartbeat",
         "services/fleet/health.py",
         "return _age(heartbeat, now) > LOST_AFTER * interval",
