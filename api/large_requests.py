@@ -8,12 +8,15 @@ import ctypes
 import gc
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
+from typing import cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docrail.api.body_sizes import upload_setting
 from docrail.api.errors import BodyTooLargeError, refusal
+from docrail.services.access.models import Principal
 from docrail.services.errors import Busy, OperationError, TooLarge, TooManyValues
 from docrail.services.turns import Turns
 
@@ -22,7 +25,8 @@ DIRECT_BYTES = 64 * 2**10
 MAX_VALUES = 50_000
 """JSON values in one body: large definitions have half as many, and parsing more would delay all other requests."""
 MAX_HELD_BYTES = 64 * 2**20
-"""Bytes of all bodies that are being read, wait or are handled, together; uploads are not among them."""
+"""Bytes of all bodies that are being read, wait or are handled, together; uploads are not among them. Twice as
+many if several tenants send: each may have its share."""
 AT_ONCE, WAITING = 2, 16
 """Turns of large requests."""
 
@@ -37,7 +41,8 @@ class LargeRequests:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._held = 0
+        self._held = Counter[str]()
+        """Bytes of the bodies of each tenant."""
         self._turns = Turns(AT_ONCE, WAITING)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,21 +50,22 @@ class LargeRequests:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or upload_setting(scope["path"]) is not None:
             await self._app(scope, receive, send)
             return
-        body = bytearray()
+        body, tenant_id = bytearray(), tenant_of(scope)
         try:
-            if await self._read(body, receive):
+            if await self._read(body, tenant_id, receive):
                 await self._handle(scope, bytes(body), receive, send)
         except OperationError as error:
             await refusal(error)(scope, receive, send)
         except BodyTooLargeError as error:
             await refusal(TooLarge(error.limit_bytes))(scope, receive, send)
         finally:
-            self._held -= len(body)
+            self._held[tenant_id] -= len(body)
+            self._held += Counter()  # forgets tenants that hold nothing
             if len(body) > DIRECT_BYTES:
                 body.clear()
                 return_memory()
 
-    async def _read(self, body: bytearray, receive: Receive) -> bool:
+    async def _read(self, body: bytearray, tenant_id: str, receive: Receive) -> bool:
         """Read the whole body; return False if the caller leaves before its end. Raises: Busy."""
         while True:
             message = await receive()
@@ -67,20 +73,30 @@ class LargeRequests:
                 return False
             part = message.get("body", b"")
             body += part
-            self._held += len(part)
+            self._held[tenant_id] += len(part)
             if not message.get("more_body", False):
                 return True
-            if self._held > MAX_HELD_BYTES and len(body) > DIRECT_BYTES:
+            if len(body) > DIRECT_BYTES and self._is_full_for(tenant_id):
                 raise Busy
+
+    def _is_full_for(self, tenant_id: str) -> bool:
+        """Return whether all bodies together are too large, and the tenant has more than its share of them."""
+        return self._held.total() > MAX_HELD_BYTES and self._held[tenant_id] > MAX_HELD_BYTES / len(self._held)
 
     async def _handle(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         if len(body) <= DIRECT_BYTES:
             await self._app(scope, _replayed(body, receive), send)
             return
-        async with self._turns:
+        async with self._turns.of(tenant_of(scope)):
             if await has_too_many_values(body):
                 raise TooManyValues(MAX_VALUES)
             await self._app(scope, _replayed(body, receive), send)
+
+
+def tenant_of(scope: Scope) -> str:
+    """Return the tenant of an authenticated request; empty for callbacks and sign-ins, which have none."""
+    principal = scope.get("state", {}).get("principal")
+    return "" if principal is None else cast("Principal", principal).tenant_id
 
 
 async def has_too_many_values(body: bytes) -> bool:

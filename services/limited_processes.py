@@ -6,6 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
+from docrail.adapters.postgres.tenants import visible_rows
 from docrail.adapters.sandbox.forker import ChildDiedError, ChildLimits, ChildTimedOutError, Forker, ServerDiedError
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import TooCostly, Unavailable
@@ -54,7 +55,8 @@ class LimitedProcesses:
                     await task_
 
     async def _ask(self, request: bytes) -> bytes:
-        async with self.turns:
+        rows = visible_rows()
+        async with self.turns.of(rows.tenant_id if rows else ""):
             try:
                 return await self.forker.ask(request, self.limits)
             except ChildTimedOutError:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import logging
 import time
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -30,11 +30,12 @@ from docrail.services.documents.repository.page_images import (
 from docrail.services.documents.service import show_document
 from docrail.services.errors import NotFound, Unavailable, WrongState
 from docrail.services.model_config import SHOWN
+from docrail.services.turns import Turns
 
 __all__ = ["Drawings", "PageImage", "PageWords", "Size", "draw_page", "keep_words", "load_original", "show_words"]
 
-TURN_SECONDS = 10.0
-"""Timeout for a request's turn while other pages are rendered."""
+TURN_SECONDS, PAGES_WAITING = 10.0, 200
+"""Timeout for a request's turn while other pages are rendered, and how many wait for one."""
 REMEMBERED_SECONDS, MOST_REMEMBERED = 300.0, 1000
 """Pages that could not be rendered are not retried for this long."""
 
@@ -65,34 +66,33 @@ class PageImage:
 
 
 class Drawings:
-    """Renders pages one at a time, coalesces requests for the same page, and remembers failures."""
+    """Renders pages one at a time, of tenants in rotation; coalesces requests for the same page; remembers failures."""
 
     def __init__(self) -> None:
-        self._turn = asyncio.Lock()
+        self._turns = Turns(1, PAGES_WAITING)
         self._drawn: dict[Key, asyncio.Task[bytes | NoPicture]] = {}
         self._failed: dict[Key, tuple[float, NoPicture]] = {}
 
-    async def draw(self, blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
-        """Render a page and store its image. Raises: Unavailable (no turn in time), BlobDamaged, OSError."""
+    async def draw(self, tenant_id: str, blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
+        """Render a page and store its image. Raises: Unavailable (no turn in time), Busy, BlobDamaged, OSError."""
         until, failure = self._failed.get(key, (0.0, None))
         if failure is not None and time.monotonic() < until:
             return failure
         drawing = self._drawn.get(key)
         if drawing is None:
-            drawing = self._drawn[key] = asyncio.create_task(self._in_turn(blobs, reader, key))
+            drawing = self._drawn[key] = asyncio.create_task(self._in_turn(tenant_id, blobs, reader, key))
             drawing.add_done_callback(lambda done: self._ended(key, done))
         return await asyncio.shield(drawing)  # cancelling one request must not cancel the others
 
-    async def _in_turn(self, blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
-        try:
-            await asyncio.wait_for(self._turn.acquire(), TURN_SECONDS)
-        except TimeoutError:
-            waited = f"other pages were being drawn for {TURN_SECONDS:g} seconds; ask again"
-            raise Unavailable("the drawing of pages", waited) from None
-        try:
+    async def _in_turn(self, tenant_id: str, blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
+        async with AsyncExitStack() as turn:
+            try:
+                async with asyncio.timeout(TURN_SECONDS):
+                    await turn.enter_async_context(self._turns.of(tenant_id))
+            except TimeoutError:
+                waited = f"other pages were being drawn for {TURN_SECONDS:g} seconds; ask again"
+                raise Unavailable("the drawing of pages", waited) from None
             return await _drawn(blobs, reader, key)
-        finally:
-            self._turn.release()
 
     def _ended(self, key: Key, done: asyncio.Task[bytes | NoPicture]) -> None:
         del self._drawn[key]
@@ -179,7 +179,7 @@ async def draw_page(
     image: bytes | NoPicture | None = await load_image(app.blobs.folder, sha256, number, size)
     if image is None:
         try:
-            image = await drawings.draw(app.blobs, app.reader, (sha256, number, size))
+            image = await drawings.draw(principal.tenant_id, app.blobs, app.reader, (sha256, number, size))
         except (BlobMissing, FileNotFoundError):
             raise _gone(document) from None
         except BlobDamaged as error:

@@ -36,10 +36,10 @@ async def sent(http: httpx.AsyncClient, data: bytes, name: str = "a.pdf") -> tup
     return f"/v1/documents/{document['document_id']}", document["sha256"]
 
 
-async def kept_only(service: Service, data: bytes) -> tuple[str, str]:
+async def kept_only(service: Service, data: bytes, tenant_id: str = "default") -> tuple[str, str]:
     """Store a document that no run reads, so that no worker draws its pages ahead; return its path and sha256."""
     blob = await service.app.blobs.put(data)
-    document = await insert_row(service.app.db, tenant_id="default", blob=blob)
+    document = await insert_row(service.app.db, tenant_id=tenant_id, blob=blob)
     return f"/v1/documents/{document.document_id}", blob.sha256
 
 

@@ -86,6 +86,25 @@ async def test_words_of_another_tenant_are_not_found(service: Service) -> None:
     assert (await service.http.get(f"{path}/pages/1/words", headers=stranger)).status_code == 404
 
 
+async def test_a_tenant_that_looks_at_many_pages_keeps_another_one_waiting_for_few(service: Service) -> None:
+    """Pages are drawn one at a time; on a busy machine some of the many wait too long."""
+    most, tenant, drawn = 24, unique("globex"), list[str]()
+    many, _ = await kept_only(service, pdf_bytes(make_pdf(*[[(60, 60, unique("R"))]] * most)))
+    one, _ = await kept_only(service, two_pages(), tenant)
+
+    async def show(number: int) -> None:
+        shown = await service.http.get(f"{many}/pages/{number}.png")
+        assert shown.status_code in (200, 503), shown.text
+        drawn.extend([shown.headers["etag"]] if shown.is_success else [])
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(1, most + 1):
+            group.create_task(show(number))
+        await eventually(lambda: bool(drawn), "the first page")
+        shown = await service.http.get(f"{one}/pages/1.png", headers={"X-Test-Tenant": tenant})
+        assert (shown.status_code, len(drawn) < most / 2) == (200, True)
+
+
 async def of_page(http: httpx.AsyncClient, path: str, number: int = 1) -> Json:
     shown = await http.get(f"{path}/pages/{number}/words")
     assert shown.status_code == 200, shown.text

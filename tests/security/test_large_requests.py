@@ -12,8 +12,8 @@ from fastapi.routing import APIRoute
 
 from docrail.adapters.sandbox.forker import ChildLimits, Forker
 from docrail.api.app import CHECK_PROGRAM
-from docrail.api.body_sizes import FIELDS_BYTES, MOST_BYTES, UPLOADS
-from docrail.api.large_requests import MAX_VALUES, has_too_many_values
+from docrail.api.body_sizes import FIELDS_BYTES, MAX_JSON_BYTES, MOST_BYTES, UPLOADS
+from docrail.api.large_requests import DIRECT_BYTES, MAX_HELD_BYTES, MAX_VALUES, has_too_many_values
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions.checks import THREAD_BYTES, cost_of
 from docrail.services.errors import MOST_PROBLEMS, Busy, TooCostly
@@ -22,11 +22,12 @@ from docrail.services.turns import Turns
 from tests.api.test_routes import TAKES_BODY
 from tests.security import attacks
 from tests.security.attacks import ATTACKS, Attack
+from tests.security.callers import Guarded, guarded
 from tests.security.target import Target, dsn, target
 from tests.security.watch import kept_mb, watched
 from tests.stack import descendants, eventually
 
-__all__ = ["dsn", "target"]
+__all__ = ["dsn", "guarded", "target"]
 
 MOST_MS = 250
 """Longest time that an attack may keep another request waiting."""
@@ -180,16 +181,43 @@ async def test_few_checks_run_at_once_and_few_wait(forker: Forker) -> None:
 
 
 async def test_a_turn_is_free_again_after_its_holder_or_one_who_waits_gives_up() -> None:
-    turns = Turns(1, 1)
-    async with turns:
-        waiting = asyncio.ensure_future(turns.__aenter__())
+    turns, had = Turns(1, 1), list[str]()
+    async with turns.of("a"):
+        waiting = asyncio.ensure_future(have(turns, "a", had))
         await asyncio.sleep(0)
         waiting.cancel()
-        with suppress(asyncio.CancelledError):
-            await waiting
+    with suppress(asyncio.CancelledError):
+        await waiting
     for _ in range(3):
-        async with turns:
-            pass
+        await have(turns, "a", had)
+    assert had == ["a"] * 3
+
+
+async def have(turns: Turns, name: str, had: list[str]) -> None:
+    """Have a turn of the tenant in the name's first letter."""
+    async with turns.of(name[0]):
+        had.append(name)
+        await asyncio.sleep(0)
+
+
+async def test_tenants_have_turns_in_rotation_however_many_of_their_callers_wait() -> None:
+    turns, had = Turns(1, 10), list[str]()
+    async with turns.of("a"):
+        waiting = [asyncio.ensure_future(have(turns, name, had)) for name in ("a1", "a2", "a3", "a4", "b1", "b2", "c1")]
+        await asyncio.sleep(0)
+    await asyncio.gather(*waiting)
+    assert had == ["b1", "c1", "a1", "b2", "a2", "a3", "a4"]
+
+
+async def test_a_tenant_that_fills_the_places_makes_room_for_another() -> None:
+    turns, had = Turns(1, 4), list[str]()
+    async with turns.of("a"):
+        names = ("a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1")
+        waiting = [asyncio.ensure_future(have(turns, name, had)) for name in names]
+        await asyncio.sleep(0)
+    found = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [name for name, each in zip(names, found, strict=True) if isinstance(each, Busy)] == ["a2", "a3", "a4", "a5"]
+    assert sorted(had) == ["a1", "b1", "b2", "c1"]
 
 
 @pytest.mark.parametrize(
@@ -251,3 +279,33 @@ async def test_bodies_that_are_sent_slowly_hold_no_turn(target: Target) -> None:
     finally:
         for each in slow:
             each.close()
+
+
+async def test_a_tenant_that_holds_all_memory_of_bodies_keeps_out_itself_only(guarded: Guarded) -> None:
+    """As many bodies as fit lack their last byte: the tenant gets no further one, and another tenant does."""
+    mine, other = await guarded.key(tenant="acme"), await guarded.key(tenant="globex")
+    writers = [await begin(guarded, mine) for _ in range(MAX_HELD_BYTES // MAX_JSON_BYTES)]
+    try:
+        await eventually(lambda: is_validated(guarded, mine, 503), "the bodies to be held")
+        assert await is_validated(guarded, other, 200)
+    finally:
+        for each in writers:
+            each.close()
+
+
+async def begin(guarded: Guarded, key: str) -> asyncio.StreamWriter:
+    """Send a body of the allowed size without its last byte."""
+    _, writer = await asyncio.open_connection("127.0.0.1", guarded.service.http.base_url.port)
+    head = ["POST /v1/definitions/validate HTTP/1.1", "Host: localhost", f"Authorization: Bearer {key}"]
+    writer.write("\r\n".join([*head, f"Content-Length: {MAX_JSON_BYTES}", "", ""]).encode())
+    writer.write(b" " * (MAX_JSON_BYTES - 1))
+    await writer.drain()
+    return writer
+
+
+async def is_validated(guarded: Guarded, key: str, status: int) -> bool:
+    """Check how a body that is received in many parts is answered."""
+    body = b'{"definition": "id: x"}' + b" " * 8 * DIRECT_BYTES
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    answer = await guarded.service.http.post("/v1/definitions/validate", content=body, headers=headers)
+    return answer.status_code == status
