@@ -238,6 +238,10 @@ async def _read(request: str, response: httpx.Response, max_bytes: int) -> Answe
     return Answer(request, response.status_code, headers, b"".join(chunks)[:max_bytes], size <= max_bytes)
 
 
+URL_PATTERN = r"^https?://[^/?#:@\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
+"""What a JSON Schema can say of a URL that can be called: its scheme, that it has a host, and no control characters."""
+
+
 class RefusedUrlError(ValueError):
     """A URL that is never called, whatever the operator allows."""
 

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 from pydantic import AwareDatetime, ConfigDict, Field, computed_field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from docrail.adapters.http.client import checked_url
+from docrail.adapters.http.client import URL_PATTERN, checked_url
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.services.documents.models import Document, FileName
@@ -99,7 +99,7 @@ class BatchOrder:
     deadline: Annotated[AwareDatetime | None, Field(examples=["2026-12-01T06:00:00Z"])] = None
     """When the last run may start: documents that still wait then fail, and open runs go on."""
     webhook_url: Annotated[
-        str | None, Field(max_length=2048, pattern=r"^https?://", examples=["https://books.example/batches"])
+        str | None, Field(max_length=2048, pattern=URL_PATTERN, examples=["https://books.example/batches"])
     ] = None
     """Receives a signed message when the batch has completed; needs the scope `operate`."""
     document_ids: DocumentIds = ()

@@ -4,7 +4,6 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.version_refs import STABLE, Aliases, Move, Target, undo
 from docrail.dag.values.problems import is_id
 from docrail.services.access.models import Principal, Scope
@@ -22,7 +21,7 @@ from docrail.services.definitions.models import (
     ListedVersion,
     VersionPage,
 )
-from docrail.services.errors import InvalidInput
+from docrail.services.paging import not_a_page
 
 MOST_DEPENDANTS = 200
 """Number of steps of other definitions that are listed: more than a person reads."""
@@ -33,7 +32,7 @@ async def list_definitions(
 ) -> DefinitionPage:
     """Return a page of the tenant's definitions, by id. Raises: InvalidInput."""
     if after is not None and not is_id(after):
-        raise InvalidInput([InputProblem("after", "is not a definition's id")])
+        raise not_a_page()
     found = await repository.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
     shown = found[:limit]
     ids = [line.definition_id for line in shown]

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import AfterValidator, ConfigDict, Field, computed_field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from docrail.adapters.http.client import checked_url
+from docrail.adapters.http.client import URL_PATTERN, checked_url
 from docrail.services.documents.models import PeriodOf
 from docrail.services.exports.columns import (
     COLUMNS,
@@ -131,7 +131,7 @@ class WebhookMessages:
     __pydantic_config__: ClassVar[ConfigDict] = body({"format": "webhook", "url": "https://books.example/invoices"})
 
     url: Annotated[
-        str, Field(max_length=2048, pattern=r"^https?://", examples=["https://books.example/in"]), AfterValidator(_url)
+        str, Field(max_length=2048, pattern=URL_PATTERN, examples=["https://books.example/in"]), AfterValidator(_url)
     ]
     """Where to. The workers' setting `allowed_hosts` must allow its host."""
     format: Literal["webhook"]

@@ -29,6 +29,9 @@ async def furnish(http: httpx.AsyncClient) -> Mapping[str, Sequence[str | int]]:
     ]
     executions = [await _post(http, "/v1/workflow", {"definition": "known"}) for _ in range(EACH)]
     keys = [await _post(http, "/v1/keys", {"name": f"spare {number}", "scopes": ["read"]}) for number in range(EACH)]
+    batches = [await _post(http, "/v1/batches", {"name": "known"}) for _ in range(EACH)]
+    for batch in batches:
+        await _post(http, f"/v1/batches/{batch['batch_id']}/append", {"document_ids": documents})
     reviews: list[str] = []
 
     async def are_waiting() -> bool:
@@ -39,6 +42,7 @@ async def furnish(http: httpx.AsyncClient) -> Mapping[str, Sequence[str | int]]:
     await eventually(are_waiting, "the reviews and the dead letters", timeout_seconds=180)
     return {
         "document_id": documents,
+        "batch_id": [each["batch_id"] for each in batches],
         "definition_id": ["known", "invoice"],
         "run_id": runs,
         "step_id": ["only"],
