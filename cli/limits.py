@@ -65,7 +65,13 @@ def _printout(answer: Json, found: list[dict[str, Json]]) -> Printout:
 
 def _row(limit: dict[str, Json]) -> list[str]:
     rates = [rate_text(limit[name]) for name in ("per_second", "initial_per_second")]
-    return [limit["tag"], *rates, str(limit["waiting"]), str(limit["workers"]), _change(limit)]
+    return [
+        limit["tag"],
+        *rates,
+        "-" if limit["waiting"] is None else str(limit["waiting"]),
+        str(limit["workers"]),
+        _change(limit),
+    ]
 
 
 def _change(limit: dict[str, Json]) -> str:

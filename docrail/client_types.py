@@ -2415,7 +2415,7 @@ class TagLimit(TypedDict):
     changed_by: str | None
     changed_at: str | None
     reason: str | None
-    waiting: int
+    waiting: int | None
     workers: int
 
 

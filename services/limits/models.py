@@ -31,5 +31,8 @@ class TagLimit:
     changed_by: str | None
     changed_at: dt.datetime | None
     reason: str | None
-    waiting: Annotated[int, Field(description="attempts that wait for their turn, about")]
+    waiting: Annotated[
+        int | None,
+        Field(description="attempts of all tenants that wait for their turn, about; null for all but the operator's"),
+    ]
     workers: Annotated[int, Field(description="processes that take its steps; without one, the steps wait")]

@@ -7,7 +7,7 @@ a limit that a person has changed is kept across restarts.
 import asyncio
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from temporalio.api.enums.v1 import RateLimitSource, TaskQueueType
@@ -24,7 +24,7 @@ from docrail.adapters.temporal.connection import Connection
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.rates import HIGHEST_RATE, rate_text
 from docrail.dag.values.json_values import Json
-from docrail.services.access.models import Principal
+from docrail.services.access.models import DEFAULT_TENANT, Principal
 from docrail.services.app import App
 from docrail.services.engine import POLL_SECONDS, RPC_TIMEOUT, engine_errors, open_client
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
@@ -113,9 +113,15 @@ def check_tags(app: App, definitions: Iterable[Mapping[str, Json]]) -> None:
         raise InvalidInput(problems)
 
 
-async def list_limits(app: App, _: Principal) -> list[TagLimit]:
-    """Return the limit of every resource tag in the settings. Raises: Unavailable."""
-    return list(await asyncio.gather(*(_load(app, tag) for tag in app.resource_limits)))
+async def list_limits(app: App, principal: Principal) -> list[TagLimit]:
+    """Return the limit of every resource tag in the settings, to tenants without the work of others.
+
+    Raises: Unavailable.
+    """
+    found = await asyncio.gather(*(_load(app, tag) for tag in app.resource_limits))
+    if principal.tenant_id == DEFAULT_TENANT:
+        return list(found)
+    return [replace(each, waiting=None) for each in found]
 
 
 async def set_limit(app: App, principal: Principal, tag: str, per_second: float, reason: str = "") -> TagLimit:

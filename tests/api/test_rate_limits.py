@@ -158,6 +158,15 @@ async def test_a_change_counts_for_work_that_waits(alone: Service) -> None:
         assert (await alone.ended(started["run_id"]))["status"] == "completed"
 
 
+async def test_another_tenant_sees_a_limit_and_not_how_much_others_wait_for_it(alone: Service) -> None:
+    async with interpreting(alone):
+        await start(alone)
+        await wait_for_backlog(alone, 1)
+        answer = await alone.http.get("/v1/limits", headers={"X-Test-Tenant": "globex"})
+    found = next(each for each in answer.json()["limits"] if each["tag"] == TAG)
+    assert (found["per_second"], found["waiting"]) == (10, None)
+
+
 async def test_an_unknown_tag_in_a_definition_is_refused_with_a_suggestion(alone: Service) -> None:
     definition = {"id": "limited", "steps": [{"id": "a", "handler": "noop", "resource_tag": "gemini_apy"}]}
     response = await alone.http.post("/v1/runs", json={"definition": definition})

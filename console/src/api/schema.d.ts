@@ -10567,9 +10567,9 @@ export interface components {
             reason: string | null;
             /**
              * Waiting
-             * @description attempts that wait for their turn, about
+             * @description attempts of all tenants that wait for their turn, about; null for all but the operator's
              */
-            waiting: number;
+            waiting: number | null;
             /**
              * Workers
              * @description processes that take its steps; without one, the steps wait

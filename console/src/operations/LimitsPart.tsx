@@ -68,7 +68,7 @@ function LimitRow({ limit, allowed, onChange, onReset }: RowProps) {
         <b>{t('operations.limits.perSecond', { rate: count(limit.per_second) })}</b>
       </Number>
       <Number>{t('operations.limits.perSecond', { rate: count(limit.initial_per_second) })}</Number>
-      <Number>{count(limit.waiting)}</Number>
+      <Number>{limit.waiting === null ? '–' : count(limit.waiting)}</Number>
       <Number>{count(limit.workers)}</Number>
       <Table.Td>
         {limit.changed_by && limit.changed_at ? (
