@@ -156,7 +156,13 @@ def invented(cursor: str) -> str:
 
 
 def _renamed(text: str) -> str:
+    """Rename what the text names, and what the tokens of Temporal in it do."""
+    text = re.sub(r'"([A-Za-z0-9+/]{40,}=*)"', lambda found: f'"{_renamed_token(found[1])}"', text)
     return re.sub(r"[0-9a-f]{12,}", lambda found: uuid.uuid4().hex[: len(found[0])].ljust(len(found[0]), "0"), text)
+
+
+def _renamed_token(token: str) -> str:
+    return base64.b64encode(_renamed(base64.b64decode(token).decode()).encode()).decode()
 
 
 @pytest.fixture(params=["stolen", "forged"])
@@ -200,3 +206,24 @@ async def test_a_cursor_of_ones_own_goes_on(owners: tuple[Owner, Owner], tokens:
         first, second = await owner.list_from(path), await owner.list_from(path, await owner.cursor(path))
         assert second.status_code == 200, second.text
         assert first.json() != second.json()
+
+
+PLACE = '{"alone": {"token": %s, "skip": %s, "is_over": false}, "chunked": %s, "is_chunked_over": false}'
+RUNS = [
+    b"\xff",
+    *(b"{}", b"[]", b"null", b"[" * 60_000),
+    *((PLACE % (token, 0, "null")).encode() for token in ("1", '"a"', "{}")),
+    *((PLACE % ("null", skip, "null")).encode() for skip in ("-20000", 10**400, '"1"', "1.5")),
+    *((PLACE % ("null", 0, place)).encode() for place in ("[1]", '["a", "b", "c"]', "{}")),
+    (PLACE % ("null", 0, '["0001-01-01T00:00:00+14:00", "2026-01-01T00:00:00Z", "a.b"]')).encode(),
+    (PLACE % ("null", 0, r'["2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "\u0000"]')).encode(),
+]
+
+
+@pytest.mark.parametrize("token", RUNS, ids=lambda token: ascii(token)[:60])
+async def test_a_forged_place_in_the_list_of_runs_is_refused(owners: tuple[Owner, Owner], token: bytes) -> None:
+    after = base64.urlsafe_b64encode(bytes(paging.MARK_BYTES) + token[:3_000]).decode()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(paging, "_mark", lambda token, query: bytes(paging.MARK_BYTES))
+        refused = await owners[1].list_from("/v1/runs", after)
+    assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "after"), refused.text

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
+from docrail.dag.values.json_values import Json
+from docrail.services.paging import not_a_page, text_of
 from docrail.services.runs.models import OPEN_END, ListedPlace
 
 
@@ -31,6 +33,8 @@ class Listed(Protocol):
 
 
 Run = TypeVar("Run", bound=Listed)
+MOST_SKIPPED = 10_000
+"""More than a page of Temporal's list has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +57,20 @@ class Place:
 
     @classmethod
     def of(cls, token: bytes | None) -> "Place":
-        """Return the place that `token` is for; None: the beginning."""
+        """Return the place that `token` is for; None: the beginning. Raises: InvalidInput."""
         if token is None:
             return cls()
-        found = json.loads(token)
-        alone, chunked = found["alone"], found["chunked"]
-        encoded = alone["token"]
-        return cls(
-            Alone(encoded and base64.b64decode(encoded), alone["skip"], is_over=alone["is_over"]),
-            chunked and ListedPlace(_moment(chunked[0]), _moment(chunked[1]), chunked[2]),
-            is_chunked_over=found["is_chunked_over"],
-        )
+        try:
+            found = json.loads(token)
+            alone, chunked = found["alone"], found["chunked"]
+            encoded, skip = alone["token"], range(MOST_SKIPPED)[alone["skip"]]
+            return cls(
+                Alone(None if encoded is None else base64.b64decode(encoded), skip, is_over=bool(alone["is_over"])),
+                None if chunked is None else _listed_place(chunked),
+                is_chunked_over=bool(found["is_chunked_over"]),
+            )
+        except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError):  # its checksum is no secret
+            raise not_a_page() from None
 
     @property
     def token(self) -> bytes | None:
@@ -113,8 +120,12 @@ def merged(alone: Found[Run], chunked: Sequence[Run], place: Place, *, limit: in
     return runs, replace(place, alone=at, chunked=last, is_chunked_over=passed == len(chunked))
 
 
+def _listed_place(found: Json) -> ListedPlace:
+    return ListedPlace(_moment(found[0]), _moment(found[1]), text_of(found[2]))
+
+
 def _moment(text: str) -> dt.datetime:
-    return dt.datetime.fromisoformat(text)
+    return dt.datetime.fromisoformat(text).astimezone(dt.UTC)
 
 
 def _order(run: Listed) -> tuple[dt.datetime, dt.datetime]:
