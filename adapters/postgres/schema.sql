@@ -914,6 +914,8 @@ CREATE INDEX batches_newest ON public.batches USING btree (tenant_id, created_at
 
 CREATE UNIQUE INDEX calibrations_active ON public.calibrations USING btree (tenant_id) WHERE active;
 
+CREATE INDEX chunked_runs_by_end ON public.chunked_runs USING btree (COALESCE(moved_at, ended_at));
+
 CREATE INDEX chunked_runs_counted ON public.chunked_runs USING btree (tenant_id, definition_id) WHERE ((moved_at IS NULL) AND ((status IS NULL) OR (status = 'failed'::text)));
 
 CREATE INDEX chunked_runs_newest ON public.chunked_runs USING btree (tenant_id, COALESCE(ended_at, '9999-12-31 00:00:00+00'::timestamp with time zone) DESC, started_at DESC, run_id DESC) WHERE (moved_at IS NULL);

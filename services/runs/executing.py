@@ -7,8 +7,8 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 from docrail.services import engine
 from docrail.services.app import App
 from docrail.services.errors import NotFound
+from docrail.services.runs.ended_runs import load_ended
 from docrail.services.runs.leaving import move_out
-from docrail.services.runs.repository import load_ended
 from docrail.workflows.contract.names import workflow_id
 
 
@@ -17,7 +17,11 @@ async def describe(app: App, tenant_id: str, run_id: str) -> WorkflowExecutionDe
     try:
         return await engine.describe(app, tenant_id, run_id)
     except NotFound:
-        if not await move_out(app, tenant_id, run_id):
+        try:
+            has_moved = await move_out(app, tenant_id, run_id)
+        except NotFound:  # its chunk is gone
+            has_moved = False
+        if not has_moved:
             if ended := await load_ended(app.db, tenant_id, run_id):
                 raise NotFound("run", run_id, ended_at=ended.ended_at) from None
             raise

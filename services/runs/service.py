@@ -29,10 +29,10 @@ from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.limits.service import check_tags
 from docrail.services.model_config import WHOLE, body
 from docrail.services.quotas.service import runs_exceeded
+from docrail.services.runs.ended_runs import delete_ended_runs
 from docrail.services.runs.executing import describe
 from docrail.services.runs.priority import priority_of, turn_of
 from docrail.services.runs.repository import (
-    delete_ended_runs,
     delete_expired_outputs,
     forget_stored_outputs,
     insert_overdue,

@@ -17,8 +17,10 @@ from docrail.services.batches.service import start_waiting_batches
 from docrail.services.errors import InvalidInput
 from docrail.services.runs import chunks, leaving
 from docrail.services.runs.chunks import may_share
+from docrail.services.runs.ended_runs import delete_ended_runs
 from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.repository import load_chunk
+from docrail.services.runs.views.reports import DELETED
 from docrail.workflows.contract.names import document_chunk_id, workflow_id
 from docrail.workflows.grouping import Groups
 from tests.api.customer import unique
@@ -38,6 +40,7 @@ from tests.api.test_batches import (
     some,
     until,
 )
+from tests.api.test_unanswered_runs import delete_workflow
 from tests.stack import eventually
 
 FAILING: Json = {
@@ -146,6 +149,23 @@ async def test_documents_share_a_workflow_and_can_be_read_as_any_run(http: httpx
     listed = (await http.get("/v1/runs", params={"document": found[0]["document_id"]})).json()["runs"]
     assert [each["run_id"] for each in listed] in ([], [first])  # the list may lag
     assert [await has_workflow(service, run_id) for run_id in runs[:2]] == [True, False]
+
+
+async def test_a_document_whose_chunk_temporal_has_deleted_is_shown_with_its_end(
+    http: httpx.AsyncClient, service: Service
+) -> None:
+    batch_id, definition_id = await grouped(http, QUICK, 3)
+    await completed(http, batch_id)
+    run_id = (await documents(http, batch_id))[0]["run_id"]
+    await delete_workflow(service, document_chunk_id("default", await chunk_of(service, run_id)))
+    report = (await http.get(f"/v1/runs/{run_id}")).json()
+    assert (report["definition_id"], report["status"], report["why"]) == (definition_id, "completed", [DELETED])
+    assert report["ended_at"] >= report["started_at"]
+    drawn = (await http.get(f"/v1/runs/{run_id}/graph")).json()
+    assert (drawn["run"]["status"], drawn["states"]) == ("completed", {})
+    later = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=1)
+    await delete_ended_runs(service.pool, later)
+    assert (await http.get(f"/v1/runs/{run_id}")).status_code == 404
 
 
 async def test_a_failed_document_is_in_the_inbox_and_is_retried_as_any_run(

@@ -65,7 +65,7 @@ async def test_a_run_that_temporal_has_deleted_is_shown_without_its_outputs(serv
         return await service.app.db.fetchval("SELECT true FROM ended_runs WHERE run_id = $1", run_id) is True
 
     await eventually(is_copied, "the run to be listed as ended")
-    await _delete(service, run_id)
+    await delete_workflow(service, workflow_id("default", run_id))
     after = (await service.http.get(f"/v1/runs/{run_id}")).json()
     assert (after["status"], statuses(after), after["ended_at"]) == ("completed", statuses(before), before["ended_at"])
     assert after["why"][-1] == DELETED
@@ -103,8 +103,8 @@ async def test_the_copy_of_a_run_shows_its_last_end(service: Service, monkeypatc
     await eventually(is_copied_again, "the second end to be copied")
 
 
-async def _delete(service: Service, run_id: str) -> None:
-    execution = WorkflowExecution(workflow_id=workflow_id("default", run_id))
+async def delete_workflow(service: Service, workflow_id: str) -> None:
+    execution = WorkflowExecution(workflow_id=workflow_id)
     request = DeleteWorkflowExecutionRequest(namespace="default", workflow_execution=execution)
     await service.app.temporal.workflow_service.delete_workflow_execution(request)
 
@@ -115,4 +115,4 @@ async def _delete(service: Service, run_id: str) -> None:
             return error.status is RPCStatusCode.NOT_FOUND
         return False
 
-    await eventually(is_deleted, "Temporal to delete the run")
+    await eventually(is_deleted, "Temporal to delete the workflow")

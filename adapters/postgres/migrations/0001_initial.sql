@@ -216,6 +216,7 @@ CREATE INDEX chunked_runs_newest
  WHERE moved_at IS NULL;
 CREATE INDEX chunked_runs_counted ON chunked_runs (tenant_id, definition_id)
  WHERE moved_at IS NULL AND (status IS NULL OR status = 'failed');
+CREATE INDEX chunked_runs_by_end ON chunked_runs ((coalesce(moved_at, ended_at))); -- for their removal
 
 -- Runs that did not end within their deadline. A retried run starts again, so it can become overdue again.
 CREATE TABLE overdue_runs (

@@ -17,8 +17,8 @@ from docrail.dag.explain.report import RunReport
 from docrail.services.app import App
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound
+from docrail.services.runs.ended_runs import load_last_end, save_ended_runs, select_copied
 from docrail.services.runs.models import EndedRun
-from docrail.services.runs.repository import load_last_end, save_ended_runs, select_copied
 from docrail.services.runs.views.reports import ended_report
 from docrail.workflows.contract.names import DOCUMENT, TENANT, WORKFLOW_TYPE, run_id_of, tenant_of
 

@@ -36,9 +36,9 @@ from docrail.services.engine import WORKER, history_url, status_of, worker_answe
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.model_config import SHOWN
 from docrail.services.paging import not_a_page
+from docrail.services.runs.ended_runs import load_ended
 from docrail.services.runs.executing import describe
 from docrail.services.runs.models import EndedRun
-from docrail.services.runs.repository import load_ended
 from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.views.permitted import Situation, run_actions, situation_of
 from docrail.services.runs.views.recorded import recorded_report

@@ -32,9 +32,9 @@ from docrail.services.engine import (
     worker_errors,
 )
 from docrail.services.errors import NotFound, Unavailable
+from docrail.services.runs.ended_runs import load_ended
 from docrail.services.runs.executing import describe
 from docrail.services.runs.models import EndedRun
-from docrail.services.runs.repository import load_ended
 from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.views.pending_activities import pending_of
 from docrail.services.runs.views.recorded import recorded_report
