@@ -64,7 +64,7 @@ class Evidence(StrEnum):
     NAMED_AGAIN = "named_again"
     SEVERAL_CANDIDATES = "several_candidates"
     SEVERAL_SUMS = "several_sums"
-    """The page's amounts add up in more than one way, each with another value of this field."""
+    """The page's amounts add up in no way or in several, each with another value of this field."""
     SECOND_SOURCE_AGREES = "second_source_agrees"
     SECOND_SOURCE_DIFFERS = "second_source_differs"
     AS_VENDOR_HISTORY = "as_vendor_history"

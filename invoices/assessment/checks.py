@@ -126,8 +126,8 @@ def _totals(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
         field = getattr(invoice, name)
         if Evidence.SEVERAL_SUMS in field.evidence:
             message = (
-                f"The amounts on the page add up in more than one way: the {name} may be another than {field.value}. "
-                "Compare net, tax and total with the page."
+                "The amounts on the page add up in no way or in several: "
+                f"the {name} may be another than {field.value}. Compare net, tax and total with the page."
             )
             yield InvoiceProblem.error("totals_disagree", message, name)
             return

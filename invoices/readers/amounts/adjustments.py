@@ -116,4 +116,6 @@ def with_larger_total(totals: Totals, amounts: Sequence[Money]) -> Totals:
     printed = {abs(money.value) for money in amounts if money.exact}
     named = (money for money in amounts if money.exact and money.role is Role.TOTAL)
     larger = (m.value - total.value for m in named if len(m.label.split()) <= MOST_TOTAL_WORDS)
-    return replace(totals, total_unsure=any(apart > 0 and apart not in printed for apart in larger))
+    if any(apart > 0 and apart not in printed for apart in larger):
+        return replace(totals, total_unsure=True)
+    return totals

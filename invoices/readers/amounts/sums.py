@@ -68,7 +68,7 @@ class Totals:
     net_unsure: bool = False
     """Whether another net fits as well: nothing says if an adjustment is taxed."""
     total_unsure: bool = False
-    """Whether a larger total is named, and nothing on the page says what is between the two."""
+    """Whether a larger total or a much smaller net is named, and nothing on the page says what is between the two."""
 
 
 def roundings(amounts: Sequence[Money]) -> list[int]:

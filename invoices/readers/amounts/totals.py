@@ -179,7 +179,14 @@ def _solve(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None
     named, kept = of.named, settled(amounts)
     headed = [part for part in _parts(amounts, Role.TOTAL) if part.value == _largest(amounts)]
     total = next((total for total in (*named, *of.totals) if total.value == kept), next(iter([*named, *headed]), None))
-    return Totals(_plausible_net(of.nets, total), plausible_tax(of.taxes, total), total)
+    net, tax = _plausible_net(of.nets, total), plausible_tax(of.taxes, total)
+    unsure = net is None and tax is not None and total is not None and _is_far(of.nets, total)
+    return Totals(net, tax, total, total_unsure=unsure)
+
+
+def _is_far(nets: Sequence[Part], total: Part) -> bool:
+    """Return whether a labelled net is at most half of the total: no tax is what is between them."""
+    return any(net.source is Source.TEXT_LABEL and net.exact and 2 * abs(net.value) <= abs(total.value) for net in nets)
 
 
 def _value(part: Part | None) -> Decimal | None:
