@@ -20,6 +20,7 @@ from docrail.adapters.temporal.keys import parse_payload_keys
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.embedded.temporal import TemporalServer, start_temporal
+from docrail.services.definitions.service import publish_shipped
 from docrail.services.maintenance.retention import referred_to
 from docrail.settings import Settings
 from docrail.worker import assemble_worker
@@ -137,6 +138,7 @@ async def test_keys_are_turned_on_and_rotated_while_a_run_is_open(plain: Setting
 async def test_a_run_waits_for_a_worker_that_has_its_key(plain: Settings) -> None:
     settings = with_keys(plain, FIRST)
     async with serve(settings) as service, AsyncExitStack() as fleet:
+        await publish_shipped(service.app)
         await fleet.enter_async_context(work(with_keys(plain, SECOND)))
         await eventually(lambda: is_ready(service), "the worker to be ready")
         run_id = await start(service, echo("a", max_retries=0))
