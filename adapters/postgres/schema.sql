@@ -1016,6 +1016,8 @@ CREATE TRIGGER batch_documents_live AFTER UPDATE ON public.batch_documents REFER
 
 CREATE TRIGGER batches_live AFTER INSERT OR UPDATE ON public.batches FOR EACH ROW EXECUTE FUNCTION public.record_event('batch');
 
+CREATE TRIGGER chunked_runs_live_run AFTER INSERT OR UPDATE ON public.chunked_runs FOR EACH ROW EXECUTE FUNCTION public.record_event('run');
+
 CREATE TRIGGER corrections_live AFTER INSERT OR UPDATE ON public.corrections FOR EACH ROW EXECUTE FUNCTION public.record_event('document');
 
 CREATE TRIGGER dead_letters_live AFTER INSERT OR UPDATE ON public.dead_letters FOR EACH ROW EXECUTE FUNCTION public.record_event('failure');

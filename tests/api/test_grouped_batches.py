@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -148,6 +149,9 @@ async def test_documents_share_a_workflow_and_can_be_read_as_any_run(http: httpx
     assert explained["steps"]["say"]["status"] == "completed"
     listed = (await http.get("/v1/runs", params={"document": found[0]["document_id"]})).json()["runs"]
     assert [each["run_id"] for each in listed] in ([], [first])  # the list may lag
+    events = "SELECT object_id FROM events WHERE kind = 'run' AND object_id = ANY ($1)"
+    changed = Counter(row["object_id"] for row in await service.pool.fetch(events, runs))
+    assert all(changed[run_id] >= 2 for run_id in runs), "its start and its end are reported"
     assert [await has_workflow(service, run_id) for run_id in runs[:2]] == [True, False]
 
 

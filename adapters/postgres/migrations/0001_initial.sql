@@ -809,6 +809,9 @@ CREATE TRIGGER overdue_runs_live_run AFTER INSERT ON overdue_runs
     FOR EACH ROW EXECUTE FUNCTION record_event('run');
 CREATE TRIGGER executions_live_run AFTER UPDATE ON executions
     FOR EACH ROW WHEN (NEW.run_id IS NOT NULL) EXECUTE FUNCTION record_event('run');
+-- Temporal reports only runs with workflows of their own.
+CREATE TRIGGER chunked_runs_live_run AFTER INSERT OR UPDATE ON chunked_runs
+    FOR EACH ROW EXECUTE FUNCTION record_event('run');
 CREATE TRIGGER dead_letters_live AFTER INSERT OR UPDATE ON dead_letters
     FOR EACH ROW EXECUTE FUNCTION record_event('failure');
 CREATE TRIGGER exports_live AFTER INSERT OR UPDATE ON exports
