@@ -28,6 +28,7 @@ from docrail.services.documents import originals
 from docrail.services.documents import service as documents
 from docrail.services.documents.models import Document
 from docrail.services.documents.originals import PageWords
+from docrail.services.documents.service import DOCUMENT_ID_PATTERN
 from docrail.services.errors import KeyConflict, NotFound, WrongState
 from docrail.services.inbox import service as inbox
 from docrail.services.inbox.models import (
@@ -171,7 +172,10 @@ async def show_neighbours(
     sort: Annotated[DocumentSort, Query(description="as in the list")] = DocumentSort.NEWEST,
     below: Annotated[
         str | None,
-        Query(description="the look-alike that the document followed, which may have left the list: `next_below`"),
+        Query(
+            description="the look-alike that the document followed, which may have left the list: `next_below`",
+            pattern=DOCUMENT_ID_PATTERN,
+        ),
     ] = None,
 ) -> Neighbours:
     """Show the documents before and after one in a list, without those that others work on, and its place there.

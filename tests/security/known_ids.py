@@ -32,6 +32,10 @@ async def furnish(http: httpx.AsyncClient) -> Mapping[str, Sequence[str | int]]:
     batches = [await _post(http, "/v1/batches", {"name": "known"}) for _ in range(EACH)]
     for batch in batches:
         await _post(http, f"/v1/batches/{batch['batch_id']}/append", {"document_ids": documents})
+    triggers = [
+        await _post(http, "/v1/triggers", {"name": f"spare{number}", "definition": "known", "cron": "0 3 1 1 *"})
+        for number in range(EACH)
+    ]
     reviews: list[str] = []
 
     async def are_waiting() -> bool:
@@ -53,6 +57,7 @@ async def furnish(http: httpx.AsyncClient) -> Mapping[str, Sequence[str | int]]:
         "field": ["total", "invoice_number", "date", "line_items", "document_type"],
         "name": ["echo"],
         "tag": ["gemini_api"],
+        "trigger": [each["name"] for each in triggers],
     }
 
 

@@ -154,7 +154,10 @@ ASKING = {"id": "asking", "steps": [{"id": "greet", "human": {"form": {"type": "
 KEEP_EXPORT = """
 INSERT INTO exports (tenant_id, export_id, status, wanted, documents, path, sha256, size_bytes, created_by, ended_at)
 VALUES ('default', $1, 'ready', $2, 0, $3, $4, $5, 'owner', now())"""
-IDS = {"DELETE /v1/definitions/{definition_id}/aliases/{alias}": {"definition_id": "aliased", "alias": "canary"}}
+IDS = {
+    "DELETE /v1/definitions/{definition_id}/aliases/{alias}": {"definition_id": "aliased", "alias": "canary"},
+    "DELETE /v1/triggers/{trigger}": {"trigger": "spare"},
+}
 QUERIES = {
     "GET /v1/runs/counts": {"definitions": "hello", "failed_since": "2026-11-01T00:00:00Z"},
     "GET /v1/definitions/{definition_id}/diff": {"from": "1", "to": "1"},
@@ -170,6 +173,7 @@ BODIES: dict[str, Json] = {
     "PUT /v1/definitions/{definition_id}/aliases/{alias}": {"version": 1},
     "POST /v1/runs/{run_id}/steps/{step_id}/resolve": {"action": "skip"},
     "POST /v1/runs/{run_id}/retry": {},
+    "POST /v1/triggers": {"name": "made", "definition": "hello", "cron": "0 3 1 1 *"},
     "PUT /v1/routing": {"routing": "rules: []\n"},
     "POST /v1/runs/{run_id}/waits/{step_id}": {"answer": 1},
 }
@@ -224,6 +228,8 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
     limited = await guarded.ask(owner, "PUT", "/v1/quotas/open_runs", json={"tenant": "acme", "value": 9})
     assert moved.is_success, moved.text
     assert limited.is_success, limited.text
+    for trigger in ("owned", "spare"):
+        await make("/v1/triggers", "name", json={"name": trigger, "definition": "hello", "cron": "0 3 1 1 *"})
     execution = await make("/v1/workflow", "execution_id", json={"definition": "hello"})
     found: dict[str, str] = {}
 
@@ -259,6 +265,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
         "tag": "database",
         "quota": "open_runs",
         "schedule": "maintenance",
+        "trigger": "owned",
     }
 
 

@@ -171,6 +171,8 @@ async def furnish(victim: Caller) -> tuple[Mapping[str, str], ...]:
     common = {"document_id": document_id, "execution_id": execution, "key_id": key, "session_id": session}
     common["export_id"] = export_id
     common["batch_id"] = (await victim.post("/v1/batches", {"name": "secret_batch"}))["batch_id"]
+    trigger = {"name": "secret_trigger", "definition": "secret_plan", "cron": "0 3 1 1 *"}
+    common["trigger"] = (await victim.post("/v1/triggers", trigger))["name"]
     common |= {"definition_id": "secret_plan", "number": "1", "field": "total", "alias": "stable"}
     return (
         {**common, "run_id": waiting, "step_id": "ask", "review_id": reviews[waiting]},

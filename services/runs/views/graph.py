@@ -281,8 +281,9 @@ def line_of(known: KnownRun, step: Step, groups: list[str]) -> StepLine:
 
 async def load_run(app: App, principal: Principal, run_id: str) -> KnownRun:
     """Return a run with its plan, and how far it is. Raises: NotFound, Unavailable (Temporal)."""
+    checked_run_id(run_id)
     try:
-        description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+        description = await describe(app, principal.tenant_id, run_id)
     except NotFound:
         if (copied := await load_ended(app.db, principal.tenant_id, run_id)) is None:
             raise

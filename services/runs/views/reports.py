@@ -54,8 +54,9 @@ async def show_run(app: App, principal: Principal, run_id: str, *, or_recorded: 
 
     `or_recorded`: if no worker answers, return what Temporal has recorded, to be shown but not to be decided on.
     """
+    checked_run_id(run_id)
     try:
-        description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+        description = await describe(app, principal.tenant_id, run_id)
     except NotFound:
         if (copied := await load_ended(app.db, principal.tenant_id, run_id)) is None:
             raise
