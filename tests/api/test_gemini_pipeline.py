@@ -30,6 +30,7 @@ MIX = (
     "hangs-up=0.05"
 )
 PATIENCE_SECONDS = 110
+UPLOADS_AT_ONCE = 8
 USUAL_BUCKET = 12
 """What a queue that was idle under the usual limit gives out at once, whatever the limit is by then."""
 
@@ -110,10 +111,16 @@ async def ended(service: Service, document: Json) -> Json:
 async def process(
     running: Fleet, reported: Chooser, files: list[bytes], *, definition: str = "impatient"
 ) -> tuple[list[Json], FakeGemini]:
-    """Upload the files at once and return their runs when all have ended, which put them into the queue for review."""
+    """Upload the files and return their runs when all have ended, which put them into the queue for review."""
     running.fake.chooser = reported
     running.fake.asked.clear()
-    documents = await asyncio.gather(*(upload(running.service, data, definition) for data in files))
+    uploads = asyncio.Semaphore(UPLOADS_AT_ONCE)
+
+    async def send(data: bytes) -> Json:
+        async with uploads:
+            return await upload(running.service, data, definition)
+
+    documents = await asyncio.gather(*map(send, files))
     ids = [document["document_id"] for document in documents]
 
     async def are_queued() -> bool:

@@ -22,6 +22,7 @@ from docrail.dag.values.json_values import Json
 from docrail.embedded.temporal import TemporalServer, start_temporal
 from docrail.services.definitions.service import publish_shipped
 from docrail.services.maintenance.retention import referred_to
+from docrail.services.runs.views.ended import copy_ended_runs
 from docrail.settings import Settings
 from docrail.worker import assemble_worker
 from docrail.workflows.contract.names import EXPLAIN, workflow_id
@@ -133,6 +134,24 @@ async def test_keys_are_turned_on_and_rotated_while_a_run_is_open(plain: Setting
     assert (ended["status"], ended["outputs"]["b"]) == ("completed", {"value": MARKER})
     encrypted = [payload for event in history.events for payload in payloads_in(event) if "encryption" in str(payload)]
     assert {payload.metadata["encryption-key-id"] for payload in encrypted} == {b"first", b"second"}
+
+
+async def test_a_run_whose_key_is_missing_keeps_no_other_from_being_copied(plain: Settings) -> None:
+    async with serve_with_worker(with_keys(plain, FIRST)) as service:
+        sealed = await start(service, echo("a"))
+        await service.closed(sealed)
+    async with serve_with_worker(plain) as service:
+        readable = await start(service, echo("a"))
+        await service.closed(readable)
+
+        async def is_copied() -> bool:
+            await copy_ended_runs(service.app)
+            found = await service.pool.fetch(
+                "SELECT run_id FROM ended_runs WHERE run_id = ANY ($1)", [sealed, readable]
+            )
+            return [row["run_id"] for row in found] == [readable]
+
+        await eventually(is_copied, "the readable run to be copied")
 
 
 async def test_a_run_waits_for_a_worker_that_has_its_key(plain: Settings) -> None:

@@ -13,10 +13,11 @@ from collections.abc import AsyncIterator, Sequence
 from temporalio.client import WorkflowExecution
 
 from docrail.adapters.postgres.tenants import all_tenants
+from docrail.adapters.temporal.codec import PayloadKeyError
 from docrail.dag.explain.report import RunReport
 from docrail.services.app import App
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
-from docrail.services.errors import NotFound
+from docrail.services.errors import NotFound, Unavailable
 from docrail.services.runs.ended_runs import load_last_end, save_ended_runs, select_copied
 from docrail.services.runs.models import EndedRun
 from docrail.services.runs.views.reports import ended_report
@@ -106,7 +107,10 @@ async def _uncopied(app: App, executions: Sequence[WorkflowExecution]) -> list[W
 async def _read(app: App, execution: WorkflowExecution) -> EndedRun | None:
     try:
         report = await ended_report(app.temporal, execution)
-    except (NotFound, ValueError) as error:  # deleted meanwhile, or of a build whose reports cannot be read
+    except (NotFound, ValueError, Unavailable) as error:
+        if isinstance(error, Unavailable) and not isinstance(error.__cause__, PayloadKeyError):
+            raise
+        # It was deleted meanwhile, is of a build whose reports cannot be read, or its key is gone.
         log.warning("the report of the run %s is not copied: %s", run_id_of(execution.id), error)
         return None
     kept = _without_outputs(report)
