@@ -268,7 +268,7 @@ async def test_an_order_needs_review_and_a_webhook_needs_operate(service: Servic
 
 
 async def test_a_webhook_gets_signed_messages(calling: Service) -> None:
-    ann = reviewer(calling, "default").named("ann", "read review operate")
+    ann = reviewer(calling).named("ann", "read review operate")
     secrets = Path(calling.settings.data_dir) / "secrets" / ann.tenant
     secrets.mkdir(parents=True, exist_ok=True)
     (secrets / "webhooks").write_text("sesame")
