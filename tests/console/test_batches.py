@@ -54,6 +54,7 @@ async def test_batches_and_their_documents_are_opened_by_keyboard(site: Site, vi
     await page.keyboard.press("Enter")
     await expect(page).to_have_url(f"{site.url}/batches/{batch_id}")
     await expect(page.get_by_role("link", name="folder/2.txt", exact=True)).to_be_visible()
+    await expect(row).to_contain_text("folder/0.txt")
     await page.keyboard.press("j")
     await expect(row).to_contain_text("folder/1.txt")
     await page.keyboard.press("Enter")

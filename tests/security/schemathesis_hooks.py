@@ -36,6 +36,8 @@ BEYOND_SCHEMAS = (
     r"after: a single step has no further pages",
     r"value: expected ",  # the field of a document is in the path
     r"text: expected ",  # likewise
+    r"cron: expected exactly one of 'cron' and 'every_seconds'",
+    r"definition: is required, as the trigger watches no folder",
     # an opaque text that an earlier answer had
     r"after: is not the `after` of an earlier page of this list",
     r"token: is not the token of one of your previews",
@@ -47,12 +49,16 @@ BEYOND_SCHEMAS = (
     r"steps\..*: the definition has no such step",
     r"inputs\..*: (is required|the definition '.*' has no such input)",
     r"review_id: is a (document|human step)'s item",
+    r"name: the tenant has \d+ triggers: delete one first",
     # the time decides
     r"expires_at: must be in the future",
     r"until: expected a time with its zone, after now and within 366 days",
     # a language of its own
     r"inputs: (is no JSON|must be a JSON object)",  # a part of a form: the schema has its media type
     r"(body|to\.webhook\.url): is not valid: '.*' is no URL( that can be called)?: ",  # RFC 3986, and IDNA
+    r"cron: is no calendar: ",
+    r"name: is that of a schedule of Docrail's own work: take another",
+    r"folder: leads out of the tenant's folder",
     r"(period\.)?time_zone: is not valid: there is no time zone",  # the system's list
     r"(query\.)?vendor: has no letter and no digit",  # of any script: JSON Schema advises against classes of Unicode
     r".*: (the value )?is a whole number that does not fit 64 bits",  # anywhere inside a value of any shape
