@@ -1,6 +1,6 @@
 """Do every minute, once for the whole fleet, what is no run's work.
 
-Finish what a failed process has left, forget old events, and keep the hour's metrics.
+Finish what a failed process has left, copy ended runs, forget old events, and keep the hour's metrics.
 """
 
 import asyncio

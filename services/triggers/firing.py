@@ -6,9 +6,12 @@ import logging
 import mimetypes
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from docrail.adapters.postgres.tenants import of_tenant
+from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import Principal, Scope
 from docrail.services.app import App
 from docrail.services.documents.service import load_document
@@ -72,34 +75,51 @@ async def _upload_files(
     app: App, principal: Principal, order: TriggerOrder, folder: Path, heartbeat: Callable[[], None]
 ) -> TriggerReport:
     uploaded, known, refused = 0, 0, list[str]()
-    for path in await asyncio.to_thread(lambda: [*_files_in(folder)]):
+
+    def refuse(place: str, error: object) -> None:
+        log.warning("the trigger %s of tenant %s: %s: %s", order.name, principal.tenant_id, place, error)
+        refused.append(f"{place}: {error}")
+
+    found = await asyncio.to_thread(lambda: [*islice(_files_in(folder), MOST_FILES + 1)])
+    if len(found) > MOST_FILES:
+        refuse(order.folder or "", f"has more than {MOST_FILES} files: the others wait until some are moved")
+    for path in found[:MOST_FILES]:
         heartbeat()
         place = path.relative_to(folder).as_posix()
-        data = await asyncio.to_thread(path.read_bytes)
         try:
-            is_new = await _upload(app, principal, order, place, data)
+            data = await asyncio.to_thread(_read, path, app.max_upload_bytes)
+            is_new = data is not None and await _upload(app, principal, order, place, data)
         except _OF_ONE_FILE as error:
-            log.warning("the trigger %s of tenant %s: %s: %s", order.name, principal.tenant_id, place, error)
-            refused.append(f"{place}: {error}")
+            refuse(place, error)
             continue
-        uploaded, known = uploaded + is_new, known + (not is_new)
+        uploaded, known = uploaded + is_new, known + (data is not None and not is_new)
     return TriggerReport(uploaded=uploaded, known=known, refused=tuple(refused[:MOST_REFUSED]))
+
+
+def _read(path: Path, limit_bytes: int) -> bytes | None:
+    """Return a file's content; None if it was moved meanwhile. Raises: TooLarge, InvalidInput (it cannot be read)."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit_bytes + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidInput([InputProblem("file", f"cannot be read: {error.strerror}")]) from error
+    if len(data) > limit_bytes:
+        raise TooLarge(limit_bytes)
+    return data
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
     """Yield the settled files below a folder in order, without hidden ones and links that lead out of it."""
     latest = time.time() - SETTLED_SECONDS
-    found = 0
     for path in sorted(folder.rglob("*")):
         is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if is_hidden or path.suffix.lower() in PARTIAL or not path.is_file():
             continue
-        if path.stat().st_mtime > latest or not path.resolve().is_relative_to(folder):
-            continue
-        found += 1
-        if found > MOST_FILES:
-            return
-        yield path
+        with suppress(FileNotFoundError):  # it was moved meanwhile
+            if path.stat().st_mtime <= latest and path.resolve().is_relative_to(folder):
+                yield path
 
 
 async def _upload(app: App, principal: Principal, order: TriggerOrder, place: str, data: bytes) -> bool:

@@ -2,6 +2,8 @@
 
 import asyncio
 import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from pydantic import TypeAdapter
@@ -70,17 +72,27 @@ async def create_trigger(app: App, principal: Principal, order: TriggerOrder) ->
 
 async def list_triggers(app: App, principal: Principal) -> list[Trigger]:
     """Return the tenant's triggers, by name. Raises: Unavailable."""
+    names = await _names(app, principal)
+    found = await asyncio.gather(*(_shown_or_none(app, principal, name) for name in names))
+    return [each for each in found if each is not None]
+
+
+async def _names(app: App, principal: Principal) -> list[str]:
     prefix, names = trigger_id(app.task_queue, principal.tenant_id, ""), list[str]()
     with engine_errors("tenant", principal.tenant_id):
         query = f'{TENANT.name} = "{principal.tenant_id}"'
         async for each in await app.temporal.list_schedules(query, rpc_timeout=RPC_TIMEOUT):
             names += [each.id.removeprefix(prefix)] if each.id.startswith(prefix) else []
-    found = await asyncio.gather(*(_shown_or_none(app, principal, name) for name in sorted(names)))
-    return [each for each in found if each is not None]
+    return sorted(names)
 
 
 async def show_trigger(app: App, principal: Principal, name: str) -> Trigger:
     """Return a trigger. Raises: NotFound, Unavailable."""
+    async with _known(app, principal, name):
+        return await _show(app, principal, name)
+
+
+async def _show(app: App, principal: Principal, name: str) -> Trigger:
     found = await _describe(app, principal, name)
     with engine_errors("trigger", name):
         last = await last_pass(app, found)
@@ -100,22 +112,22 @@ async def show_trigger(app: App, principal: Principal, name: str) -> Trigger:
 
 async def pause_trigger(app: App, who: Principal, name: str, reason: str) -> Trigger:
     """Let the trigger not fire by itself until it is resumed. Safe to repeat. Raises: NotFound, Unavailable."""
-    with engine_errors("trigger", name):
-        await _handle(app, who, name).pause(note=note_of("paused", who, reason), rpc_timeout=RPC_TIMEOUT)
+    async with _known(app, who, name) as handle:
+        await handle.pause(note=note_of("paused", who, reason), rpc_timeout=RPC_TIMEOUT)
     return await show_trigger(app, who, name)
 
 
 async def resume_trigger(app: App, who: Principal, name: str, reason: str) -> Trigger:
     """Resume a paused trigger. Safe to repeat. Raises: NotFound, Unavailable."""
-    with engine_errors("trigger", name):
-        await _handle(app, who, name).unpause(note=note_of("resumed", who, reason), rpc_timeout=RPC_TIMEOUT)
+    async with _known(app, who, name) as handle:
+        await handle.unpause(note=note_of("resumed", who, reason), rpc_timeout=RPC_TIMEOUT)
     return await show_trigger(app, who, name)
 
 
 async def fire_trigger(app: App, who: Principal, name: str) -> Trigger:
     """Fire the trigger now, also a paused one; while a pass runs, no other starts. Raises: NotFound, Unavailable."""
-    with engine_errors("trigger", name):
-        await _handle(app, who, name).trigger(overlap=ScheduleOverlapPolicy.SKIP, rpc_timeout=RPC_TIMEOUT)
+    async with _known(app, who, name) as handle:
+        await handle.trigger(overlap=ScheduleOverlapPolicy.SKIP, rpc_timeout=RPC_TIMEOUT)
     return await show_trigger(app, who, name)
 
 
@@ -186,6 +198,21 @@ def _handle(app: App, principal: Principal, name: str) -> ScheduleHandle:
     return app.temporal.get_schedule_handle(trigger_id(app.task_queue, principal.tenant_id, name))
 
 
+@asynccontextmanager
+async def _known(app: App, principal: Principal, name: str) -> AsyncIterator[ScheduleHandle]:
+    """Yield a trigger's handle. An unknown name is answered with those that there are, Docrail's own included.
+
+    Raises: NotFound, Unavailable.
+    """
+    try:
+        with engine_errors("trigger", name):
+            yield _handle(app, principal, name)
+    except NotFound as error:
+        names = [*await _names(app, principal), *(own.value for own in ScheduleName)]
+        known = [each for each in names if each != name]  # the list may lag
+        raise NotFound("trigger", name, known=known) from error
+
+
 async def _describe(app: App, principal: Principal, name: str) -> ScheduleDescription:
     with engine_errors("trigger", name):
         return await _handle(app, principal, name).describe(rpc_timeout=RPC_TIMEOUT)
@@ -193,6 +220,6 @@ async def _describe(app: App, principal: Principal, name: str) -> ScheduleDescri
 
 async def _shown_or_none(app: App, principal: Principal, name: str) -> Trigger | None:
     try:
-        return await show_trigger(app, principal, name)
+        return await _show(app, principal, name)
     except NotFound:  # deleted since it was listed
         return None

@@ -286,13 +286,12 @@ async def test_ten_thousand_events_and_a_slow_reader_keep_little_in_memory(servi
     most, events = 0, events_of(service)
     timeout = httpx.Timeout(30, read=None)
     async with service.http.stream("GET", "/v1/events", timeout=timeout, extensions={"whole_stream": True}) as response:
-        for _ in range(10):
-            await service.pool.execute(MANY, name(), 1_000)
+        for count in (*[1_000] * 10, MOST_WAITING + 1):
             seen = events._position  # noqa: SLF001 - what the process has read
+            await service.pool.execute(MANY, name(), count)
             await eventually(lambda: events._position != seen, "the events to be read")  # noqa: B023, SLF001
             most = max(most, *(len(stream._waiting) for stream in events._streams))  # noqa: SLF001
         assert most <= MOST_WAITING
-        await service.pool.execute(MANY, name(), MOST_WAITING + 1)
         listener = Listener(response)
         reading = asyncio.create_task(listener.read())
         await listener.hears("resync")

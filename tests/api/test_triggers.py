@@ -1,15 +1,19 @@
 """Triggers: runs by schedule and files of a watched folder, each started once; listed with Docrail's own schedules."""
 
+import errno
 import json
 import os
 import time
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from docrail.dag.values.json_values import Json
+from docrail.services.triggers import firing
 from docrail.services.triggers.firing import fire
 from docrail.workflows.contract.messages import TriggerPass, TriggerRequest
 from tests.api.service import Service, serve_with_worker, settings_for
@@ -109,7 +113,10 @@ async def test_a_trigger_fires_at_its_interval_until_it_is_paused(triggered: Ser
     resumed = (await triggered.http.post(f"/v1/triggers/{name}/resume")).json()
     assert not resumed["paused"]
     assert (await triggered.http.delete(f"/v1/triggers/{name}")).status_code == 200
-    assert (await triggered.http.get(f"/v1/triggers/{name}")).status_code == 404
+    unknown = await triggered.http.get(f"/v1/triggers/{name}")
+    assert (unknown.status_code, f"did you mean '{name}'" in unknown.json()["detail"]) == (404, False)
+    misspelt = await triggered.http.post("/v1/triggers/maintenence/pause")
+    assert (misspelt.status_code, "did you mean 'maintenance'" in misspelt.json()["detail"]) == (404, True)
 
 
 async def test_a_repeated_pass_starts_no_second_run(triggered: Service) -> None:
@@ -162,6 +169,43 @@ async def test_the_files_of_a_folder_are_uploaded_once_by_place_and_content(trig
     document_id = next(each["document_id"] for each in documents if each["file_name"] == second)
     run = await triggered.ended(f"trigger_filed.{document_id}")
     assert run["outputs"] == {"centre": "4711"}
+
+
+async def test_a_file_that_cannot_be_taken_keeps_no_other_one_back(
+    triggered: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "default" / "scans"
+    put(folder, "a_large.txt", b"x" * 2_000)
+    put(folder, "b_closed.txt", b"closed")
+    put(folder, "c_moved.txt", b"moved")
+    put(folder, "d_good.txt", uuid.uuid4().bytes)
+    put(folder, "e_more.txt", b"one more than a pass looks at")
+    open_file = Path.open
+
+    def opened(path: Path, *args: Any, **more: Any) -> Any:
+        if path.name == "b_closed.txt":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        if path.name == "c_moved.txt":
+            raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
+        return open_file(path, *args, **more)
+
+    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(firing, "MOST_FILES", 4)
+    app = replace(triggered.app, max_upload_bytes=1_000)
+    order = {
+        "name": named(),
+        "folder": "scans",
+        "definition": "trigger_filed",
+        "cron": NEVER,
+        "inputs": {"centre": "1"},
+    }
+    work = TriggerPass(request=TriggerRequest(tenant_id="default", created_by="ann", order=order), moment="now")
+    report = await fire(app, tmp_path, work, lambda: None)
+    assert (report.uploaded, report.known) == (1, 0)
+    more, large, closed = report.refused
+    assert more == "scans: has more than 4 files: the others wait until some are moved"
+    assert large == "a_large.txt: larger than the limit of 1000 bytes"
+    assert closed == "b_closed.txt: file: cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,9 @@ from docrail.workflows.contract.names import DOCUMENT, TENANT, WORKFLOW_TYPE, ru
 OVERLAP = dt.timedelta(minutes=1)
 """Runs that ended up to this long before the last copied one are listed again: Temporal's lists lag."""
 
-MOST_TOGETHER = 200
-"""Runs whose reports are read and stored together."""
+MOST_TOGETHER = 100
+"""Runs whose reports are read and stored together, within the minutes that an activity has even if no worker can replay
+them."""
 
 SHORTEST_WINDOW = dt.timedelta(seconds=1)
 
