@@ -22,27 +22,39 @@ SLOW = (
     "activities/test_gemini_pictures.py",
     "activities/test_hostile_files.py",
     "activities/test_reading_pictures.py",
+    "api/test_frozen.py",
     "api/test_gemini_pipeline.py",
+    "api/test_monitoring.py",
+    "api/test_outages.py",
     "api/test_rate_limits.py",
     "api/test_workers.py",
     "cli/test_calibrate.py",
     "cli/test_demo.py",
     "invoices/test_finds.py",
+    "invoices/test_hostile_set.py",
+    "invoices/test_tampering.py",
+    "security/test_connections.py",
     "security/test_encryption.py",
+    "security/test_large_requests.py",
     "security/test_logs.py",
     "security/test_modes.py",
     "security/test_printed_commands.py",
     "security/test_secrets.py",
     "security/test_shared_machine.py",
     "security/test_tls.py",
+    "services/test_compaction.py",
+    "services/test_deployments.py",
+    "test_backup.py",
     "test_cli_up.py",
     "test_wheel.py",
     "workflows/test_chunks.py",
+    "workflows/test_document_chunk_laws.py",
     "workflows/test_shapes.py",
+    "workflows/test_stored.py",
     "workflows/test_turns.py",
 )
-"""Folders and files whose tests drive a browser, start servers of their own, run OCR or thousands of steps: each takes
-seconds of a core. `make test` leaves them out, as it does single tests marked `slow`; CI runs all."""
+"""Folders and files whose tests drive a browser, start servers of their own, run OCR, thousands of steps or hundreds of
+attacks: each takes seconds of a core. `make test` leaves them out, as it does single tests marked `slow`; CI runs all."""
 
 DRAWN = 40
 """Definitions that each run of the suite draws: about half a minute on two cores."""
