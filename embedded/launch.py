@@ -11,9 +11,10 @@ import os
 import signal
 import sys
 
-PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_CAP_AMBIENT = 1, 8, 47  # linux/prctl.h
+PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_SECUREBITS, PR_CAP_AMBIENT = 1, 8, 28, 47  # linux/prctl.h
 PR_CAP_AMBIENT_RAISE = 2
 CAP_VERSION_3, CAP_DAC_OVERRIDE = 0x20080522, 1  # linux/capability.h
+SECBIT_NO_SETUID_FIXUP = 1 << 2  # linux/securebits.h
 
 
 def main() -> None:
@@ -37,6 +38,9 @@ def become(uid: int, gid: int, *, reach: bool) -> None:
     libc = _libc() if reach else None
     if libc:
         _checked(libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+        # access(2), by which initdb looks for its programs, else ignores what a user other than root may. A container
+        # may forbid it; then the programs must be where that user reaches them.
+        libc.prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0)
     os.setgroups([])
     os.setgid(gid)
     os.setuid(uid)

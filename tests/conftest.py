@@ -54,7 +54,8 @@ SLOW = (
     "workflows/test_turns.py",
 )
 """Folders and files whose tests drive a browser, start servers of their own, run OCR, thousands of steps or hundreds of
-attacks: each takes seconds of a core. `make test` leaves them out, as it does single tests marked `slow`; CI runs all."""
+attacks: each takes seconds of a core. `make test` leaves them out, as it does single tests marked `slow`; CI has all.
+"""
 
 DRAWN = 40
 """Definitions that each run of the suite draws: about half a minute on two cores."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -27,7 +28,7 @@ from docrail.embedded.claims import (
     claim_ports,
     hold,
 )
-from docrail.embedded.postgres import PostgresServer, start_postgres
+from docrail.embedded.postgres import PostgresServer, find_programs, start_postgres
 from docrail.embedded.temporal import SEARCH_ATTRIBUTES, TemporalServer, start_temporal
 from docrail.workflows.contract import names as contract
 from tests.stack import Servers, eventually, survivors
@@ -168,6 +169,27 @@ async def test_under_root_postgres_runs_as_another_user_and_opens_no_folder(tmp_
         assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
     finally:
         await server.process.stop()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's PostgreSQL runs as that user")
+async def test_under_root_the_programs_may_be_in_a_folder_closed_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a checkout in /root."""
+    programs, closed = find_programs(), tmp_path / "closed"
+    for folder in (programs.parent, programs.parents[1].with_suffix(".libs")):
+        shutil.copytree(folder, closed / folder.relative_to(programs.parents[2]))
+    closed.chmod(0o700)
+    own = closed / programs.relative_to(programs.parents[2])
+    monkeypatch.setattr("docrail.embedded.postgres.find_programs", lambda: own)
+    server = await start_postgres(tmp_path / "data", report=print)
+    try:
+        assert await one(server.dsn, "SELECT 1") == 1
+        assert Path(f"/proc/{server.process.pid}/exe").readlink().is_relative_to(closed)
+        await server.process.restart()
+        assert await one(server.dsn, "SELECT 1") == 1
+    finally:
+        await server.stop()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
