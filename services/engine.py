@@ -25,7 +25,15 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.app import App
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
-from docrail.workflows.contract.names import SEARCH_ATTRIBUTES, STATUS, run_id_of, workflow_id
+from docrail.workflows.contract.names import (
+    DEFINITION,
+    SEARCH_ATTRIBUTES,
+    STATUS,
+    TENANT,
+    WORKFLOW_TYPE,
+    run_id_of,
+    workflow_id,
+)
 
 
 def temporal_unreachable(error: Unavailable, connection: Connection) -> str:
@@ -52,6 +60,10 @@ SERVER_RETRIES = RetryConfig(max_elapsed_time_millis=2000)
 
 MAX_REQUEST_BYTES = 1_900_000
 """Temporal accepts 2 MiB as a workflow's argument: larger definitions, inputs and states cannot be passed on."""
+
+
+ALL_RUNS = f'WorkflowType = "{WORKFLOW_TYPE}" AND {TENANT.name} IS NOT NULL AND {DEFINITION.name} IS NOT NULL'
+"""Query of the runs of all tenants. Others may use the namespace too, with workflows of the same name."""
 
 
 WORKER = "worker"

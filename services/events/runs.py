@@ -10,19 +10,16 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 
 from docrail.services.app import App
-from docrail.services.engine import RPC_TIMEOUT, engine_errors
+from docrail.services.engine import ALL_RUNS, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound
 from docrail.services.events.models import Change, Happened, Kind
 from docrail.services.runs.executing import describe
-from docrail.workflows.contract.names import TENANT, WORKFLOW_TYPE, run_id_of, tenant_of
+from docrail.workflows.contract.names import run_id_of, tenant_of
 
 OVERLAP = dt.timedelta(seconds=10)
 """How long Temporal's visibility store may lag behind a start or an end that is not to be missed."""
 MOST_LISTED = 1_000
 """Maximum starts and ends of one look."""
-
-RUNS = f'WorkflowType = "{WORKFLOW_TYPE}" AND {TENANT.name} IS NOT NULL'
-"""Others may use the namespace too."""
 
 Run = tuple[str, str]
 """A tenant and the id of one of its runs."""
@@ -61,7 +58,7 @@ class StartsAndEnds:
         since, self._since = (self._since or now) - OVERLAP, now
         self._seen = {key: at for key, at in self._seen.items() if at > since - OVERLAP}
         moment = since.isoformat()
-        query = f'{RUNS} AND (StartTime >= "{moment}" OR CloseTime >= "{moment}")'
+        query = f'{ALL_RUNS} AND (StartTime >= "{moment}" OR CloseTime >= "{moment}")'
         with engine_errors("runs", query):
             async for run in app.temporal.list_workflows(query, limit=MOST_LISTED, rpc_timeout=RPC_TIMEOUT):
                 key = run.id, run.run_id, run.close_time is not None

@@ -1,8 +1,11 @@
 """Runs stay readable while no worker answers, and after Temporal has deleted them."""
 
+import uuid
+
 import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.service import RPCError, RPCStatusCode
 
 from docrail.dag.values.json_values import Json
@@ -10,7 +13,7 @@ from docrail.services.runs.views import ended
 from docrail.services.runs.views.ended import copy_ended_runs
 from docrail.services.runs.views.recorded import NO_WORKER
 from docrail.services.runs.views.reports import DELETED
-from docrail.workflows.contract.names import workflow_id
+from docrail.workflows.contract.names import TENANT, WORKFLOW_TYPE, workflow_id
 from tests.api.service import HELLO, Service, serve, settings_for, work
 from tests.api.test_runs import start
 from tests.stack import Servers, eventually
@@ -101,6 +104,30 @@ async def test_the_copy_of_a_run_shows_its_last_end(service: Service, monkeypatc
         return bool((await copies())[ids[0]] > ends[0])
 
     await eventually(is_copied_again, "the second end to be copied")
+
+
+async def test_another_programs_workflow_of_the_same_name_keeps_no_run_from_being_copied(service: Service) -> None:
+    foreign = await service.app.temporal.start_workflow(
+        WORKFLOW_TYPE,
+        id=f"run-{uuid.uuid4().hex}",
+        task_queue="no-workers",
+        search_attributes=TypedSearchAttributes([SearchAttributePair(TENANT, "default")]),
+    )
+    await foreign.terminate()
+
+    async def is_listed() -> bool:
+        found = await service.app.temporal.count_workflows(f'WorkflowId = "{foreign.id}" AND CloseTime IS NOT NULL')
+        return found.count == 1
+
+    await eventually(is_listed, "Temporal to list the end of the foreign workflow")
+    run_id = await start(service.http, HELLO)
+    await service.closed(run_id)
+
+    async def is_copied() -> bool:
+        await copy_ended_runs(service.app)
+        return await service.app.db.fetchval("SELECT true FROM ended_runs WHERE run_id = $1", run_id) is True
+
+    await eventually(is_copied, "the run to be copied")
 
 
 async def delete_workflow(service: Service, workflow_id: str) -> None:

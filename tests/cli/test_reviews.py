@@ -85,6 +85,8 @@ async def test_a_waiting_step_is_answered(service: Service) -> None:
 
 
 async def test_an_empty_queue_is_shown_as_one(service: Service) -> None:
+    run_id = await start(service, run_of({"id": "ask", "human": {"queue": "refunds", "title": "Refund 12?"}}))
+    await open_item(service, run_id=run_id)
     listed = await typed(service, "review", "list", "--queue", "unknown", "--json")
     assert (listed.code, json.loads(listed.out)) == (0, [])
     assert listed.err.startswith("docrail: no review item has the queue 'unknown'. There is: ")

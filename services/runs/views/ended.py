@@ -16,12 +16,12 @@ from docrail.adapters.postgres.tenants import all_tenants
 from docrail.adapters.temporal.codec import PayloadKeyError
 from docrail.dag.explain.report import RunReport
 from docrail.services.app import App
-from docrail.services.engine import RPC_TIMEOUT, engine_errors
+from docrail.services.engine import ALL_RUNS, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.runs.ended_runs import load_last_end, save_ended_runs, select_copied
 from docrail.services.runs.models import EndedRun
 from docrail.services.runs.views.reports import ended_report
-from docrail.workflows.contract.names import DOCUMENT, TENANT, WORKFLOW_TYPE, run_id_of, tenant_of
+from docrail.workflows.contract.names import DOCUMENT, run_id_of, tenant_of
 
 OVERLAP = dt.timedelta(minutes=1)
 """Runs that ended up to this long before the last copied one are listed again: Temporal's lists lag."""
@@ -77,9 +77,8 @@ async def _windows(app: App, begin: dt.datetime, end: dt.datetime) -> AsyncItera
 
 def _ended(window: Window) -> str:
     begin, end = (moment.astimezone(dt.UTC).isoformat().replace("+00:00", "Z") for moment in window)
-    runs = f'WorkflowType = "{WORKFLOW_TYPE}" AND {TENANT.name} IS NOT NULL'
     ended = 'ExecutionStatus NOT IN ("Running", "ContinuedAsNew")'
-    return f'{runs} AND {ended} AND CloseTime >= "{begin}" AND CloseTime < "{end}"'
+    return f'{ALL_RUNS} AND {ended} AND CloseTime >= "{begin}" AND CloseTime < "{end}"'
 
 
 async def _copy(app: App, window: Window) -> int:
