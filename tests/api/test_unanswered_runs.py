@@ -106,7 +106,7 @@ async def test_the_copy_of_a_run_shows_its_last_end(service: Service, monkeypatc
     await eventually(is_copied_again, "the second end to be copied")
 
 
-async def test_another_programs_workflow_of_the_same_name_keeps_no_run_from_being_copied(service: Service) -> None:
+async def test_runs_are_listed_and_copied_next_to_another_programs_workflow(service: Service) -> None:
     foreign = await service.app.temporal.start_workflow(
         WORKFLOW_TYPE,
         id=f"run-{uuid.uuid4().hex}",
@@ -128,6 +128,9 @@ async def test_another_programs_workflow_of_the_same_name_keeps_no_run_from_bein
         return await service.app.db.fetchval("SELECT true FROM ended_runs WHERE run_id = $1", run_id) is True
 
     await eventually(is_copied, "the run to be copied")
+    listed = (await service.http.get("/v1/runs?definition=hello")).json()["runs"]
+    assert run_id in [run["run_id"] for run in listed]
+    assert (await service.http.get("/v1/runs")).status_code == 200
 
 
 async def delete_workflow(service: Service, workflow_id: str) -> None:

@@ -33,7 +33,7 @@ from docrail.workflows.contract.names import DEFINITION, DOCUMENT, OVERDUE, STAT
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 """Values that need no quoting in a visibility query; Docrail's ids contain nothing else."""
 
-_RUNS = f'WorkflowType = "{WORKFLOW_TYPE}" AND ExecutionStatus != "ContinuedAsNew"'
+_RUNS = f'WorkflowType = "{WORKFLOW_TYPE}" AND {DEFINITION.name} IS NOT NULL AND ExecutionStatus != "ContinuedAsNew"'
 """Executions that are attempts of runs: the parts of one long attempt count as one."""
 
 IDS_AT_ONCE = 100
