@@ -121,7 +121,7 @@ BY_NAME = {
     "mermaid": "The graph as a Mermaid diagram.",
     "message": "The message for people.",
     "most": "Most attempts that are made.",
-    "move_id": "Number of the move.",
+    "move_id": "Number of the move, counted from 1 for each definition.",
     "moved_at": "When the alias was moved.",
     "moved_by": "Who moved the alias.",
     "moves": "Moves of aliases, newest first.",

@@ -130,7 +130,7 @@ async def _sent(request: Request, app: AppDep, stream: Stream) -> AsyncIterator[
     """Yield a stream's events until it is closed, or its credentials are no longer valid."""
     if request.scope.get(IS_HEAD):
         return
-    yield ServerSentEvent(event="hello", data=Hello(__version__), id=str(stream.position))
+    yield ServerSentEvent(event="hello", data=Hello(__version__), id=stream.id)
     checked = time.monotonic()
     while True:
         batch = await stream.take(HEARTBEAT_SECONDS)
@@ -151,7 +151,7 @@ def _worded(batch: Batch) -> list[ServerSentEvent]:
     names += [("change", change) for change in batch.changes]
     names = names or [("heartbeat", None)]
     events = [ServerSentEvent(event=name, data={} if change is None else change) for name, change in names]
-    return [*events[:-1], events[-1].model_copy(update={"id": str(batch.position)})]
+    return [*events[:-1], events[-1].model_copy(update={"id": batch.id})]
 
 
 def _events_of(request: Request) -> Events:

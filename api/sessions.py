@@ -58,14 +58,14 @@ async def list_sign_in_methods(request: Request) -> SignInMethodsOut:
 
 @router.post("/session", status_code=201, responses=problems_without_key(Unauthenticated, CrossSite))
 async def sign_in(wanted: SignIn, request: Request, response: Response, app: AppDep) -> Me:
-    """Sign in with an API key. The answer sets the session's cookie, which lasts 12 hours at the longest."""
+    """Sign in with an API key. The answer sets the session's cookie, which lasts 12 hours or as long as the key."""
     if {"sec-fetch-site", "origin"} & set(request.headers):
         check_same_origin(request)  # another site must not sign a browser in as a person of its choice
     async with recorded(request, app):
         who = await service.verify_key(app.credentials, wanted.key)
     if old := session_cookie(request):
         await service.end_session(app.credentials, old)
-    set_cookie(request, response, await service.open_session(app.db, who))
+    set_cookie(request, response, await service.open_session(app.db, who, key=wanted.key))
     return describe_principal(who)
 
 

@@ -21,7 +21,7 @@ OWNERS = {
         *("calibrations", "corrections", "document_counts", "documents", "field_outcomes", "processed_documents"),
         *("seen_invoices", "vendor_keys", "vendors"),
     },
-    "events": {"events"},
+    "events": {"event_seals", "events"},
     "exports": {"export_documents", "exports"},
     "extraction": {"reading_leases"},
     "failures": {"dead_letters"},

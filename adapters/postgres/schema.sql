@@ -50,7 +50,7 @@ CREATE FUNCTION public.review_status(status text, postponed_until timestamp with
     RETURN CASE WHEN ((status = 'open'::text) AND (postponed_until > as_of)) THEN 'postponed'::text ELSE status END;
 
 CREATE TABLE public.alias_moves (
-    move_id bigint NOT NULL,
+    move_id integer NOT NULL,
     tenant_id text NOT NULL,
     definition_id text NOT NULL,
     alias text NOT NULL,
@@ -62,16 +62,8 @@ CREATE TABLE public.alias_moves (
     moved_by text NOT NULL,
     moved_at timestamp with time zone DEFAULT now() NOT NULL,
     reason text DEFAULT ''::text NOT NULL,
-    CONSTRAINT alias_moves_kind_check CHECK ((kind = ANY (ARRAY['publish'::text, 'set'::text, 'remove'::text, 'rollback'::text])))
-);
-
-ALTER TABLE public.alias_moves ALTER COLUMN move_id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.alias_moves_move_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
+    CONSTRAINT alias_moves_kind_check CHECK ((kind = ANY (ARRAY['publish'::text, 'set'::text, 'remove'::text, 'rollback'::text]))),
+    CONSTRAINT alias_moves_move_id_check CHECK ((move_id > 0))
 );
 
 CREATE TABLE public.api_keys (
@@ -468,6 +460,12 @@ CREATE TABLE public.ended_runs (
     report jsonb NOT NULL
 );
 
+CREATE TABLE public.event_seals (
+    tenant_id text NOT NULL,
+    key bytea NOT NULL,
+    CONSTRAINT event_seals_key_check CHECK ((length(key) = 32))
+);
+
 CREATE TABLE public.events (
     txid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     event_id bigint NOT NULL,
@@ -598,23 +596,14 @@ ALTER TABLE public.model_usage ALTER COLUMN usage_id ADD GENERATED ALWAYS AS IDE
 );
 
 CREATE TABLE public.operator_actions (
-    action_id bigint NOT NULL,
+    action_id text DEFAULT ('act_'::text || replace((gen_random_uuid())::text, '-'::text, ''::text)) NOT NULL,
     tenant_id text NOT NULL,
     run_id text NOT NULL,
     step_id text,
     action text NOT NULL,
     details jsonb NOT NULL,
     acted_by text NOT NULL,
-    acted_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-ALTER TABLE public.operator_actions ALTER COLUMN action_id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.operator_actions_action_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
+    acted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE public.overdue_runs (
@@ -696,6 +685,7 @@ CREATE TABLE public.sessions (
     name text NOT NULL,
     scopes text[] NOT NULL,
     key_id text,
+    key_sha256 bytea,
     issuer text,
     secret_sha256 bytea NOT NULL,
     previous_sha256 bytea,
@@ -704,6 +694,7 @@ CREATE TABLE public.sessions (
     last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
+    CONSTRAINT sessions_check CHECK (((key_id IS NULL) = (key_sha256 IS NULL))),
     CONSTRAINT sessions_session_id_check CHECK ((session_id ~ '^ses_[0-9a-f]{16}$'::text))
 );
 
@@ -748,7 +739,7 @@ CREATE TABLE public.vendors (
 );
 
 ALTER TABLE ONLY public.alias_moves
-    ADD CONSTRAINT alias_moves_pkey PRIMARY KEY (move_id);
+    ADD CONSTRAINT alias_moves_pkey PRIMARY KEY (tenant_id, definition_id, move_id);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
@@ -803,6 +794,9 @@ ALTER TABLE ONLY public.documents
 
 ALTER TABLE ONLY public.ended_runs
     ADD CONSTRAINT ended_runs_pkey PRIMARY KEY (tenant_id, run_id);
+
+ALTER TABLE ONLY public.event_seals
+    ADD CONSTRAINT event_seals_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (txid, event_id);
@@ -888,8 +882,6 @@ ALTER TABLE ONLY public.vendor_keys
 ALTER TABLE ONLY public.vendors
     ADD CONSTRAINT vendors_pkey PRIMARY KEY (tenant_id, vendor_key);
 
-CREATE INDEX alias_moves_of ON public.alias_moves USING btree (tenant_id, definition_id, move_id DESC);
-
 CREATE INDEX api_keys_of_tenant ON public.api_keys USING btree (tenant_id, created_at DESC, key_id DESC);
 
 CREATE INDEX audit_events_of_document ON public.audit_events USING btree (tenant_id, document_id, sequence);
@@ -966,7 +958,7 @@ CREATE INDEX model_usage_newest ON public.model_usage USING btree (tenant_id, us
 
 CREATE INDEX model_usage_of_document ON public.model_usage USING btree (tenant_id, document_id) WHERE (document_id IS NOT NULL);
 
-CREATE INDEX operator_actions_of ON public.operator_actions USING btree (tenant_id, run_id, action_id DESC);
+CREATE INDEX operator_actions_of ON public.operator_actions USING btree (tenant_id, run_id, acted_at DESC, action_id DESC);
 
 CREATE INDEX reading_leases_expired ON public.reading_leases USING btree (tenant_id, expires_at);
 
@@ -1116,6 +1108,8 @@ CREATE POLICY all_rows ON public.documents TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.ended_runs TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.event_seals TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.events TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.executions TO docrail_fleet USING (true);
@@ -1194,6 +1188,8 @@ ALTER TABLE public.documents ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.ended_runs ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.event_seals ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.executions ENABLE ROW LEVEL SECURITY;
@@ -1245,6 +1241,8 @@ CREATE POLICY own_rows ON public.document_counts TO docrail_app USING ((tenant_i
 CREATE POLICY own_rows ON public.documents TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.ended_runs TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.event_seals TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.events TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 

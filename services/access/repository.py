@@ -63,8 +63,8 @@ UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()), revoked_by = coale
 RETURNING *"""
 
 INSERT_SESSION = """
-INSERT INTO sessions (session_id, tenant_id, name, scopes, key_id, issuer, secret_sha256, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval)"""
+INSERT INTO sessions (session_id, tenant_id, name, scopes, key_id, key_sha256, issuer, secret_sha256, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval)"""
 
 # A session of a key may do what the key may now, and ends with the key, or with the secret that it was opened with.
 LOAD_SESSION = """
@@ -75,7 +75,8 @@ SELECT session_id, s.tenant_id, s.name, coalesce(k.scopes, s.scopes) AS scopes, 
  WHERE (s.secret_sha256 = $1 OR (s.previous_sha256 = $1 AND s.rotated_at > now() - interval '1 minute'))
    AND s.revoked_at IS NULL AND s.expires_at > now()
    AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
-   AND (k.rotated_at IS NULL OR k.rotated_at <= s.created_at OR k.previous_until > now())"""
+   AND (s.key_id IS NULL OR k.secret_sha256 = s.key_sha256
+        OR (k.previous_sha256 = s.key_sha256 AND k.previous_until > now()))"""
 
 RECORD_SEEN = """
 UPDATE sessions SET last_seen_at = now() WHERE session_id = $1 AND last_seen_at < now() - interval '1 minute'"""
@@ -94,12 +95,15 @@ END_SESSION = """
 UPDATE sessions SET revoked_at = now() WHERE (secret_sha256 = $1 OR previous_sha256 = $1) AND revoked_at IS NULL"""
 
 LIST_SESSIONS = """
-SELECT * FROM sessions
- WHERE tenant_id = $1 AND revoked_at IS NULL AND expires_at > now()
+SELECT s.* FROM sessions s LEFT JOIN api_keys k ON k.key_id = s.key_id
+ WHERE s.tenant_id = $1 AND s.revoked_at IS NULL AND s.expires_at > now()
+   AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+   AND (s.key_id IS NULL OR k.secret_sha256 = s.key_sha256
+        OR (k.previous_sha256 = s.key_sha256 AND k.previous_until > now()))
    AND ($2::text IS NULL
-        OR (created_at, session_id) < (SELECT last.created_at, last.session_id FROM sessions last
-                                        WHERE last.session_id = $2 AND last.tenant_id = $1))
- ORDER BY created_at DESC, session_id DESC
+        OR (s.created_at, s.session_id) < (SELECT last.created_at, last.session_id FROM sessions last
+                                            WHERE last.session_id = $2 AND last.tenant_id = $1))
+ ORDER BY s.created_at DESC, s.session_id DESC
  LIMIT $3"""
 
 KNOWN_TO = (
@@ -210,11 +214,18 @@ async def revoke_key(db: Database, key_id: str, revoked_by: str) -> Key:
 
 
 async def insert_session(
-    db: Database, session_id: str, who: Principal, secret: bytes, *, issuer: str | None, lifetime: dt.timedelta
+    db: Database,
+    session_id: str,
+    who: Principal,
+    secret: bytes,
+    *,
+    key_secret: bytes | None,
+    issuer: str | None,
+    lifetime: dt.timedelta,
 ) -> None:
-    """Store a session by the hash of its cookie's value."""
-    values = (session_id, who.tenant_id, who.name, _texts(who.scopes), who.key_id, issuer, secret, lifetime)
-    await db.execute(INSERT_SESSION, *values)
+    """Store a session by the hash of its cookie's value, and that of the secret of the key that opens it."""
+    names = (session_id, who.tenant_id, who.name, _texts(who.scopes), who.key_id)
+    await db.execute(INSERT_SESSION, *names, key_secret, issuer, secret, lifetime)
 
 
 async def load_session(db: Database, secret: bytes) -> StoredSession | None:

@@ -174,12 +174,24 @@ async def _load_secrets(db: asyncpg.Pool, key_id: str) -> repository.StoredKey |
 
 
 async def open_session(
-    db: asyncpg.Pool, who: Principal, *, issuer: str | None = None, lifetime: dt.timedelta = SESSION_LIFETIME
+    db: asyncpg.Pool,
+    who: Principal,
+    *,
+    key: str | None = None,
+    issuer: str | None = None,
+    lifetime: dt.timedelta = SESSION_LIFETIME,
 ) -> str:
-    """Open a browser session for an authenticated principal, and return the value of its cookie."""
+    """Open a browser session for an authenticated principal, and return the value of its cookie.
+
+    `key`: the API key that authenticated the principal, if one did: the session ends when the key does, or the secret
+    in it, as after a rotation.
+    """
     cookie, session_id = secrets.token_hex(32), f"ses_{secrets.token_hex(8)}"
+    key_secret = None if key is None else _hash(key.rpartition("_")[2])
     with of_tenant(who.tenant_id):
-        await repository.insert_session(db, session_id, who, _hash(cookie), issuer=issuer, lifetime=lifetime)
+        await repository.insert_session(
+            db, session_id, who, _hash(cookie), key_secret=key_secret, issuer=issuer, lifetime=lifetime
+        )
     return cookie
 
 

@@ -156,6 +156,9 @@ SELECT {_DOCUMENT} FROM batch_documents
  ORDER BY position
  LIMIT $4"""
 
+LOAD_POSITION = """
+SELECT position FROM batch_documents WHERE tenant_id = $1 AND batch_id = $2 AND document_id = $3"""
+
 # The batch is locked: of two windows that take at once, the second counts what the first has taken.
 TAKE = f"""
 UPDATE batch_documents SET state = 'running', started_at = now(), looked_at = now()
@@ -372,6 +375,12 @@ async def list_documents(
     else:
         rows = await db.fetch(LIST_IN_STATE, *values, state)
     return [_ROW.validate_python(dict(row)) for row in rows]
+
+
+async def load_position(db: Database, tenant_id: str, batch_id: str, document_id: str) -> int | None:
+    """Return a document's position among those of the batch; None if it has no such document."""
+    position: int | None = await db.fetchval(LOAD_POSITION, tenant_id, batch_id, document_id)
+    return position
 
 
 async def take(db: Database, batch: StoredBatch) -> list[BatchDocument]:

@@ -16,7 +16,7 @@ from docrail.services.batches.models import (
     ResultDocument,
     SumOfCurrency,
 )
-from docrail.services.batches.service import find_batch, position_of, show_batch
+from docrail.services.batches.service import find_batch, position_after, show_batch
 from docrail.services.inbox import service as inbox
 from docrail.services.inbox.models import ListedDocument
 from docrail.services.paging import after_of, token_of
@@ -38,11 +38,11 @@ async def load_result(
 ) -> BatchResult:
     """Return the summary of a batch, and a page of its documents. Raises: NotFound, InvalidInput."""
     query = f"{principal.tenant_id} {batch_id} result"
-    last = position_of(token_of(after, query))
+    last = await position_after(app.db, principal, batch_id, token_of(after, query))
     batch = await show_batch(app, principal, batch_id)
     found = await repository.list_documents(app.db, principal.tenant_id, batch_id, None, limit=limit + 1, after=last)
     documents = await _results(app, principal, found[:limit])
-    more = str(found[limit - 1].position).encode() if len(found) > limit else None
+    more = found[limit - 1].document_id.encode() if len(found) > limit else None
     duplicates, sums = list[DuplicatePlace](), list[SumOfCurrency]()
     if after is None:
         duplicates = await repository.list_duplicates(app.db, principal.tenant_id, batch_id, limit=MOST_DUPLICATES)

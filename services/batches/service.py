@@ -47,7 +47,7 @@ from docrail.services.errors import (
     Unavailable,
     WrongState,
 )
-from docrail.services.paging import after_of, not_a_page, token_of
+from docrail.services.paging import after_of, not_a_page, text_of, token_of
 from docrail.services.runs.executing import describe
 from docrail.services.runs.service import checked_key, turn_of
 from docrail.workflows.contract.messages import BatchRequest
@@ -136,20 +136,25 @@ async def list_documents(
     Raises: NotFound, InvalidInput.
     """
     query = f"{principal.tenant_id} {batch_id} {state}"
-    last = position_of(token_of(after, query))
+    last = await position_after(app.db, principal, batch_id, token_of(after, query))
     await find_batch(app.db, principal, batch_id)
     found = await repository.list_documents(app.db, principal.tenant_id, batch_id, state, limit=limit + 1, after=last)
-    more = str(found[limit - 1].position).encode() if len(found) > limit else None
+    more = found[limit - 1].document_id.encode() if len(found) > limit else None
     return BatchDocumentPage(found[:limit], after_of(more, query))
 
 
-def position_of(token: bytes | None) -> int:
-    """Return the position that a page token names; 0 without one. Raises: InvalidInput."""
+async def position_after(db: Database, principal: Principal, batch_id: str, token: bytes | None) -> int:
+    """Return the position of the document that a page token names; 0 without one. Raises: InvalidInput.
+
+    A token names no position, which counts the documents of all tenants.
+    """
     if token is None:
         return 0
-    if not re.fullmatch(rb"[0-9]{1,18}", token):
+    document_id = text_of(token.decode("ascii", "replace"))
+    found = await repository.load_position(db, principal.tenant_id, batch_id, document_id)
+    if found is None:
         raise not_a_page()
-    return int(token)
+    return found
 
 
 async def close_batch(app: App, principal: Principal, batch_id: str) -> Batch:

@@ -62,7 +62,7 @@ class Position:
     """When, in seconds since 1970 by the database's clock."""
 
     def __str__(self) -> str:
-        """Return the id of an event, from which a client can resume."""
+        """Return the position as text, for the process itself: the ids of events seal it (seals.py)."""
         return f"{self.read_at}-{self.snapshot}"
 
 
@@ -70,7 +70,7 @@ _POSITION = re.compile(r"(\d{1,12})-(\d{1,20}:\d{1,20}:(?:\d{1,20}(?:,\d{1,20}){
 
 
 def position_of(text: str) -> Position | None:
-    """Return the position that an event's id names; None if it is not one of ours."""
+    """Return the position that a text names; None if it names none."""
     found = _POSITION.fullmatch(text)
     return None if found is None else Position(found[2], int(found[1]))
 

@@ -10,6 +10,7 @@ import asyncpg
 
 from docrail.adapters.postgres.pool import Database
 from docrail.services.events.models import ACCESS, Change, Happened, Kind, Position, Read
+from docrail.services.events.seals import Seal, new_key
 
 MOST_READ = 5_000
 """Maximum rows of one look. A reader who is that far behind had better read the objects themselves."""
@@ -41,6 +42,9 @@ IS_KNOWN = """
 SELECT pg_snapshot_xmax($1::text::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
    AND to_timestamp($2::bigint) BETWEEN now() - $3::interval AND now() + interval '1 minute'"""
 
+ADD_SEAL = "INSERT INTO event_seals (tenant_id, key) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+LOAD_SEAL = "SELECT key FROM event_seals WHERE tenant_id = $1"
+
 FORGET = "DELETE FROM events WHERE recorded_at < now() - $1::interval"
 
 
@@ -67,6 +71,15 @@ async def is_known(db: Database, position: Position, kept: dt.timedelta) -> bool
         return bool(await db.fetchval(IS_KNOWN, position.snapshot, position.read_at, kept))
     except asyncpg.DataError:  # looks like a snapshot, and is none
         return False
+
+
+async def load_seal(db: Database, tenant_id: str) -> Seal:
+    """Return the seal of the tenant's events; of several processes that make its first one, one does."""
+    key = await db.fetchval(LOAD_SEAL, tenant_id)
+    if key is None:
+        await db.execute(ADD_SEAL, tenant_id, new_key())
+        key = await db.fetchval(LOAD_SEAL, tenant_id)
+    return Seal(key)
 
 
 async def delete_old(db: Database, kept: dt.timedelta) -> int:

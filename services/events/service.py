@@ -18,7 +18,7 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.errors import OperationError, QuotaExceeded, Unavailable
 from docrail.services.events import repository
-from docrail.services.events.models import Position, Read, Wanted, position_of
+from docrail.services.events.models import Position, Read, Wanted
 from docrail.services.events.runs import Run, StartsAndEnds, WatchedRuns
 from docrail.services.events.stream import Stream
 from docrail.services.runs.executing import describe
@@ -65,12 +65,14 @@ class Events:
         """
         for run_id in sorted(wanted.watched):
             await describe(self.app, who.tenant_id, checked_run_id(run_id))
-        self._check_room(who)
-        stream = Stream(who, wanted)
+        seal = await repository.load_seal(self.app.db, who.tenant_id)
+        self._check_room(who)  # nothing is awaited until the stream counts
+        stream = Stream(who, wanted, seal)
         self._streams.add(stream)
         try:
             stream.begin(await self._start())
-            await self._resume(stream, after)
+            if after is not None:
+                await self._resume(stream, seal.position_of(after))
             yield stream
         finally:
             self._streams.discard(stream)
@@ -110,15 +112,12 @@ class Events:
             task.cancel()
         self._tasks = []
 
-    async def _resume(self, stream: Stream, after: str | None) -> None:
-        """Offer what has happened since `after`. The stream collects already, so that nothing is missed meanwhile."""
-        if after is None:
-            return
-        position, db, tenant_id = position_of(after), self.app.db, stream.who.tenant_id
-        if position is None or not await repository.is_known(db, position, RESUMED):
+    async def _resume(self, stream: Stream, since: Position | None) -> None:
+        """Offer what has happened since then. The stream collects already, so that nothing is missed meanwhile."""
+        if since is None or not await repository.is_known(self.app.db, since, RESUMED):
             stream.resync()
             return
-        missed = await repository.read_tenant(db, tenant_id, position)
+        missed = await repository.read_tenant(self.app.db, stream.who.tenant_id, since)
         if missed.has_more:
             stream.resync()
         stream.offer(missed.happened)
@@ -156,9 +155,18 @@ class Events:
     async def _read(self) -> None:
         assert self._position is not None, "set before the tasks start"
         read = await repository.read_all(self.app.db, self._position)
+        found = await self._read_each(self._position) if read.has_more else {}
         self._position = read.position
         for stream in self._streams:
-            _hand(read, stream)
+            _hand(found.get(stream.who.tenant_id, read), stream, read.position)
+
+    async def _read_each(self, since: Position) -> dict[str, Read]:
+        """Read what happened in each tenant that listens, when it is too much of all together.
+
+        Otherwise the work of one tenant would make all others read everything again.
+        """
+        tenants = {stream.who.tenant_id for stream in self._streams}
+        return {each: await repository.read_tenant(self.app.db, each, since) for each in tenants}
 
     def _watched(self) -> frozenset[Run]:
         return frozenset((stream.who.tenant_id, run) for stream in self._streams for run in stream.wanted.watched)
@@ -170,9 +178,9 @@ async def forget_events(db: Database) -> int:
         return await repository.delete_old(db, KEPT)
 
 
-def _hand(read: Read, stream: Stream) -> None:
+def _hand(read: Read, stream: Stream, position: Position) -> None:
     if stream.who.tenant_id in read.suspects:
         stream.suspect()
     if read.has_more:
         stream.resync()
-    stream.offer(read.happened, read.position)
+    stream.offer(read.happened, position)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from docrail.services.access.models import Principal
 from docrail.services.events.models import Change, Happened, Kind, Position, Wanted, visible_kinds
+from docrail.services.events.seals import Seal
 
 MOST_WAITING = 1_000
 """Maximum number of objects that wait for a slow client. Beyond it, the client reads everything again."""
@@ -16,19 +17,21 @@ class Batch:
     """What a client receives next. With `resync` it has missed changes, and reads everything it shows again."""
 
     changes: Sequence[Change]
-    position: Position
+    id: str
+    """From which the client resumes once it has received the batch."""
     resync: bool
 
 
 class Stream:
     """The events of one client."""
 
-    def __init__(self, who: Principal, wanted: Wanted) -> None:
+    def __init__(self, who: Principal, wanted: Wanted, seal: Seal) -> None:
         self.who = who
         self.wanted = wanted
         self.is_closed = False
         self.is_suspect = False
         """Whether a key or a session of the tenant was revoked since the client's credentials were checked."""
+        self._seal = seal
         self._kinds = visible_kinds(who)
         self._waiting = dict[tuple[Kind, str], Change]()
         self._position: Position | None = None
@@ -36,10 +39,10 @@ class Stream:
         self._wake = asyncio.Event()
 
     @property
-    def position(self) -> Position:
-        """Return where the client stands once it has received what waits."""
+    def id(self) -> str:
+        """Return the id from which the client resumes once it has received what waits."""
         assert self._position is not None, "the stream has begun"
-        return self._position
+        return self._seal.id_of(self._position)
 
     def begin(self, position: Position) -> None:
         """Begin at the position, unless something newer was offered already."""
@@ -76,7 +79,7 @@ class Stream:
         except TimeoutError:
             pass
         self._wake.clear()
-        batch = Batch([*self._waiting.values()], self.position, self._resync)
+        batch = Batch([*self._waiting.values()], self.id, self._resync)
         self._waiting, self._resync = {}, False
         return batch
 

@@ -1,7 +1,6 @@
 """Pause, resume, abort and answer runs through their workers, and record what people did to them."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from docrail.services.engine import (
     worker_errors,
 )
 from docrail.services.errors import InvalidInput, MayNotDecide, NotFound, Unavailable, WrongState
+from docrail.services.paging import text_of
 from docrail.services.runs.executing import describe, handle_of
 from docrail.services.runs.models import OperatorAction
 from docrail.services.runs.repository import list_actions, record_action
@@ -207,7 +207,6 @@ async def _refusing_state(app: App, principal: Principal, run_id: str, error: Wo
     return status_of(await describe(app, principal.tenant_id, run_id))
 
 
-ACTION_ID_PATTERN = r"[0-9]{1,18}"
 """Matches only numbers that fit into a bigint."""
 
 
@@ -233,9 +232,7 @@ async def list_run_actions(
     Also works for a run that Temporal has deleted, if there were any actions. Raises: NotFound, also for a step that
     the run does not have, InvalidInput, Unavailable.
     """
-    if after is not None and not re.fullmatch(ACTION_ID_PATTERN, after):
-        raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
-    tenant_id, before = principal.tenant_id, None if after is None else int(after)
+    tenant_id, before = principal.tenant_id, None if after is None else text_of(after)
     found = await list_actions(
         app.db, tenant_id, checked_run_id(run_id), step_id=step_id, limit=limit + 1, before=before
     )
@@ -243,7 +240,7 @@ async def list_run_actions(
         await describe(app, tenant_id, run_id)  # raises if there is no such run
     if step_id is not None and not any(action.step_id == step_id for action in found):
         await _check_step(app, principal, run_id, step_id)
-    return ActionPage(found[:limit], str(found[limit - 1].action_id) if len(found) > limit else None)
+    return ActionPage(found[:limit], found[limit - 1].action_id if len(found) > limit else None)
 
 
 async def _check_step(app: App, principal: Principal, run_id: str, step_id: str) -> None:

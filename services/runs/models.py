@@ -34,7 +34,7 @@ class OperatorAction:
 
     __pydantic_config__: ClassVar[ConfigDict] = SHOWN
 
-    action_id: Hidden[int]
+    action_id: Hidden[str]
     run_id: Hidden[str]
     step_id: str | None
     action: Annotated[str, Field(examples=["retry_run"])]

@@ -88,8 +88,10 @@ INSERT INTO operator_actions (tenant_id, run_id, step_id, action, details, acted
 LIST_ACTIONS = """
 SELECT action_id, run_id, step_id, action, details, acted_by, acted_at FROM operator_actions
  WHERE tenant_id = $1 AND run_id = $2 AND ($3::text IS NULL OR step_id IS NULL OR step_id = $3)
-   AND ($5::bigint IS NULL OR action_id < $5)
- ORDER BY action_id DESC
+   AND ($5::text IS NULL
+        OR (acted_at, action_id) < (SELECT last.acted_at, last.action_id FROM operator_actions last
+                                     WHERE last.action_id = $5 AND last.tenant_id = $1 AND last.run_id = $2))
+ ORDER BY acted_at DESC, action_id DESC
  LIMIT $4"""
 
 
@@ -117,11 +119,11 @@ async def list_actions(
     *,
     step_id: str | None = None,
     limit: int = 100,
-    before: int | None = None,
+    before: str | None = None,
 ) -> list[OperatorAction]:
     """Return the actions on a run, newest first; with a step only those on it or on the whole run.
 
-    `before`: only actions before that one.
+    `before`: only actions before the one of this id; none if the run has no such action.
     """
     found = await db.fetch(LIST_ACTIONS, tenant_id, run_id, step_id, limit, before)
     return [OperatorAction(**row) for row in found]

@@ -1,6 +1,9 @@
 """Live events: what changes is reported once it is committed, in order, to those who may read it."""
 
 import asyncio
+import base64
+import contextlib
+import re
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -13,8 +16,12 @@ import httpx
 import pytest
 
 from docrail.adapters.postgres.pool import transaction
+from docrail.adapters.postgres.tenants import of_tenant
 from docrail.api import events as routes
 from docrail.services.access.models import Scope
+from docrail.services.events.models import Position
+from docrail.services.events.repository import MOST_READ, load_seal
+from docrail.services.events.seals import Seal
 from docrail.services.events.service import MOST_OF_PERSON, Events, forget_events
 from docrail.services.events.stream import MOST_WAITING
 from tests.api.listening import Listener, listening
@@ -126,20 +133,70 @@ async def test_it_may_come_back_to_another_process_after_a_restart(
         await again.receives("definition", published)
 
 
-@pytest.mark.parametrize(
-    "after",
-    ["1", "not an id", "1-2:3:", "1795458896-99999999999:99999999999:", "1795458896-5:3:", "99999999999-1:1:"],
-)
-async def test_an_unknown_or_old_id_is_answered_by_resync(service: Service, after: str) -> None:
+async def seal_of(service: Service, tenant_id: str = "default") -> Seal:
+    with of_tenant(tenant_id):
+        return await load_seal(service.pool, tenant_id)
+
+
+@pytest.mark.parametrize("after", ["1", "not an id", "1795458896-1:1:", "A" * 720, "QUJD", "QUJD" * 200])
+async def test_a_text_that_is_no_id_is_answered_by_resync(service: Service, after: str) -> None:
     async with listening(service.http, after=after) as listener:
         await listener.hears("resync")
 
 
-async def test_a_position_that_is_too_old_is_answered_by_resync(service: Service) -> None:
-    async with listening(service.http) as listener:
-        at, _, snapshot = listener.last_id.partition("-")
-    async with listening(service.http, after=f"{int(at) - 3600}-{snapshot}") as old:
+@pytest.mark.parametrize(
+    ("snapshot", "seconds_ago"),
+    [("99999999999:99999999999:", 0), ("5:3:", 0), ("3:5:", 3_600), ("3:5:", -86_400), ("3:5:", 10**10)],
+)
+async def test_a_position_of_another_database_or_time_is_answered_by_resync(
+    service: Service, snapshot: str, seconds_ago: int
+) -> None:
+    id_ = (await seal_of(service)).id_of(Position(snapshot, int(time.time()) - seconds_ago))
+    async with listening(service.http, after=id_) as old:
         await old.hears("resync")
+
+
+async def test_an_id_shows_neither_its_position_nor_how_many_transactions_are_open(service: Service) -> None:
+    """Both count the work of all tenants."""
+    async with listening(service.http) as alone:
+        pass
+    async with contextlib.AsyncExitStack() as stack:
+        for _ in range(5):
+            await (await stack.enter_async_context(transaction(service.pool))).execute(INSERT, name())
+        busy = await stack.enter_async_context(listening(service.http))
+        assert len(alone.last_id) == len(busy.last_id)
+        position = (await seal_of(service)).position_of(busy.last_id)
+    assert position is not None
+    clear = str(position).encode()
+    for shown in (busy.last_id.encode(), base64.urlsafe_b64decode(busy.last_id)):
+        assert [part for part in re.split(rb"[-:,]", clear) if len(part) > 3 and part in shown] == []
+
+
+async def test_no_two_ids_of_a_position_are_alike(service: Service) -> None:
+    """Or a tenant would see whether others have done anything."""
+    seal = await seal_of(service)
+    assert len({seal.id_of(Position("5:5:", 1)) for _ in range(3)}) == 3
+
+
+async def test_the_id_of_another_tenant_or_an_altered_one_is_none(service: Service) -> None:
+    async with listening(service.http) as own:
+        pass
+    assert (await seal_of(service)).position_of(own.last_id) is not None
+    sealed = base64.urlsafe_b64decode(own.last_id)
+    altered = base64.urlsafe_b64encode(sealed[:20] + bytes([sealed[20] ^ 1]) + sealed[21:]).decode()
+    async with listening(service.http, X_Test_Tenant="globex", after=own.last_id) as other:
+        await other.hears("resync")
+    async with listening(service.http, after=altered) as again:
+        await again.hears("resync")
+
+
+async def test_much_work_of_one_tenant_lets_no_other_read_everything_again(service: Service) -> None:
+    async with listening(service.http) as flooded, listening(service.http, X_Test_Tenant="globex") as other:
+        await service.pool.execute(MANY, name(), MOST_READ + 1)
+        await flooded.hears("resync")
+        theirs = await publish(service.http, X_Test_Tenant="globex")
+        await other.receives("definition", theirs)
+        assert [each.name for each in other.events].count("resync") == 0
 
 
 async def test_another_tenant_sees_nothing(service: Service) -> None:

@@ -69,7 +69,8 @@ async def test_a_body_without_a_length_is_not_read_either(guarded: Guarded) -> N
 
 async def test_the_cookie_of_an_ended_session_is_removed_as_well(guarded: Guarded) -> None:
     db = guarded.service.app.db
-    cookie = await open_session(db, await verify_key(db, await guarded.key()))
+    key = await guarded.key()
+    cookie = await open_session(db, await verify_key(db, key), key=key)
     await end_session(db, cookie)
     own = f"Cookie: docrail_session={cookie}", "Sec-Fetch-Site: same-origin"
     refused = await announce(guarded, "POST", "/v1/runs", *own)

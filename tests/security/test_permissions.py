@@ -245,7 +245,7 @@ async def furnish(guarded: Guarded, owner: str) -> dict[str, str]:
     spare = await guarded.key(name="spare")
     db = guarded.service.app.db
     export_id = await _exported(guarded)
-    await open_session(db, await verify_key(db, spare))
+    await open_session(db, await verify_key(db, spare), key=spare)
     sessions = (await guarded.ask(owner, "GET", "/v1/sessions")).json()["sessions"]
     return found | {
         "document_id": document,

@@ -183,6 +183,42 @@ async def test_a_session_ends_with_the_secret_that_opened_it(guarded: Guarded, o
     assert (await me(guarded, cookie)).status_code == 401
 
 
+async def test_a_session_of_the_secret_before_a_rotation_ends_with_that_secret(guarded: Guarded) -> None:
+    """Also one that was opened after the rotation: otherwise a day of overlap would be half a day longer."""
+    old, admin = await guarded.key(), await guarded.key()
+    path = f"/v1/keys/{old.split('_')[1]}/rotate"
+    new = (await guarded.ask(admin, "POST", path, json={"overlap_hours": 24})).json()["key"]
+    of_old, of_new = await sign_in(guarded, old), await sign_in(guarded, new)
+    assert [(await me(guarded, each)).status_code for each in (of_old, of_new)] == [200, 200]
+    await change_key(guarded, old, "previous_until = now()")
+    assert [(await me(guarded, each)).status_code for each in (of_old, of_new)] == [401, 200]
+
+
+async def test_the_session_of_a_secret_does_not_outlive_a_second_rotation(guarded: Guarded) -> None:
+    first, admin = await guarded.key(), await guarded.key()
+    path = f"/v1/keys/{first.split('_')[1]}/rotate"
+    cookie = await sign_in(guarded, first)
+    second = (await guarded.ask(admin, "POST", path, json={"overlap_hours": 24})).json()["key"]
+    of_second = await sign_in(guarded, second)
+    await guarded.ask(admin, "POST", path, json={"overlap_hours": 24})
+    assert (await guarded.ask(first, "GET", "/v1/me")).status_code == 401
+    assert [(await me(guarded, each)).status_code for each in (cookie, of_second)] == [401, 200]
+
+
+@pytest.mark.parametrize("change", ["revoked_at = now()", "expires_at = now()", "secret_sha256 = sha256('another')"])
+async def test_a_session_that_ended_with_its_key_is_not_listed(guarded: Guarded, change: str) -> None:
+    admin, key = await guarded.key(tenant="listed"), await guarded.key(tenant="listed", name="bob")
+    await sign_in(guarded, key)
+
+    async def listed() -> list[str]:
+        sessions = (await guarded.ask(admin, "GET", "/v1/sessions")).json()["sessions"]
+        return [each["session_id"] for each in sessions if each["key_id"] == key.split("_")[1]]
+
+    assert len(await listed()) == 1
+    await change_key(guarded, key, change)
+    assert await listed() == []
+
+
 async def change_key(guarded: Guarded, key: str, change: str) -> None:
     """Change a key as no route does: in the database."""
     await guarded.service.app.db.execute(f"UPDATE api_keys SET {change} WHERE key_id = $1", key.split("_")[1])

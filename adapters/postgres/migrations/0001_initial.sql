@@ -134,7 +134,8 @@ CREATE TABLE definition_aliases (
 
 -- Append-only. A NULL version means that there is no such alias.
 CREATE TABLE alias_moves (
-    move_id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    move_id       integer NOT NULL CHECK (move_id > 0), -- counts the definition's own: a number of all tenants shows how
+                                                        -- busy the others are
     tenant_id     text NOT NULL,
     definition_id text NOT NULL,
     alias         text NOT NULL,
@@ -145,9 +146,9 @@ CREATE TABLE alias_moves (
     to_percent    smallint,
     moved_by      text NOT NULL,
     moved_at      timestamptz NOT NULL DEFAULT now(),
-    reason        text NOT NULL DEFAULT ''
+    reason        text NOT NULL DEFAULT '',
+    PRIMARY KEY (tenant_id, definition_id, move_id)
 );
-CREATE INDEX alias_moves_of ON alias_moves (tenant_id, definition_id, move_id DESC);
 
 -- Every list of routing rules so far; the highest revision is in force.
 CREATE TABLE routing_rules (
@@ -273,16 +274,16 @@ CREATE INDEX dead_letters_open ON dead_letters (tenant_id, error_type) WHERE sta
 
 -- What people did to runs and their failed steps. Append-only.
 CREATE TABLE operator_actions (
-    action_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    action_id text PRIMARY KEY DEFAULT 'act_' || replace(gen_random_uuid()::text, '-', ''), -- a caller sees it: no counter
     tenant_id text NOT NULL,
     run_id    text NOT NULL,
     step_id   text,           -- NULL: the whole run
     action    text NOT NULL,
     details   jsonb NOT NULL, -- what the person entered: configs, outputs, a reason, a version
     acted_by  text NOT NULL,
-    acted_at  timestamptz NOT NULL DEFAULT now()
+    acted_at  timestamptz NOT NULL DEFAULT clock_timestamp() -- in this order also within a transaction
 );
-CREATE INDEX operator_actions_of ON operator_actions (tenant_id, run_id, action_id DESC);
+CREATE INDEX operator_actions_of ON operator_actions (tenant_id, run_id, acted_at DESC, action_id DESC);
 
 -- Models ---------------------------------------------------------------------------------------------------------------
 
@@ -705,6 +706,7 @@ CREATE TABLE sessions (
     name            text NOT NULL,
     scopes          text[] NOT NULL,
     key_id          text REFERENCES api_keys (key_id), -- the session ends with its key
+    key_sha256      bytea,         -- that of the key's secret with which it was opened: a rotation ends it too
     issuer          text,
     secret_sha256   bytea NOT NULL UNIQUE,
     previous_sha256 bytea UNIQUE,  -- accepted for a moment: several requests may be under way
@@ -712,7 +714,8 @@ CREATE TABLE sessions (
     rotated_at      timestamptz NOT NULL DEFAULT now(),
     last_seen_at    timestamptz NOT NULL DEFAULT now(), -- to the minute
     expires_at      timestamptz NOT NULL,
-    revoked_at      timestamptz
+    revoked_at      timestamptz,
+    CHECK ((key_id IS NULL) = (key_sha256 IS NULL))
 );
 CREATE INDEX sessions_of_tenant ON sessions (tenant_id, created_at DESC, session_id DESC);
 
@@ -773,6 +776,11 @@ CREATE TABLE events (
     run_id      text, -- the run that the object belongs to
     recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (txid, event_id)
+);
+-- The key that seals a tenant's positions in its events: they count the transactions of all tenants.
+CREATE TABLE event_seals (
+    tenant_id text PRIMARY KEY,
+    key       bytea NOT NULL CHECK (length(key) = 32)
 );
 CREATE FUNCTION record_event() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

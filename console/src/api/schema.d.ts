@@ -2689,7 +2689,7 @@ export interface paths {
         put?: never;
         /**
          * Sign In
-         * @description Sign in with an API key. The answer sets the session's cookie, which lasts 12 hours at the longest.
+         * @description Sign in with an API key. The answer sets the session's cookie, which lasts 12 hours or as long as the key.
          */
         post: operations["sign_in"];
         /**
@@ -8059,7 +8059,7 @@ export interface components {
             after: components["schemas"]["Target"] | null;
             /**
              * Move Id
-             * @description Number of the move.
+             * @description Number of the move, counted from 1 for each definition.
              */
             move_id: number;
             /** @description Its kind. */
