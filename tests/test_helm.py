@@ -122,3 +122,37 @@ def test_a_release_needs_a_store_that_all_pods_share() -> None:
 def test_a_value_that_cannot_be_is_refused() -> None:
     with pytest.raises(helm.HelmError, match="waitingPerWorker"):
         rendered(autoscaling={"waitingPerWorker": 0})
+
+
+SECRET_SETTINGS = sorted(name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation))
+
+
+def test_the_secrets_of_the_settings_are_known() -> None:
+    assert len(SECRET_SETTINGS) >= 6
+
+
+@pytest.mark.parametrize("name", SECRET_SETTINGS)
+def test_a_secret_among_the_settings_is_refused(name: str) -> None:
+    """The chart would write it into the pods, where everyone reads it who may list them."""
+    with pytest.raises(helm.HelmError, match=name):
+        rendered(settings={name: "3f0c9a7be1d24f58a6b0c7d9e2f41835"})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"settings": {"database_url": "postgresql://docrail:hunter2@postgres/docrail"}},
+        {"migrate": {"databaseUrl": "postgresql://owner:hunter2@postgres/docrail"}},
+    ],
+)
+def test_an_address_with_a_password_is_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(helm.HelmError, match=r"database_?[uU]rl"):
+        rendered(**values)
+
+
+def test_pods_fit_kubernetes_restricted_profile() -> None:
+    for pod in pods().values():
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        (container,) = pod["containers"]
+        assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}

@@ -45,6 +45,7 @@ securityContext:
   runAsUser: 10001
   runAsGroup: 10001
   fsGroup: 10001
+  seccompProfile: {type: RuntimeDefault}
 volumes:
   - name: data
 {{- if .Values.store.existingClaim }}
