@@ -58,6 +58,7 @@ class Transport:
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=timeout_seconds,
             trust_env=False,
+            follow_redirects=False,  # the API has none: whatever answers so must not choose where the key goes
             # the system's authorities, and those of SSL_CERT_FILE
             verify=ssl.create_default_context() if url.scheme == "https" else True,
         )
@@ -153,7 +154,7 @@ def body_of(response: httpx.Response) -> Any:
     except ValueError:
         body = None
     status = response.status_code
-    if not isinstance(body, dict) or (response.is_error and "title" not in body):
+    if not isinstance(body, dict) or not (response.is_success or "title" in body):
         raise ApiError(
             f"{response.url} is not Docrail's API: it answered {status} without a reason", NOT_THE_API, status
         )

@@ -63,7 +63,9 @@ def _key(given: str | None) -> str:
 
 
 def _part(value: object) -> str:
-    return quote(str(value), safe="")
+    """Return a value as one part of a path, also `..`, which would lead to another route."""
+    part = quote(str(value), safe="")
+    return part.replace(".", "%2E") if part in (".", "..") else part
 
 
 def _form(fields: Mapping[str, Any]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 
 import docrail
@@ -77,6 +78,54 @@ async def test_without_an_api_trying_again_may_help(unused_tcp_port: int) -> Non
     async with AsyncClient(f"http://127.0.0.1:{unused_tcp_port}") as client:
         with pytest.raises(NoAnswerError, match="no answer from the API at"):
             await client.show_me()
+
+
+ANSWERS = {
+    "a redirect": b"HTTP/1.1 307 T\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n",
+    "a redirect with JSON": b"HTTP/1.1 302 F\r\nLocation: %s\r\nContent-Length: 2\r\n\r\n{}",
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
+async def test_another_host_never_gets_the_key(answer: bytes) -> None:
+    asked: list[bytes] = []
+
+    async def other(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.read(4_096))
+        writer.close()
+
+    async def hostile(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer % _address(thief).encode())
+        await writer.drain()
+        writer.close()
+
+    thief, api = [await asyncio.start_server(each, "127.0.0.1", 0) for each in (other, hostile)]
+    async with thief, api, AsyncClient(_address(api), "docrail_0123456789abcdef_key") as client:
+        with pytest.raises(ApiError, match="is not Docrail's API") as caught:
+            await client.show_me()
+    assert caught.value.kind == "not-the-api"
+    assert asked == []
+
+
+def _address(server: asyncio.Server) -> str:
+    return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@pytest.mark.parametrize("id_", ["..", ".", "../keys", "a/../../keys", "a?b", "a#b", "%2e%2e"])
+async def test_an_id_leads_to_no_other_route(client: AsyncClient, id_: str) -> None:
+    """Ids often come from elsewhere: `..` would cancel another thing, or all of them."""
+    sent: list[str] = []
+
+    async def note(request: httpx.Request) -> None:
+        sent.append(request.url.raw_path.decode())
+
+    client.transport.http.event_hooks["request"] = [note]
+    with pytest.raises(ApiError):
+        await client.show_output(id_, id_)
+    [path] = sent
+    assert path.count("/") == "/v1/runs/RUN/steps/STEP/output".count("/")
+    assert (path.startswith("/v1/runs/"), path.endswith("/output"), "?" in path) == (True, True, False)
 
 
 @pytest.mark.parametrize("address", ["docrail.internal", "ftp://docrail.internal", "http://"])
