@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from docrail.dag.values.json_values import Json
+from docrail.services.intake.service import SOURCE_PATTERN
 from docrail.services.maintenance.models import LastPass
 from docrail.services.model_config import SHOWN, body
 
@@ -16,6 +17,8 @@ NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,47}$"
 SHORTEST_SECONDS, LONGEST_SECONDS = 10, 31_536_000
 MOST_TRIGGERS = 100
 """Triggers of a tenant."""
+CRON_PATTERN = r"^[0-9A-Za-z*,/-]+( +[0-9A-Za-z*,/-]+){4}$"
+"""Five fields. Temporal also takes `@every 1s`, fields for seconds and years, and other time zones."""
 PLACE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 _./-]*$"
 
 TriggerName = Annotated[str, Field(pattern=NAME_PATTERN, examples=["nightly"])]
@@ -33,7 +36,7 @@ class TriggerOrder:
 
     name: TriggerName
     """Its name; the tenant has one trigger of it."""
-    cron: Annotated[str | None, Field(max_length=200, examples=["0 3 * * *"])] = None
+    cron: Annotated[str | None, Field(max_length=200, pattern=CRON_PATTERN, examples=["0 3 * * *"])] = None
     """When it fires, in UTC: minute, hour, day, month, day of the week."""
     every_seconds: Annotated[int | None, Field(ge=SHORTEST_SECONDS, le=LONGEST_SECONDS)] = None
     """How often it fires."""
@@ -43,7 +46,7 @@ class TriggerOrder:
     """Values for the definition's inputs."""
     folder: Annotated[str | None, Field(max_length=500, pattern=PLACE_PATTERN, examples=["scans"])] = None
     """Upload the files of this folder below DOCRAIL_INBOX_DIR/TENANT, each once, instead of starting a run."""
-    source: Annotated[str, Field(max_length=100)] = ""
+    source: Annotated[str, Field(pattern=SOURCE_PATTERN)] = ""
     """Where the files come from, for routing rules."""
 
 

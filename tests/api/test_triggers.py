@@ -180,16 +180,16 @@ async def test_a_file_that_cannot_be_taken_keeps_no_other_one_back(
     put(folder, "c_moved.txt", b"moved")
     put(folder, "d_good.txt", uuid.uuid4().bytes)
     put(folder, "e_more.txt", b"one more than a pass looks at")
-    open_file = Path.open
+    open_file = os.open
 
-    def opened(path: Path, *args: Any, **more: Any) -> Any:
-        if path.name == "b_closed.txt":
-            raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        if path.name == "c_moved.txt":
-            raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
+    def opened(path: Any, *args: Any, **more: Any) -> int:
+        if path == "b_closed.txt":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        if path == "c_moved.txt":
+            raise FileNotFoundError(errno.ENOENT, "No such file", path)
         return open_file(path, *args, **more)
 
-    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(os, "open", opened)
     monkeypatch.setattr(firing, "MOST_FILES", 4)
     app = replace(triggered.app, max_upload_bytes=1_000)
     order = {
@@ -208,12 +208,40 @@ async def test_a_file_that_cannot_be_taken_keeps_no_other_one_back(
     assert closed == "b_closed.txt: file: cannot be read: Permission denied"
 
 
+async def test_names_that_no_text_can_have_keep_no_other_file_back(triggered: Service, tmp_path: Path) -> None:
+    """Latin-1, a line break, and a terminal's sequence."""
+    folder, mark = tmp_path / "default" / "scans", uuid.uuid4().hex
+    put(folder, f"a{mark}.txt", b"plain")
+    for name in (b"caf\xe9%s.txt", b"line\n%s.txt", b"\x1b[2J%s.txt"):
+        put(folder, os.fsdecode(name % mark.encode()), name)
+    put(folder, os.fsdecode(b"\xe9empty.txt"), b"")
+    order = {
+        "name": named(),
+        "folder": "scans",
+        "definition": "trigger_filed",
+        "cron": NEVER,
+        "inputs": {"centre": "1"},
+    }
+    work = TriggerPass(request=TriggerRequest(tenant_id="default", created_by="ann", order=order), moment="now")
+    reports = [await fire(triggered.app, tmp_path, work, lambda: None) for _ in range(2)]
+    assert [(each.uploaded, each.known) for each in reports] == [(4, 0), (0, 4)]
+    assert reports[0].refused == ("\N{REPLACEMENT CHARACTER}empty.txt: file: is empty",)
+    listed = (await triggered.http.get("/v1/documents", params={"text": mark})).json()["documents"]
+    shown = {f"a{mark}.txt", f"caf\N{REPLACEMENT CHARACTER}{mark}.txt", f"line{mark}.txt", f"[2J{mark}.txt"}
+    assert {each["file_name"] for each in listed} == shown
+
+
 @pytest.mark.parametrize(
     ("order", "path"),
     [
         ({"definition": "trigger_report"}, "cron"),
         ({"definition": "trigger_report", "cron": NEVER, "every_seconds": 60}, "cron"),
         ({"definition": "trigger_report", "cron": "at night"}, "cron"),
+        ({"definition": "trigger_report", "cron": "@every 1s"}, "cron"),
+        ({"definition": "trigger_report", "cron": "* * * * * * *"}, "cron"),
+        ({"definition": "trigger_report", "cron": "CRON_TZ=Asia/Tokyo 0 3 * * *"}, "cron"),
+        ({"definition": "trigger_report", "cron": "0 3 * * 99"}, "cron"),
+        ({"folder": "a", "cron": NEVER, "source": "<b>"}, "source"),
         ({"cron": NEVER}, "definition"),
         ({"definition": "trigger_report", "cron": NEVER, "inputs": {"m": 1}}, "inputs.m"),
         ({"folder": "a/../../b", "cron": NEVER}, "folder"),
