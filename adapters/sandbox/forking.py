@@ -42,6 +42,8 @@ class Program:
     """Called in a child that has answered."""
     child_ended: Callable[[int], None] = lambda _: None
     """Called in the server with a child's exit code."""
+    niceness: int = 0
+    """How much less of a busy machine the server and its children get than whoever asks them, as nice(1)."""
 
 
 @dataclass(slots=True)
@@ -59,6 +61,7 @@ def serve(control_fd: int, module: str, *arguments: str) -> None:
     control = socket.socket(fileno=control_fd)
     control.setblocking(True)
     program: Program = import_module(module).program(*arguments)
+    os.nice(program.niceness)
     program.preload()
     settle()
     children = _Children()

@@ -32,6 +32,8 @@ from docrail.services.limited_processes import LimitedProcesses
 
 THREAD_BYTES = 16 * 2**10
 """Checks of at most this many bytes run in a thread."""
+NICENESS = 10
+"""Of the processes: on a busy machine they get a tenth of what the event loop gets, which all requests share."""
 CLASS_BYTES, REPEAT_BYTES, TIME_BYTES = 100, 1000, 20
 """What a class of characters, a counted repetition and each of its times count as: compiling a pattern expands them."""
 _CLASS = re.compile(r"\\[pPwWdDsS]")
@@ -249,4 +251,4 @@ def child_program(load_catalogue: Callable[[], Catalogue]) -> Program:
                 raise
             return json.dumps({"bug": traceback.format_exc()}).encode()
 
-    return Program(lambda: loaded.append(load_catalogue()), answer)
+    return Program(lambda: loaded.append(load_catalogue()), answer, niceness=NICENESS)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 from contextlib import suppress
 from functools import partial
@@ -15,7 +16,7 @@ from docrail.api.app import CHECK_PROGRAM
 from docrail.api.body_sizes import FIELDS_BYTES, MAX_JSON_BYTES, MOST_BYTES, UPLOADS
 from docrail.api.large_requests import DIRECT_BYTES, MAX_HELD_BYTES, MAX_VALUES, has_too_many_values
 from docrail.dag.values.json_values import Json
-from docrail.services.definitions.checks import THREAD_BYTES, cost_of
+from docrail.services.definitions.checks import NICENESS, THREAD_BYTES, cost_of
 from docrail.services.errors import MOST_PROBLEMS, Busy, TooCostly
 from docrail.services.limited_processes import LIMITS, LimitedProcesses
 from docrail.services.turns import Turns
@@ -136,6 +137,18 @@ async def test_a_costly_check_is_stopped_at_its_limit(forker: Forker) -> None:
     try:
         with pytest.raises(TooCostly):
             await processes.perform("tests", BURNING)
+    finally:
+        await forker.close()
+
+
+async def test_costly_checks_leave_the_cores_to_whoever_answers_requests(forker: Forker) -> None:
+    processes = LimitedProcesses(forker)
+    try:
+        with pytest.raises(RuntimeError, match="no_such_task"):
+            await processes.perform("no_such_task", "{}")
+        assert forker.server_pid is not None
+        ours, theirs = (os.getpriority(os.PRIO_PROCESS, pid) for pid in (0, forker.server_pid))
+        assert theirs == min(ours + NICENESS, 19)
     finally:
         await forker.close()
 
