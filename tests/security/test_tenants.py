@@ -322,6 +322,35 @@ async def test_the_same_idempotency_key_is_another_tenants_own(house: House) -> 
     assert first.json()["digest"] != second.json()["digest"]
 
 
+LETTER = {"run_id": "{run_id}", "step_id": "{step_id}"}
+ABOUT_OTHERS: dict[str, list[dict[str, Json]]] = {
+    "/v1/runs/bulk": [{"action": action, "run_ids": ["{run_id}"]} for action in ("pause", "abort", "cancel", "retry")],
+    "/v1/dead-letters/retry": [{"letters": [LETTER]}, {"definition": "secret_failure"}],
+    "/v1/reviews/approve/preview": [{"review_ids": ["{review_id}"]}, {"matching": {"run": "{run_id}"}}],
+    "/v1/reviews/approve": [{"items": [{"review_id": "{review_id}", "digest": "0" * 64}]}],
+    "/v1/batches": [{"document_ids": ["{document_id}"]}, {"definition": "{definition_id}"}],
+    "/v1/batches/OWN/append": [{"document_ids": ["{document_id}"]}],
+    "/v1/runs/OWN/retry": [{"inputs": {"document_id": "{document_id}"}}],
+    "/v1/triggers": [{"name": "mine", "definition": "{definition_id}", "cron": "0 3 1 1 *"}],
+    "/v1/workflow": [{"definition": "{definition_id}"}],
+    "/v1/reviews/next": [{"queue": "{definition_id}"}, {"group": "{run_id}"}],
+}
+
+
+@pytest.mark.parametrize(("path", "body"), [(path, body) for path, bodies in ABOUT_OTHERS.items() for body in bodies])
+async def test_a_body_about_things_of_another_tenant_says_and_does_nothing(
+    house: House, path: str, body: dict[str, Json]
+) -> None:
+    """`check_unchanged` looks at the victim's things afterwards."""
+    if "OWN" in path:
+        batch = (await house.thief.post("/v1/batches", {"name": "own"}))["batch_id"]
+        run = (await house.thief.post("/v1/runs", {"definition": {"id": "own", "steps": PLAN["steps"]}}))["run_id"]
+        path = path.replace("OWN", batch if "batches" in path else run)
+    real, invented = await both(house, path, body)
+    assert real == invented
+    assert not [word for word in SECRETS if word in real[2].replace("secret_failure", "")], real
+
+
 async def both(house: House, path: str, body: Json) -> list[tuple[int, str, str]]:
     """Return the thief's answers to a body about the victim's ids, and about ids that never existed."""
     answers = []
