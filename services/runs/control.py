@@ -1,6 +1,7 @@
 """Pause, resume, abort and answer runs through their workers, and record what people did to them."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from docrail.services.engine import (
     worker_errors,
 )
 from docrail.services.errors import InvalidInput, MayNotDecide, NotFound, Unavailable, WrongState
-from docrail.services.paging import text_of
+from docrail.services.paging import not_a_page
 from docrail.services.runs.executing import describe, handle_of
 from docrail.services.runs.models import OperatorAction
 from docrail.services.runs.repository import list_actions, record_action
@@ -207,7 +208,7 @@ async def _refusing_state(app: App, principal: Principal, run_id: str, error: Wo
     return status_of(await describe(app, principal.tenant_id, run_id))
 
 
-"""Matches only numbers that fit into a bigint."""
+ACTION_ID_PATTERN = r"act_[0-9a-f]{32}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +233,11 @@ async def list_run_actions(
     Also works for a run that Temporal has deleted, if there were any actions. Raises: NotFound, also for a step that
     the run does not have, InvalidInput, Unavailable.
     """
-    tenant_id, before = principal.tenant_id, None if after is None else text_of(after)
+    if after is not None and not re.fullmatch(ACTION_ID_PATTERN, after):
+        raise not_a_page()
+    tenant_id = principal.tenant_id
     found = await list_actions(
-        app.db, tenant_id, checked_run_id(run_id), step_id=step_id, limit=limit + 1, before=before
+        app.db, tenant_id, checked_run_id(run_id), step_id=step_id, limit=limit + 1, before=after
     )
     if not found and not await list_actions(app.db, tenant_id, run_id, limit=1):
         await describe(app, tenant_id, run_id)  # raises if there is no such run
