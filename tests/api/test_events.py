@@ -352,6 +352,8 @@ async def test_ten_thousand_events_and_a_slow_reader_keep_little_in_memory(servi
         listener = Listener(response)
         reading = asyncio.create_task(listener.read())
         await listener.hears("resync")
+        taken = lambda: not any(stream._waiting for stream in events._streams)  # noqa: E731, SLF001
+        await eventually(taken, "the reader to take what waits: another overflow would hide the last event")
         await service.pool.execute(INSERT, last := name())
         await listener.receives("definition", last)
         reading.cancel()
