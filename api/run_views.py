@@ -19,11 +19,10 @@ from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import MAX_ITEMS
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import NotFound, WrongState
-from docrail.services.failures.many_runs import MOST_RUNS, RunOutcomes, act_on_runs
+from docrail.services.failures.many_runs import MOST_RUNS, BulkAction, RunOutcomes, act_on_runs
 from docrail.services.runs import control
 from docrail.services.runs.views import graph, steps
 from docrail.services.runs.views.graph import RunGraph, RunStates, StepPage
-from docrail.services.runs.views.permitted import RunAction
 from docrail.services.runs.views.steps import ItemPage, StepDetail
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
@@ -149,7 +148,7 @@ class BulkActionIn(BaseModel):
         use_attribute_docstrings=True,
     )
 
-    action: RunAction
+    action: BulkAction
     """What to do with each of them."""
     run_ids: list[Annotated[str, Field(max_length=2000)]] = Field(min_length=1, max_length=MOST_RUNS)
     """The runs."""

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
+from docrail.services.access.models import Scope
 from docrail.services.errors import KeyConflict, NotFound
 from docrail.services.model_config import Text, body
 from docrail.services.triggers import service as triggers
@@ -38,7 +39,8 @@ async def create_trigger(order: TriggerOrder, who: MayOperateRuns, app: AppDep, 
 @router.get("", responses=problems())
 async def list_triggers(who: MayRead, app: AppDep) -> TriggerList:
     """List the tenant's triggers, by name. A new one may be missing for a moment."""
-    return TriggerList(triggers=await triggers.list_triggers(app, who))
+    found = await triggers.list_triggers(app, who)
+    return TriggerList(triggers=found, allowed=Scope.OPERATE in who.scopes)
 
 
 @router.get("/{trigger}", responses=problems(NotFound))

@@ -258,7 +258,7 @@ class BrokenHandler(TypedDict):
 class BulkActionIn(TypedDict):
     """An action on many runs."""
 
-    action: "RunAction"
+    action: Literal["pause", "resume", "cancel", "abort", "retry", "undo"]
     run_ids: list[str]
     reason: NotRequired[str]
 
@@ -1863,7 +1863,7 @@ class RulesSet(TypedDict):
     warnings: list["Problem"]
 
 
-RunAction = Literal["pause", "resume", "cancel", "abort", "retry", "undo"]
+RunAction = Literal["pause", "resume", "cancel", "abort", "retry", "rerun", "undo"]
 
 
 class RunCounts(TypedDict):
@@ -2503,6 +2503,7 @@ class TriggerList(TypedDict):
     """The tenant's triggers, by name."""
 
     triggers: list["Trigger"]
+    allowed: bool
 
 
 class TriggerOrder(TypedDict):

@@ -17,8 +17,9 @@ class Action:
     """An action, and whether the caller may take it now."""
 
     name: Annotated[str, Field(examples=["pause"])]
-    """On a run `pause`, `resume`, `cancel`, `abort`, `retry` or `undo`; on a step `answer`, `retry`, `edit` (retry it
-    with another config), `skip` or `output` (complete it with an output); on a definition `start`, `publish` or
+    """On a run `pause`, `resume`, `cancel`, `abort`, `retry`, `rerun` (from a step, or with other inputs) or `undo`; on
+    a step `answer`, `retry`, `edit` (retry it with another config), `skip`, `output` (complete it with an output) or
+    `rerun` (although it completed); on a definition `start`, `publish` or
     `roll_back`; on a version of it `promote` or `canary`."""
     allowed: bool
     """Whether the caller may take it now."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Literal, assert_never
 
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
@@ -17,6 +17,11 @@ from docrail.services.runs.views.permitted import RunAction
 
 MOST_RUNS = 100
 """Maximum number of runs of one call: a worker answers for each."""
+
+BulkAction = Literal[
+    RunAction.PAUSE, RunAction.RESUME, RunAction.CANCEL, RunAction.ABORT, RunAction.RETRY, RunAction.UNDO
+]
+"""What can be done with many runs at once: RERUN takes the steps or the inputs of one."""
 
 AT_ONCE = 4
 """Number of runs in parallel: a retry holds one of the pool's ten connections while its worker answers."""
@@ -45,7 +50,7 @@ class RunOutcomes:
 
 
 async def act_on_runs(
-    app: App, principal: Principal, run_ids: Sequence[str], action: RunAction, *, reason: str = ""
+    app: App, principal: Principal, run_ids: Sequence[str], action: BulkAction, *, reason: str = ""
 ) -> RunOutcomes:
     """Take the action on each run, and return the results in the given order. Raises nothing for a single run."""
     turns = asyncio.Semaphore(AT_ONCE)
@@ -61,7 +66,7 @@ async def act_on_runs(
     return RunOutcomes(list(await asyncio.gather(*map(outcome_of, run_ids))))
 
 
-async def _act(app: App, principal: Principal, run_id: str, action: RunAction, reason: str) -> RunStatus:
+async def _act(app: App, principal: Principal, run_id: str, action: BulkAction, reason: str) -> RunStatus:
     match action:
         case RunAction.PAUSE:
             return await pause_run(app, principal, run_id, reason=reason)

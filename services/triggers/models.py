@@ -86,3 +86,5 @@ class TriggerList:
 
     triggers: list[Trigger]
     """The triggers."""
+    allowed: bool
+    """Whether the caller may create, pause, resume, fire and delete them."""

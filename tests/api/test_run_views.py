@@ -95,7 +95,7 @@ async def test_an_ended_run_is_drawn_without_a_worker(service: Service, workerle
         "file": "skipped",
     }
     assert (drawn["focus"], drawn["states"]["check"]["error"]) == ("check", "ValueError")
-    assert allowed(drawn["run"]["actions"]) == {"retry"}
+    assert allowed(drawn["run"]["actions"]) == {"retry", "rerun"}
 
 
 async def test_without_a_worker_a_running_run_is_drawn_from_what_temporal_has_recorded(workerless: Service) -> None:
@@ -133,7 +133,7 @@ async def test_an_edited_retry_changes_the_input_that_is_shown(service: Service)
     assert (await service.ended(run_id))["status"] == "completed"
     shown = await get(service.http, f"/v1/runs/{run_id}/steps/check")
     assert (shown["edited"], shown["input"]["text"]) == (True, '{\n  "times": 0\n}')
-    assert allowed(shown["actions"]) == set()
+    assert allowed(shown["actions"]) == {"rerun"}
 
 
 async def test_a_large_output_is_cut_and_can_be_downloaded(service: Service) -> None:
@@ -224,13 +224,18 @@ async def test_a_cancelled_run_can_be_retried(service: Service) -> None:
     assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelled")
     assert (await service.closed(run_id))["status"] == "cancelled"
     drawn = await get(service.http, f"/v1/runs/{run_id}/graph")
-    assert allowed(drawn["run"]["actions"]) == {"retry"}
+    assert allowed(drawn["run"]["actions"]) == {"retry", "rerun"}
     again = await service.http.post(f"/v1/runs/{run_id}/cancel")
     assert (again.status_code, again.json()["type"]) == (409, "/problems/wrong-state")
     actions = await get(service.http, f"/v1/runs/{run_id}/actions")
     assert [(each["action"], each["details"]) for each in actions["actions"]] == [
         ("cancel", {"reason": "wrong version"})
     ]
+
+
+async def test_many_runs_are_not_run_again_from_a_step_at_once(service: Service) -> None:
+    refused = await service.http.post("/v1/runs/bulk", json={"action": "rerun", "run_ids": ["hello.x"]})
+    assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "action")
 
 
 async def test_without_the_scope_no_action_is_allowed(service: Service) -> None:
@@ -274,7 +279,7 @@ async def test_runs_are_listed_by_when_they_started_and_ended(service: Service) 
     run = (await get(service.http, "/v1/runs", params={"definition": definition["id"], "status": "completed"}))["runs"][
         0
     ]
-    assert run["allowed"] == []
+    assert run["allowed"] == ["rerun"]
     assert await listed(ended_since="2000-01-01T00:00:00Z") == {first}
     assert await listed(ended_before="2000-01-01T00:00:00Z") == set()
     assert await listed(started_since=run["started_at"]) == {first, open_}

@@ -15,13 +15,15 @@ from docrail.invoices.llm.prices import Cost, Tokens
 from docrail.services.access.models import Scope, system_principal
 from docrail.services.access.service import create_key
 from docrail.services.maintenance.service import apply_background_schedule, apply_schedule, apply_sla_schedule
+from docrail.services.triggers.models import TriggerOrder
+from docrail.services.triggers.service import create_trigger
 from docrail.services.usage.models import Use
 from docrail.services.usage.repository import record_use
 from tests.api.service import SLOW
 from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 from tests.stack import Servers, eventually
 
-PARTS = ("fleet", "limits", "schedules", "usage", "quotas", "keys", "sessions", "tenants", "audit")
+PARTS = ("fleet", "limits", "triggers", "schedules", "usage", "quotas", "keys", "sessions", "tenants", "audit")
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +33,8 @@ async def furnished(site: Site, embedded: Servers) -> Site:
     await apply_schedule(connection, queue, "30 2 * * *")
     await apply_sla_schedule(connection, queue)
     await apply_background_schedule(connection, queue)
+    report = {"id": "shown_report", "steps": [{"id": "say", "handler": "noop"}]}
+    (await site.service.http.post("/v1/definitions", json={"definition": report})).raise_for_status()
     for tenant, name in (("default", "erp"), ("acme", "ann"), ("globex", "bob")):
         with of_tenant(tenant):
             await create_key(site.service.app.db, system_principal(tenant), name, [Scope.SUBMIT, Scope.READ])
@@ -101,6 +105,46 @@ async def test_a_schedule_is_paused_with_a_reason_resumed_and_run_now(operations
     dialog = operations.get_by_role("dialog", name="Resume Maintenance of files")
     await dialog.get_by_role("button", name="Resume", exact=True).click()
     await expect(row).to_contain_text("Active")
+
+
+async def test_a_trigger_is_run_paused_with_a_reason_resumed_and_deleted(operations: Page, furnished: Site) -> None:
+    name = f"nightly-{uuid4().hex[:6]}"
+    order = {"name": name, "definition": "shown_report", "cron": "0 3 29 2 *"}
+    (await furnished.service.http.post("/v1/triggers", json=order)).raise_for_status()
+    await part(operations, "Triggers")
+    row = operations.get_by_role("row").filter(has_text=name)
+    await expect(row).to_contain_text("Starts shown_report")
+    await row.get_by_role("button", name=f"Run now: {name}").click()
+    await expect(row).to_contain_text("Completed")
+    await row.get_by_role("button", name=f"Pause {name}").click()
+    dialog = operations.get_by_role("dialog", name=f"Pause {name}")
+    await dialog.get_by_label("Reason").fill("the office is closed")
+    assert await axe(operations) == []
+    await dialog.get_by_role("button", name="Pause", exact=True).click()
+    await expect(row).to_contain_text("Paused")
+    await expect(row).to_contain_text("the office is closed")
+    await row.get_by_role("button", name=f"Resume {name}").click()
+    await operations.get_by_role("dialog").get_by_role("button", name="Resume", exact=True).click()
+    await expect(row).to_contain_text("Active")
+    await row.get_by_role("button", name=f"Delete {name}").click()
+    await operations.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    await expect(row).to_have_count(0)
+
+
+async def test_a_reader_sees_triggers_without_their_buttons(guarded_site: Site, browser: Browser) -> None:
+    name, app = f"weekly-{uuid4().hex[:6]}", guarded_site.service.app
+    order = TriggerOrder(name, every_seconds=86_400, definition="invoice", folder="scans")
+    with of_tenant("default"):
+        await create_trigger(app, system_principal("default"), order)
+        made = await create_key(app.db, system_principal("default"), f"p-{uuid4().hex[:6]}", [Scope.READ])
+    watch = Watch(guarded_site.url)
+    async with visit(browser, watch) as visitor:
+        page = await visitor.tab("/operations/triggers")
+        await sign_in(page, made.key)
+        row = page.get_by_role("row").filter(has_text=name)
+        await expect(row).to_contain_text("Uploads the files of scans")
+        await expect(row.get_by_role("button")).to_have_count(0)
+    assert watch.found() == []
 
 
 async def test_a_keys_secret_is_shown_once_and_the_key_is_rotated_and_revoked(
@@ -230,6 +274,7 @@ async def test_a_person_sees_the_parts_that_their_scopes_allow(guarded_site: Sit
     assert await parts_of("default", Scope.READ, Scope.OPERATE) == [
         "Workers",
         "Limits",
+        "Triggers",
         "Schedules",
         "Model costs",
         "Quotas",
@@ -237,6 +282,7 @@ async def test_a_person_sees_the_parts_that_their_scopes_allow(guarded_site: Sit
     ]
     assert await parts_of("acme", Scope.READ, Scope.OPERATE, Scope.ADMIN) == [
         "Limits",
+        "Triggers",
         "Model costs",
         "Quotas",
         "API keys",

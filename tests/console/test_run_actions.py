@@ -8,6 +8,7 @@ from docrail.dag.values.json_values import Json
 from tests.api.test_item_edits import FOUR, list_of
 from tests.console.site import Site, Visitor, axe, screenshot
 from tests.console.test_runs import SUPPLIER, has_state, replace, start
+from tests.stack import eventually
 
 HIDDEN = "\u202egnp.\u2066exe"
 
@@ -92,6 +93,48 @@ async def item(page: Page, key: str, action: str) -> None:
     """Choose an action on an item, once it failed and may be changed."""
     await page.get_by_role("button", name=f"Actions on {key}").click()
     await page.get_by_role("menuitem", name=action).click()
+
+
+async def test_a_completed_run_runs_again_from_a_step_and_with_another_input(
+    page: Page, site: Site, pictures: Path
+) -> None:
+    definition: Json = {
+        "id": "again",
+        "inputs": {"amount": {"type": "number", "default": 5}, "note": {"type": "string", "default": "first"}},
+        "steps": [
+            {"id": "count", "handler": "echo", "config": {"value": "{{ inputs.amount }}"}},
+            {"id": "note", "handler": "echo", "config": {"value": "{{ inputs.note }}"}},
+            {"id": "file", "handler": "echo", "config": {"value": "{{ count.value }}"}, "depends_on": ["count"]},
+        ],
+        "outputs": {"filed": "{{ file.value }}", "noted": "{{ note.value }}"},
+    }
+    run_id = await start(site, definition)
+    await site.service.closed(run_id)
+    await page.goto(f"{site.url}/runs/{run_id}?step=file")
+    panel = page.get_by_role("complementary", name="Step file")
+    await panel.get_by_role("button", name="Run again from here").click()
+    dialog = page.get_by_role("dialog", name="Run again")
+    preview = dialog.get_by_label("What will happen").first
+    await expect(preview).to_contain_text("1 runs again · 2 kept")
+    await dialog.get_by_label("Amount").fill("seven")
+    await expect(dialog.get_by_role("button", name="Run again", exact=True)).to_be_disabled()
+    await dialog.get_by_label("Amount").fill("7")
+    await expect(preview).to_contain_text("2 run again · 1 kept")
+    await expect(preview).to_contain_text("reads the input amount, which has changed")
+    await screenshot(page, "run-again", pictures)
+    assert await axe(page) == []
+    await dialog.get_by_label("Reason").fill("a typing error")
+    await dialog.get_by_role("button", name="Run again", exact=True).click()
+    await expect(dialog).to_be_hidden()
+
+    async def is_filed() -> bool:
+        outputs = (await site.service.closed(run_id))["outputs"]
+        return bool(outputs == {"filed": 7, "noted": "first"})
+
+    await eventually(is_filed, "the run with the other amount")
+    await has_status(page, "completed")
+    listed = (await site.service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
+    assert [(each["action"], each["details"]["reason"]) for each in listed] == [("retry_run", "a typing error")]
 
 
 async def test_a_large_output_is_cut_and_the_panel_is_in_the_address(page: Page, site: Site) -> None:

@@ -30,6 +30,7 @@ export const keys = {
   schedules: noun('schedules'),
   sessions: noun('sessions'),
   tenants: noun('tenants'),
+  triggers: noun('triggers'),
   usage: noun('usage'),
   workers: noun('workers'),
 }

@@ -2934,8 +2934,9 @@ export interface components {
         Action: {
             /**
              * Name
-             * @description On a run `pause`, `resume`, `cancel`, `abort`, `retry` or `undo`; on a step `answer`, `retry`, `edit` (retry it
-             *     with another config), `skip` or `output` (complete it with an output); on a definition `start`, `publish` or
+             * @description On a run `pause`, `resume`, `cancel`, `abort`, `retry`, `rerun` (from a step, or with other inputs) or `undo`; on
+             *     a step `answer`, `retry`, `edit` (retry it with another config), `skip`, `output` (complete it with an output) or
+             *     `rerun` (although it completed); on a definition `start`, `publish` or
              *     `roll_back`; on a version of it `promote` or `canary`.
              * @example pause
              */
@@ -3710,8 +3711,12 @@ export interface components {
          *     }
          */
         BulkActionIn: {
-            /** @description What to do with each of them. */
-            action: components["schemas"]["RunAction"];
+            /**
+             * Action
+             * @description What to do with each of them.
+             * @enum {string}
+             */
+            action: "pause" | "resume" | "cancel" | "abort" | "retry" | "undo";
             /**
              * Run Ids
              * @description The runs.
@@ -8794,10 +8799,10 @@ export interface components {
         };
         /**
          * RunAction
-         * @description What a person may do with a run.
+         * @description What a person may do with a run. RERUN: run it again from a step, or with other inputs.
          * @enum {string}
          */
-        RunAction: "pause" | "resume" | "cancel" | "abort" | "retry" | "undo";
+        RunAction: "pause" | "resume" | "cancel" | "abort" | "retry" | "rerun" | "undo";
         /**
          * RunCounts
          * @description Numbers of runs, by definition, in the order asked for.
@@ -10814,6 +10819,11 @@ export interface components {
              * @description The triggers.
              */
             triggers: components["schemas"]["Trigger"][];
+            /**
+             * Allowed
+             * @description Whether the caller may create, pause, resume, fire and delete them.
+             */
+            allowed: boolean;
         };
         /**
          * TriggerOrder

@@ -49,12 +49,7 @@ export function AnswerForm(props: Props) {
       }}
     >
       <Stack gap="md">
-        {fields.map((field) => {
-          const problem = problems[field.name]
-          const error = typeof problem === 'object' ? problem.said : problem && t(`decide.faults.${problem}`)
-          const text = typed[field.name] ?? field.initial
-          return <FieldInput key={field.name} field={field} text={text} error={error} onType={onType} />
-        })}
+        <AnswerFields fields={fields} typed={typed} problems={problems} onType={onType} />
         <Group>
           <Button
             type="submit"
@@ -74,6 +69,22 @@ export function AnswerForm(props: Props) {
       </Stack>
     </form>
   )
+}
+
+/** The fields of a form, one below the other, each with what is wrong with it. */
+export function AnswerFields({
+  fields,
+  typed,
+  problems,
+  onType,
+}: Pick<Props, 'fields' | 'typed' | 'problems' | 'onType'>) {
+  const { t } = useTranslation()
+  return fields.map((field) => {
+    const problem = problems[field.name]
+    const error = typeof problem === 'object' ? problem.said : problem && t(`decide.faults.${problem}`)
+    const text = typed[field.name] ?? field.initial
+    return <FieldInput key={field.name} field={field} text={text} error={error} onType={onType} />
+  })
 }
 
 type InputProps = { field: Field; text: string; error: string | undefined; onType: Props['onType'] }

@@ -1,5 +1,5 @@
 /** What people and Docrail did, newest first, and the proof that nothing of it was changed. */
-import { Alert, Button, CopyButton, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Alert, Anchor, Button, CopyButton, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { IconAlertTriangle, IconHistoryOff, IconShieldCheck } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -193,9 +193,14 @@ function EventRow({ event }: { event: Model<'AuditEvent'> }) {
       <Table.Td>{event.act}</Table.Td>
       <Table.Td>
         {event.document_id ? (
-          <Link to="/documents/$documentId" params={{ documentId: event.document_id } as never}>
+          <Anchor
+            inherit
+            component={Link}
+            to="/documents/$documentId"
+            params={{ documentId: event.document_id } as never}
+          >
             <Name value={event.document_id} most={24} />
-          </Link>
+          </Anchor>
         ) : (
           <Name value={event.review_id ?? ''} most={24} />
         )}

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
 import { NotFoundPage } from '@/app/NotFoundPage'
+import { useCurrentInView } from '@/kit/in_view'
 import { Page } from '@/kit/Page'
 import tabs from '@/kit/tabs.module.css'
 
@@ -29,8 +30,9 @@ export function OperationsPage() {
 
 function Tabs({ parts, shown }: { parts: Part[]; shown: Part }) {
   const { t } = useTranslation()
+  const row = useCurrentInView<HTMLElement>(shown.name)
   return (
-    <nav className={tabs.tabs} aria-label={t('operations.parts')}>
+    <nav ref={row} className={tabs.tabs} aria-label={t('operations.parts')}>
       {parts.map((part) => (
         <Link
           key={part.name}

@@ -1,28 +1,20 @@
 /** When Docrail works on its own: its schedules, with their next and latest pass. */
-import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
-import {
-  IconAlertTriangle,
-  IconCalendarOff,
-  IconCheck,
-  IconPlayerPause,
-  IconPlayerPlay,
-  IconRefresh,
-} from '@tabler/icons-react'
+import { Button, Group, Table, Text, TextInput } from '@mantine/core'
+import { IconCalendarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { keys } from '@/api/keys'
-import { duration } from '@/format/dates'
 import { count } from '@/format/numbers'
 import { Empty } from '@/kit/Empty'
 import { notifyProblem } from '@/kit/notify'
-import { State } from '@/kit/State'
 import { Name, Time } from '@/kit/Values'
 
 import { DataTable, Number, useActionsColumn } from './DataTable'
 import { FormDialog } from './FormDialog'
 import classes from './Operations.module.css'
+import { Activity, interval, LastPass } from './passes'
 import { runSchedule, type Schedule, schedulesQuery, switchSchedule, useChange } from './queries'
 
 export function SchedulesPart() {
@@ -74,9 +66,7 @@ function ScheduleRow({ schedule, allowed, onSwitch }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
-        <State icon={schedule.paused ? IconPlayerPause : IconPlayerPlay} color={schedule.paused ? 'yellow' : 'teal'}>
-          {t(schedule.paused ? 'operations.schedules.paused' : 'operations.schedules.active')}
-        </State>
+        <Activity paused={schedule.paused} />
       </Table.Td>
       <Table.Td>
         {name}
@@ -123,28 +113,6 @@ function ScheduleRow({ schedule, allowed, onSwitch }: RowProps) {
         )}
       </Table.Td>
     </Table.Tr>
-  )
-}
-
-/** `1 min`, not `1 min 0 s`. */
-function interval(seconds: number): string {
-  return seconds % 60 === 0 ? `${count(seconds / 60)} min` : duration(seconds)
-}
-
-const LOOKS = {
-  running: { icon: IconRefresh, color: 'blue' },
-  completed: { icon: IconCheck, color: 'teal' },
-  failed: { icon: IconAlertTriangle, color: 'red' },
-} as const
-
-function LastPass({ last }: { last: Schedule['last'] }) {
-  const { t } = useTranslation()
-  if (!last) return <>–</>
-  return (
-    <Stack gap={2} align="flex-start" className={classes.line}>
-      <Time value={last.started_at} />
-      {last.state && <State {...LOOKS[last.state]}>{t(`operations.schedules.ended.${last.state}`)}</State>}
-    </Stack>
   )
 }
 

@@ -1,5 +1,6 @@
 /** The parts of the operations page, in their order, and who may see each: the server refuses everyone else. */
 import {
+  IconBolt,
   IconBuildingCommunity,
   IconCalendarClock,
   IconCoins,
@@ -24,9 +25,20 @@ import { QuotasPart } from './QuotasPart'
 import { SchedulesPart } from './SchedulesPart'
 import { SessionsPart } from './SessionsPart'
 import { TenantsPart } from './TenantsPart'
+import { TriggersPart } from './TriggersPart'
 import { UsagePart } from './UsagePart'
 
-export type PartName = 'fleet' | 'limits' | 'schedules' | 'usage' | 'quotas' | 'keys' | 'sessions' | 'tenants' | 'audit'
+export type PartName =
+  | 'fleet'
+  | 'limits'
+  | 'triggers'
+  | 'schedules'
+  | 'usage'
+  | 'quotas'
+  | 'keys'
+  | 'sessions'
+  | 'tenants'
+  | 'audit'
 
 export type Part = {
   name: PartName
@@ -40,6 +52,7 @@ export type Part = {
 const PARTS: readonly Part[] = [
   { name: 'fleet', icon: IconServer, scope: 'operate', isShared: true, component: FleetPart },
   { name: 'limits', icon: IconGauge, scope: 'read', component: LimitsPart },
+  { name: 'triggers', icon: IconBolt, scope: 'read', component: TriggersPart },
   { name: 'schedules', icon: IconCalendarClock, scope: 'operate', isShared: true, component: SchedulesPart },
   { name: 'usage', icon: IconCoins, scope: 'read', component: UsagePart },
   { name: 'quotas', icon: IconScale, scope: 'read', component: QuotasPart },

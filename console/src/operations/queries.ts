@@ -10,6 +10,7 @@ export type Limit = Model<'TagLimit'>
 export type Quota = Model<'SetQuota'>
 export type Schedule = Model<'ShownSchedule'>
 export type ScheduleName = Model<'ScheduleName'>
+export type Trigger = Model<'Trigger'>
 export type Key = Model<'Key'>
 export type AuditFilters = { actor?: string; act?: string; subject?: string }
 
@@ -31,6 +32,12 @@ export const limitsQuery = queryOptions({
 export const schedulesQuery = queryOptions({
   queryKey: keys.schedules.list(),
   queryFn: ({ signal }) => read(api.GET('/v1/schedules', { signal })),
+  refetchInterval: SLOW_MS,
+})
+
+export const triggersQuery = queryOptions({
+  queryKey: keys.triggers.list(),
+  queryFn: ({ signal }) => read(api.GET('/v1/triggers', { signal })),
   refetchInterval: SLOW_MS,
 })
 
@@ -114,6 +121,21 @@ export const switchSchedule = (order: { schedule: ScheduleName; isPaused: boolea
 
 export const runSchedule = ({ schedule }: { schedule: ScheduleName }) =>
   read(api.POST('/v1/schedules/{schedule}/run', { params: { path: { schedule } } }))
+
+export const switchTrigger = (order: { trigger: string; isPaused: boolean; reason: string }) => {
+  const request = { params: { path: { trigger: order.trigger } }, body: { reason: order.reason } }
+  return read(
+    order.isPaused
+      ? api.POST('/v1/triggers/{trigger}/resume', request)
+      : api.POST('/v1/triggers/{trigger}/pause', request),
+  )
+}
+
+export const fireTrigger = ({ trigger }: { trigger: string }) =>
+  read(api.POST('/v1/triggers/{trigger}/run', { params: { path: { trigger } } }))
+
+export const deleteTrigger = ({ trigger }: { trigger: string }) =>
+  read(api.DELETE('/v1/triggers/{trigger}', { params: { path: { trigger } } }))
 
 export const createKey = (body: Model<'KeyIn'>) => read(api.POST('/v1/keys', { body }))
 

@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Dialog } from '@/kit/Dialog'
 
-import { type RunAction, useActOnRuns } from './actions'
+import { type BulkAction, useActOnRuns } from './actions'
 
-export type Asked = { action: RunAction; runIds: string[]; refused: number }
+export type Asked = { action: BulkAction; runIds: string[]; refused: number }
 
-const HARMFUL: ReadonlySet<RunAction> = new Set(['abort', 'cancel'])
+const HARMFUL: ReadonlySet<BulkAction> = new Set(['abort', 'cancel'])
 const MOST_AT_ONCE = 100
 
 export function ActDialog({ asked, onClose }: { asked: Asked; onClose: (isDone: boolean) => void }) {

@@ -9,13 +9,14 @@ import { useTranslation } from 'react-i18next'
 
 import { useCommands } from '@/keyboard/use_commands'
 import { Banner } from '@/kit/Banner'
-import { useTitle } from '@/kit/Page'
+import { Page, useTitle } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 import { useLiveState, useWatchedRun } from '@/live/live'
 
-import type { RunAction } from './actions'
+import type { BulkAction } from './actions'
 import { ActDialog } from './ActDialog'
 import { graphQuery, type NodeState, type RunHead, statesQuery, type StepLine, stepsQuery } from './queries'
+import { RerunDialog } from './run/RerunDialog'
 import { RunHeader } from './run/RunHeader'
 import { nodeStates } from './run/node_states'
 import { StepPanel } from './run/StepPanel'
@@ -44,7 +45,8 @@ function OneRun({ runId }: { runId: string }) {
   const view: View = search.view ?? (isPhone ? 'steps' : 'graph')
   const [typed, setTyped] = useState('')
   const [wanted] = useDebouncedValue(typed, 150)
-  const [action, setAction] = useState<RunAction>()
+  const [action, setAction] = useState<BulkAction>()
+  const [rerun, setRerun] = useState<{ step?: string }>()
   useTitle(runId)
 
   const isLive = useLiveState() === 'live'
@@ -86,16 +88,16 @@ function OneRun({ runId }: { runId: string }) {
 
   if (graph.error && !graph.data)
     return (
-      <div className={classes.trouble}>
+      <Page title={runId}>
         <Trouble error={graph.error} retry={() => void graph.refetch()} />
-      </div>
+      </Page>
     )
   if (!graph.data || !run) return null
   const unknown = latest.data?.unknown ?? graph.data.unknown
   const found = wanted === '' ? undefined : steps.data
   return (
     <div className={classes.page}>
-      <RunHeader run={run} now={now} onAct={setAction} />
+      <RunHeader run={run} now={now} onAct={(name) => (name === 'rerun' ? setRerun({}) : setAction(name))} />
       {latest.error && (
         <Banner color="yellow" hint={latest.error.message}>
           {t('runs.stale')}
@@ -163,11 +165,13 @@ function OneRun({ runId }: { runId: string }) {
             version={versionOf(search.step, latest.data?.states, run)}
             panel={search.panel ?? 'why'}
             onPanel={show}
+            onRerun={(step) => setRerun({ step })}
             onClose={() => select(undefined)}
           />
         )}
       </div>
       {action && <ActDialog asked={{ action, runIds: [runId], refused: 0 }} onClose={() => setAction(undefined)} />}
+      {rerun && <RerunDialog run={run} step={rerun.step} onClose={() => setRerun(undefined)} />}
     </div>
   )
 }

@@ -14,7 +14,7 @@ import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 
 import { ActDialog, type Asked } from './ActDialog'
-import type { RunAction } from './actions'
+import type { BulkAction } from './actions'
 import { Filters } from './list/Filters'
 import { RunList } from './list/RunList'
 import { StartDialog } from './list/StartDialog'
@@ -22,7 +22,7 @@ import { type Run, runsQuery } from './queries'
 import type { ListSearch } from './search'
 
 const route = getRouteApi('/runs')
-const ON_MANY = ['pause', 'resume', 'retry', 'cancel', 'abort'] as const satisfies RunAction[]
+const ON_MANY = ['pause', 'resume', 'retry', 'cancel', 'abort'] as const satisfies BulkAction[]
 const NONE: ReadonlySet<string> = new Set()
 
 export function RunsPage() {

@@ -5,6 +5,10 @@ import { api, type Model, read } from '@/api/client'
 import { keys } from '@/api/keys'
 
 export type RunAction = Model<'RunAction'>
+/** What can be done with many runs at once. */
+export type BulkAction = Model<'BulkActionIn'>['action']
+/** What a retry changes: steps, steps that run again although they completed, values of inputs. */
+export type RetryOrder = Pick<Model<'RetryIn'>, 'steps' | 'from_steps' | 'inputs'>
 export type Outcome = Model<'RunOutcome'>
 type ItemEdit = Model<'ItemEditIn'>
 
@@ -20,37 +24,40 @@ export type StepChange =
 export function useActOnRuns() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (order: { action: RunAction; run_ids: string[]; reason: string }) =>
+    mutationFn: (order: { action: BulkAction; run_ids: string[]; reason: string }) =>
       read(api.POST('/v1/runs/bulk', { body: order })),
     onSettled: () => client.invalidateQueries({ queryKey: keys.runs.all }),
   })
 }
 
-/** What a retry of the run with this change would do; nothing happens. */
-export function previewRetry(runId: string, stepId: string | undefined, change: StepChange) {
-  return retryRun(runId, stepId, change, { preview: true, reason: '' })
+/** What a retry of the run would do; nothing happens. */
+export function previewRetry(runId: string, order: RetryOrder) {
+  return retryRun(runId, order, { preview: true, reason: '' })
 }
 
-function retryRun(
-  runId: string,
-  stepId: string | undefined,
-  change: StepChange,
-  options: { preview: boolean; reason: string },
-) {
-  const edit = editOf(change)
-  const steps = stepId !== undefined && edit ? { [stepId]: edit } : {}
+function retryRun(runId: string, order: RetryOrder, options: { preview: boolean; reason: string }) {
   const path = { run_id: runId }
-  return read(api.POST('/v1/runs/{run_id}/retry', { params: { path }, body: { steps, ...options } }))
+  return read(api.POST('/v1/runs/{run_id}/retry', { params: { path }, body: { ...order, ...options } }))
+}
+
+/** Starts an ended run again from steps, or with other inputs. */
+export function useRerun(runId: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ reason, ...order }: RetryOrder & { reason: string }) =>
+      retryRun(runId, order, { preview: false, reason }),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.runs.all }),
+  })
 }
 
 /** Retries the run with the change, or resolves the step in its run if that waits for it. */
 export function useRetry(runId: string) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (order: { stepId?: string; change: StepChange; isParked: boolean; reason: string }): Promise<unknown> =>
-      order.isParked && order.stepId !== undefined
+    mutationFn: (order: { stepId: string; change: StepChange; isParked: boolean; reason: string }): Promise<unknown> =>
+      order.isParked
         ? resolveStep(runId, order.stepId, order.change, order.reason)
-        : retryRun(runId, order.stepId, order.change, { preview: false, reason: order.reason }),
+        : retryRun(runId, orderOf(order.stepId, order.change), { preview: false, reason: order.reason }),
     onSettled: () => client.invalidateQueries({ queryKey: keys.runs.all }),
   })
 }
@@ -63,6 +70,12 @@ function resolveStep(runId: string, stepId: string, change: StepChange, reason: 
       body: { ...resolutionOf(change), reason },
     }),
   )
+}
+
+/** The retry that makes the change to a step. */
+export function orderOf(stepId: string, change: StepChange): RetryOrder {
+  const edit = editOf(change)
+  return { steps: edit ? { [stepId]: edit } : {} }
 }
 
 function editOf(change: StepChange): Model<'EditIn'> | undefined {

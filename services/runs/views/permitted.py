@@ -19,24 +19,26 @@ from docrail.services.actions import Action, permitted
 
 
 class RunAction(StrEnum):
-    """What a person may do with a run."""
+    """What a person may do with a run. RERUN: run it again from a step, or with other inputs."""
 
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
     ABORT = "abort"
     RETRY = "retry"
+    RERUN = "rerun"
     UNDO = "undo"
 
 
 class StepAction(StrEnum):
-    """What a person may do with a step. EDIT: retry it with another config."""
+    """What a person may do with a step. EDIT: retry it with another config. RERUN: run it although it completed."""
 
     ANSWER = "answer"
     RETRY = "retry"
     EDIT = "edit"
     SKIP = "skip"
     OUTPUT = "output"
+    RERUN = "rerun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,12 @@ _IN: dict[RunAction, tuple[RunStatus, ...]] = {
     RunAction.CANCEL: _OPEN,
     RunAction.ABORT: _OPEN,
     RunAction.RETRY: _RETRYABLE,
+    RunAction.RERUN: (*_RETRYABLE, RunStatus.COMPLETED),
     RunAction.UNDO: (RunStatus.FAILED, RunStatus.ABORTED),
 }
 """The statuses in which a run takes each action."""
 
-_OF_OUTER = (RunAction.CANCEL, RunAction.RETRY, RunAction.UNDO)
+_OF_OUTER = (RunAction.CANCEL, RunAction.RETRY, RunAction.RERUN, RunAction.UNDO)
 """Actions that a nested run takes only as a part of its outer run."""
 
 
@@ -115,7 +118,15 @@ def _step_refusal(action: StepAction, run: Situation, step: Step, state: StepPro
         if step.is_timer or state.status is not StepStatus.WAITING:
             return "the step waits for no answer"
         return "the run is being stopped" if run.is_stopping else ""
+    if action is StepAction.RERUN:
+        return next(_rerun_refusals(run, state), "")
     return next(_resolution_refusals(action, run, step, state), "")
+
+
+def _rerun_refusals(run: Situation, state: StepProgress) -> Iterator[str]:
+    yield from _refusals(RunAction.RERUN, run)
+    if state.status is not StepStatus.COMPLETED:
+        yield f"the step is {state.status}"
 
 
 _KINDS: dict[StepAction, tuple[ResolutionKind, Json]] = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { inputFields } from './inputs'
+import { changeableInputs, inputFields } from './inputs'
 
 test('inputs become fields, with what is required and what is there at first', () => {
   const inputs = {
@@ -18,4 +18,17 @@ test('inputs become fields, with what is required and what is there at first', (
 
 test('a definition without inputs has no fields', () => {
   expect(inputFields({ steps: [] })).toEqual([])
+})
+
+test('what changes the inputs of a run begins empty, requires nothing, and leaves out its document', () => {
+  const inputs = {
+    document_id: { type: 'string', required: true, maxLength: 80 },
+    centre: { type: 'string', required: true, maxLength: 80 },
+    sla_hours: { type: 'integer', default: 24, required: false },
+  }
+  const found = changeableInputs({ inputs, steps: [] })
+  expect(found.map(({ name, isRequired, initial }) => [name, isRequired, initial])).toEqual([
+    ['centre', false, ''],
+    ['sla_hours', false, ''],
+  ])
 })

@@ -12,3 +12,13 @@ export function inputFields(definition: Json): Field[] {
   })
   return fieldsOf({ type: 'object', properties: inputs, required })
 }
+
+/** The document of a run cannot change. */
+const FIXED = 'document_id'
+
+/** The fields of the form that changes the inputs of a run: what is left empty keeps its value. */
+export function changeableInputs(definition: Json): Field[] {
+  return inputFields(definition)
+    .filter(({ name }) => name !== FIXED)
+    .map((field) => ({ ...field, isRequired: false, initial: '' }))
+}

@@ -17,8 +17,22 @@ import classes from './RunHeader.module.css'
 type Props = { run: RunHead; now: number; onAct: (action: RunAction) => void }
 
 /** In this order; the first allowed ones are buttons, the others wait in the menu. */
-const ORDER: readonly RunAction[] = ['resume', 'retry', 'pause', 'undo', 'cancel', 'abort']
-const BUTTONS: ReadonlySet<RunAction> = new Set(['resume', 'retry', 'pause'])
+const ORDER: readonly RunAction[] = ['resume', 'retry', 'rerun', 'pause', 'undo', 'cancel', 'abort']
+const BUTTONS: ReadonlySet<RunAction> = new Set(['resume', 'retry', 'rerun', 'pause'])
+const PLAIN: ReadonlySet<RunAction> = new Set(['rerun', 'pause'])
+
+/** What is settled comes first, so that the bar fills from its beginning. */
+const BY_PROGRESS: readonly StepStatus[] = [
+  'completed',
+  'skipped',
+  'failed',
+  'cancelled',
+  'parked',
+  'waiting',
+  'running',
+  'queued',
+  'pending',
+]
 
 export function RunHeader({ run, now, onAct }: Props) {
   const { t } = useTranslation()
@@ -97,7 +111,7 @@ function Actions({ run, onAct }: Omit<Props, 'now'>) {
       {buttons.map(({ name }) => (
         <Button
           key={name}
-          variant={name === 'pause' ? 'default' : 'filled'}
+          variant={PLAIN.has(name) ? 'default' : 'filled'}
           onClick={() => onAct(name)}
           visibleFrom="xs"
         >
@@ -129,7 +143,10 @@ function Actions({ run, onAct }: Omit<Props, 'now'>) {
 
 function Steps({ run }: { run: RunHead }) {
   const { t } = useTranslation()
-  const counts = Object.entries(run.counts) as [StepStatus, number][]
+  const counts = BY_PROGRESS.flatMap((status) => {
+    const number = run.counts[status]
+    return number === undefined ? [] : [[status, number] as const]
+  })
   if (counts.length === 0) return null
   return (
     <Group gap="sm" className={classes.progress}>

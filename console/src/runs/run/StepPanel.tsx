@@ -30,10 +30,12 @@ type Props = {
   /** The part that is shown. */
   panel: Panel
   onPanel: (panel: Panel) => void
+  /** Asks to run the step again, with all that follows it. */
+  onRerun: (stepId: string) => void
   onClose: () => void
 }
 
-export function StepPanel({ runId, stepId, version, panel, onPanel, onClose }: Props) {
+export function StepPanel({ runId, stepId, version, panel, onPanel, onRerun, onClose }: Props) {
   const { t } = useTranslation()
   const found = useQuery(stepQuery(runId, stepId, version))
   const detail = found.data?.step.step_id === stepId ? found.data : undefined
@@ -51,7 +53,9 @@ export function StepPanel({ runId, stepId, version, panel, onPanel, onClose }: P
         </ActionIcon>
       </Group>
       <div className={classes.body}>
-        {detail && <Details key={stepId} runId={runId} detail={detail} panel={panel} onPanel={onPanel} />}
+        {detail && (
+          <Details key={stepId} runId={runId} detail={detail} panel={panel} onPanel={onPanel} onRerun={onRerun} />
+        )}
         {!detail && found.error && <Trouble error={found.error} retry={() => void found.refetch()} />}
         {!detail && !found.error && <Loading height={180} />}
       </div>
@@ -59,15 +63,15 @@ export function StepPanel({ runId, stepId, version, panel, onPanel, onClose }: P
   )
 }
 
-type DetailsProps = Pick<Props, 'runId' | 'panel' | 'onPanel'> & { detail: StepDetail }
+type DetailsProps = Pick<Props, 'runId' | 'panel' | 'onPanel' | 'onRerun'> & { detail: StepDetail }
 
-function Details({ runId, detail, panel, onPanel }: DetailsProps) {
+function Details({ runId, detail, panel, onPanel, onRerun }: DetailsProps) {
   const { t } = useTranslation()
   const [change, setChange] = useState<Change>()
   const { step, explanation } = detail
   const seconds = step.started_at !== null && step.ended_at !== null ? step.ended_at - step.started_at : undefined
   const urls = `${basePath}/v1/runs/${encodeURIComponent(runId)}/steps/${encodeURIComponent(step.step_id)}`
-  const mayAnswer = detail.actions.some((action) => action.name === 'answer' && action.allowed)
+  const may = (name: string) => detail.actions.some((action) => action.name === name && action.allowed)
   return (
     <Stack gap="sm">
       <Group gap="xs">
@@ -90,7 +94,14 @@ function Details({ runId, detail, panel, onPanel }: DetailsProps) {
         </Alert>
       )}
       <StepActions actions={detail.actions} onChange={setChange} />
-      {mayAnswer && <Answer runId={runId} step={step} />}
+      {may('rerun') && (
+        <Group>
+          <Button variant="default" onClick={() => onRerun(step.step_id)}>
+            {t('runs.rerun.fromHere')}
+          </Button>
+        </Group>
+      )}
+      {may('answer') && <Answer runId={runId} step={step} />}
       <Tabs
         value={panel === 'items' && !explanation.items ? 'why' : panel}
         keepMounted={false}
