@@ -10,7 +10,7 @@ from docrail.services.access.models import Principal, Scope
 from docrail.services.access.service import create_key
 from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, focused, screenshot, visit
 
-PAGES = ("Inbox", "Decisions", "Exports", "Runs", "Failures")
+PAGES = ("Inbox", "Decisions", "Exports", "Batches", "Runs", "Failures", "Definitions", "Operations")
 
 
 async def test_the_navigation_leads_to_every_page_by_keyboard(page: Page) -> None:
@@ -90,7 +90,7 @@ async def test_a_key_can_be_changed_and_single_keys_switched_off(page: Page) -> 
 
 
 async def test_the_language_changes_at_once_and_is_kept(page: Page) -> None:
-    await page.get_by_role("button", name="This machine").click()
+    await page.get_by_role("button", name="Without sign-in").click()
     await page.get_by_role("combobox", name="Language").click()
     await page.get_by_role("option", name="Deutsch").click()
     await expect(page.get_by_role("heading", level=1, name="Eingang")).to_be_visible()
@@ -107,7 +107,7 @@ async def test_the_browsers_language_is_spoken_if_there_are_texts(browser: Brows
 
 
 async def test_a_chosen_appearance_is_there_before_the_first_paint(page: Page) -> None:
-    await page.get_by_role("button", name="This machine").click()
+    await page.get_by_role("button", name="Without sign-in").click()
     await page.get_by_text("Dark", exact=True).click()
     scheme = "document.documentElement.getAttribute('data-mantine-color-scheme')"
     await expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")

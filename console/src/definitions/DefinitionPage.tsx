@@ -6,7 +6,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { useTitle } from '@/kit/Page'
+import { Page, useTitle } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 import { Name } from '@/kit/Values'
 import { StartDialog } from '@/runs/list/StartDialog'
@@ -45,9 +45,9 @@ function OneDefinition({ definitionId }: { definitionId: string }) {
   const [starting, setStarting] = useState<{ version?: number }>()
   if (found.error && !page)
     return (
-      <div className={classes.padded}>
+      <Page title={definitionId}>
         <Trouble error={found.error} retry={() => void found.refetch()} />
-      </div>
+      </Page>
     )
   if (!page || number === undefined) return null
   const latest = versions.find((each) => each.version === number)
@@ -110,7 +110,7 @@ function Header({ definitionId, page, title, onMove, onStart }: HeaderProps) {
   const rollBack = actions.get('roll_back')
   return (
     <header className={classes.header}>
-      <Group justify="space-between" wrap="nowrap" align="flex-start" gap="md">
+      <Group justify="space-between" align="flex-start" gap="md" className={classes.head}>
         <div style={{ minWidth: 0 }}>
           <Group gap="sm">
             <Title order={1}>{definitionId}</Title>

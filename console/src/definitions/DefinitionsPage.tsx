@@ -66,27 +66,35 @@ export function DefinitionsPage() {
           {t(typed ? 'definitions.noMatchHint' : 'definitions.emptyHint')}
         </Empty>
       ) : (
-        <Table aria-label={t('definitions.title')} className={classes.list} verticalSpacing={9}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('definitions.column.definition')}</Table.Th>
-              <Table.Th>{t('definitions.column.inUse')}</Table.Th>
-              <Table.Th className={classes.number}>{t('definitions.column.open')}</Table.Th>
-              <Table.Th className={classes.number}>{t('definitions.column.failed')}</Table.Th>
-              <Table.Th>{t('definitions.column.changed')}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {shown.map((each, number) => (
-              <Row
-                key={each.definition_id}
-                definition={each}
-                counts={counts.get(each.definition_id)}
-                isCurrent={number === current}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
+        <Table.ScrollContainer
+          minWidth={680}
+          type="native"
+          tabIndex={0}
+          role="group"
+          aria-label={t('definitions.title')}
+        >
+          <Table aria-label={t('definitions.title')} className={classes.list} verticalSpacing={9}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t('definitions.column.definition')}</Table.Th>
+                <Table.Th>{t('definitions.column.inUse')}</Table.Th>
+                <Table.Th className={classes.number}>{t('definitions.column.open')}</Table.Th>
+                <Table.Th className={classes.number}>{t('definitions.column.failed')}</Table.Th>
+                <Table.Th>{t('definitions.column.changed')}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {shown.map((each, number) => (
+                <Row
+                  key={each.definition_id}
+                  definition={each}
+                  counts={counts.get(each.definition_id)}
+                  isCurrent={number === current}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
       )}
       <More found={found} />
     </Page>

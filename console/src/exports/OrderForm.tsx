@@ -2,6 +2,7 @@ import {
   Button,
   Checkbox,
   Group,
+  Input,
   MultiSelect,
   Select,
   SegmentedControl,
@@ -207,9 +208,9 @@ function Field({ label, children }: { label: string; children: React.ReactNode }
   const id = useId()
   return (
     <div role="group" aria-labelledby={id}>
-      <Text id={id} size="sm" fw={500} mb={4}>
+      <Input.Label id={id} labelElement="div" mb={4}>
         {label}
-      </Text>
+      </Input.Label>
       {children}
     </div>
   )

@@ -52,6 +52,7 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
       style={place}
       data-active={index === active || undefined}
       data-selected={isSelected || undefined}
+      data-failed={row.status === 'failed' || undefined}
       onClick={() => onActive(index)}
     >
       <span role="gridcell" className={classes.check}>

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 
 import type { Model } from '@/api/client'
 import { count } from '@/format/numbers'
+import { useCurrentInView } from '@/kit/in_view'
 import classes from '@/kit/tabs.module.css'
 
 import { type InboxSearch, readSearch, type Tab, TABS } from './search'
@@ -14,8 +15,9 @@ type Props = { search: InboxSearch; counts: Model<'DocumentCounts'> | undefined 
 export function Tabs({ search, counts }: Props) {
   const { t } = useTranslation()
   const current = search.status ?? 'attention'
+  const row = useCurrentInView<HTMLElement>(current)
   return (
-    <nav className={classes.tabs} aria-label={t('inbox.tabs.label')}>
+    <nav ref={row} className={classes.tabs} aria-label={t('inbox.tabs.label')}>
       {TABS.map((tab) => {
         const number = numberOf(tab, counts)
         const Symbol = tab === 'all' ? undefined : LOOKS[tab].icon

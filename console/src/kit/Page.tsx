@@ -21,7 +21,7 @@ export function Page({ title, badge, description, actions, fills = false, childr
   useTitle(title)
   return (
     <Stack gap="md" className={fills ? `${classes.page} ${classes.fills}` : classes.page}>
-      <Group justify="space-between" align="flex-start" wrap="nowrap" gap="md">
+      <Group justify="space-between" align="flex-start" gap="md" className={classes.head}>
         <Stack gap={2} miw={0}>
           <Group gap="sm" wrap="nowrap">
             <Title order={1}>{title}</Title>
@@ -34,7 +34,7 @@ export function Page({ title, badge, description, actions, fills = false, childr
           )}
         </Stack>
         {actions && (
-          <Group gap="xs" wrap="nowrap">
+          <Group gap="xs" className={classes.actions}>
             {actions}
           </Group>
         )}

@@ -4,7 +4,8 @@ import { useLayoutEffect, useRef } from 'react'
 export function useCurrentInView<Element extends HTMLElement>(current: string) {
   const row = useRef<Element>(null)
   useLayoutEffect(() => {
-    row.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    const link = current === '' ? undefined : row.current?.querySelector('[aria-current]')
+    link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [current])
   return row
 }

@@ -6,6 +6,7 @@ import { useCallback, useEffect, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
+import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 
 import { fetchAhead, viewQuery } from './queries'
@@ -60,9 +61,9 @@ export function ReviewPage() {
 
   if (view.error && !view.data) {
     return (
-      <div className={classes.trouble}>
+      <Page title={t('review.title')}>
         <Trouble error={view.error} retry={() => void view.refetch()} />
-      </div>
+      </Page>
     )
   }
   if (!view.data) {
