@@ -1,8 +1,9 @@
 """Send hostile requests to an API process, and measure what others notice: latency of /healthz, answers, memory.
 
 Each line is one attack of tests/security/attacks.py: the status and size of its answer and the seconds until then, the
-latency of /healthz meanwhile (asked every 10 ms by a process of its own) in milliseconds, the resident memory of the
-API in MB at its highest and a second after the attack, and the same of its child processes. The first and the last
+latency of /healthz meanwhile (asked every 10 ms by a process of its own) in milliseconds, the longest of it less the
+time in which other processes had the cores (what the API itself blocked; the rest is the machine's load), the memory of
+the API in MB at its highest and a second after the attack, and the same of its child processes. The first and the last
 line of them are idle. The summary at the end has the latency of /healthz while nothing else happened and over all
 attacks together, and the memory after the last one. Takes a stack of its own, and four minutes. Names of attacks may be
 given.
@@ -66,6 +67,7 @@ async def run(client: httpx.AsyncClient, pid: int, attack: Attack | None) -> Mea
         "answer_kb": round(max(size for _, size in answers) / 1024, 1),
         "seconds": round(seconds, 2),
         **rounded(seen.latency),
+        "blocked_ms": round(seen.longest_ms, 1),
         "most_mb": round(seen.most_mb),
         "mb": round(memory),
         "children_mb": round(children),
