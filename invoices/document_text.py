@@ -10,7 +10,7 @@ from docrail.invoices.readers.einvoice.xml_tree import parse_xml
 from docrail.invoices.readers.layout.page import Page, lay_out
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.pdf.file import open_pdf
-from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.images import count_pictures, open_pictures
 from docrail.invoices.readers.pdf.words import read_page, read_pages
 from docrail.invoices.readers.sniff import FileKind, sniff
 
@@ -54,6 +54,27 @@ def printed_pages(data: bytes, *, max_pages: int) -> list[Page]:
         return []
     count = open_pdf(data, max_pages).page_count  # raises for a file that is unsafe to open
     return read_pages(data, pages_to_read(count))
+
+
+def readable_pages(data: bytes, *, max_pages: int) -> list[Page]:
+    """Return the pages of a document with their words; scans and pictures are read by OCR. An XML file has no pages.
+
+    Of a long document, pages that are not read (`pages_to_read`) have no words.
+    Run it only in a limited child process.
+
+    Raises: UnreadableDocument.
+    """
+    match sniff(data):
+        case FileKind.XML:
+            return []
+        case FileKind.PDF:
+            numbers = pages_to_read(open_pdf(data, max_pages).page_count)
+            pages = read_pages(data, numbers)
+            scans = ocr.scanned_pages(data, [pages[number - 1] for number in numbers])
+            return list(ocr.read_scans(data, pages, scans))
+        case FileKind.IMAGE:
+            numbers = pages_to_read(count_pictures(data, max_pages))
+            return list(ocr.read_pictures(open_pictures(data, max_pages, numbers)))
 
 
 def placed_words(page: Page) -> list[PlacedWord]:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -44,15 +44,23 @@ ENDING, STRONG_ENDING = Style(right=True), Style(11, bold=True, right=True)
 def draw(bill: Bill) -> bytes:
     """Return the invoice as a PDF; one with many lines has several pages."""
     pdf = pikepdf.new()
-    names = FONTS[bill.vendor.look]
-    fonts = {f"/F{index}": pdf.make_indirect(_font(name)) for index, name in enumerate(names)}
+    fonts = fonts_in(pdf, FONTS[bill.vendor.look])
     parts = [bill.lines[at : at + ROWS_A_PAGE] for at in range(0, len(bill.lines), ROWS_A_PAGE)]
     for index, lines in enumerate(parts):
-        page = pdf.add_blank_page(page_size=(WIDTH, HEIGHT))
-        page.Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(fonts))
-        operators = _page(bill, lines, is_first=index == 0, is_last=index == len(parts) - 1)
-        page.Contents = pdf.make_stream("\n".join(operators).encode("cp1252"))
+        add_page(pdf, fonts, _page(bill, lines, is_first=index == 0, is_last=index == len(parts) - 1))
     return saved(pdf)
+
+
+def fonts_in(pdf: pikepdf.Pdf, names: tuple[str, str]) -> pikepdf.Dictionary:
+    """Return the usual and the bold font for the pages of a PDF."""
+    return pikepdf.Dictionary({f"/F{index}": pdf.make_indirect(_font(name)) for index, name in enumerate(names)})
+
+
+def add_page(pdf: pikepdf.Pdf, fonts: pikepdf.Dictionary, operators: Iterable[str]) -> None:
+    """Add a page with what the operators draw."""
+    page = pdf.add_blank_page(page_size=(WIDTH, HEIGHT))
+    page.Resources = pikepdf.Dictionary(Font=fonts)
+    page.Contents = pdf.make_stream("\n".join(operators).encode("cp1252"))
 
 
 def with_attachment(page: bytes, name: str, data: bytes) -> bytes:
@@ -93,42 +101,42 @@ def _page(bill: Bill, lines: Sequence[Line], *, is_first: bool, is_last: bool) -
 
 def _letter(bill: Bill) -> Iterator[str]:
     vendor, words = bill.vendor, bill.vendor.words
-    yield _text(LEFT, 66, vendor.name, Style(18, bold=True, colour=vendor.colour))
-    yield _text(LEFT, 84, f"{vendor.street} · {vendor.town}", SMALL)
-    yield _rule(LEFT, RIGHT, 94, vendor.colour, 1.2)
+    yield text(LEFT, 66, vendor.name, Style(18, bold=True, colour=vendor.colour))
+    yield text(LEFT, 84, f"{vendor.street} · {vendor.town}", SMALL)
+    yield rule(LEFT, RIGHT, 94, vendor.colour, 1.2)
     yield from _customer(138)
-    yield _text(LEFT, 240, words.title, Style(15, bold=True))
+    yield text(LEFT, 240, words.title, Style(15, bold=True))
     for index, (label, value) in enumerate(_facts(bill)):
-        yield _text(350, 138 + 17 * index, label, Style(colour=GREY))
-        yield _text(RIGHT, 138 + 17 * index, value, ENDING)
+        yield text(350, 138 + 17 * index, label, Style(colour=GREY))
+        yield text(RIGHT, 138 + 17 * index, value, ENDING)
 
 
 def _band(bill: Bill) -> Iterator[str]:
     vendor, words = bill.vendor, bill.vendor.words
     yield _box(0, 0, WIDTH, 92, vendor.colour)
-    yield _text(LEFT, 48, vendor.name, Style(20, bold=True, colour=WHITE))
-    yield _text(LEFT, 68, f"{vendor.street}, {vendor.town}", Style(9, colour=WHITE))
+    yield text(LEFT, 48, vendor.name, Style(20, bold=True, colour=WHITE))
+    yield text(LEFT, 68, f"{vendor.street}, {vendor.town}", Style(9, colour=WHITE))
     yield from _customer(130)
-    yield _text(LEFT, 218, words.title, Style(15, bold=True, colour=vendor.colour))
+    yield text(LEFT, 218, words.title, Style(15, bold=True, colour=vendor.colour))
     for index, (label, value) in enumerate(_facts(bill)):
-        yield _text(LEFT + 165 * index, 244, label, SMALL)
-        yield _text(LEFT + 165 * index, 260, value, STRONG)
+        yield text(LEFT + 165 * index, 244, label, SMALL)
+        yield text(LEFT + 165 * index, 260, value, STRONG)
 
 
 def _plain(bill: Bill) -> Iterator[str]:
     vendor, words = bill.vendor, bill.vendor.words
-    yield _text(LEFT, 62, vendor.name, Style(15, bold=True, colour=vendor.colour))
-    yield _text(LEFT, 78, vendor.street, PLAIN)
-    yield _text(LEFT, 91, vendor.town, PLAIN)
+    yield text(LEFT, 62, vendor.name, Style(15, bold=True, colour=vendor.colour))
+    yield text(LEFT, 78, vendor.street, PLAIN)
+    yield text(LEFT, 91, vendor.town, PLAIN)
     yield from _customer(132)
-    yield _text(LEFT, 214, words.title, Style(14, bold=True))
+    yield text(LEFT, 214, words.title, Style(14, bold=True))
     for index, (label, value) in enumerate(_facts(bill)):
-        yield _text(LEFT, 234 + 14 * index, f"{label}: {value}", PLAIN)
+        yield text(LEFT, 234 + 14 * index, f"{label}: {value}", PLAIN)
 
 
 def _customer(top: float) -> Iterator[str]:
-    for index, text in enumerate(CUSTOMER):
-        yield _text(LEFT, top + 14 * index, text, PLAIN)
+    for index, line in enumerate(CUSTOMER):
+        yield text(LEFT, top + 14 * index, line, PLAIN)
 
 
 def _facts(bill: Bill) -> list[tuple[str, str]]:
@@ -140,15 +148,15 @@ def _facts(bill: Bill) -> list[tuple[str, str]]:
 def _table(bill: Bill, lines: Sequence[Line], top: float) -> Iterator[str]:
     vendor = bill.vendor
     description, *others = vendor.words.columns
-    yield _text(LEFT, top, description, Style(9, bold=True))
+    yield text(LEFT, top, description, Style(9, bold=True))
     for x, heading in zip(COLUMNS[1:], others, strict=True):
-        yield _text(x, top, heading, Style(9, bold=True, right=True))
-    yield _rule(LEFT, RIGHT, top + 6, vendor.colour, 0.8)
+        yield text(x, top, heading, Style(9, bold=True, right=True))
+    yield rule(LEFT, RIGHT, top + 6, vendor.colour, 0.8)
     for index, line in enumerate(lines):
         y = top + 22 + 16 * index
-        yield _text(LEFT, y, line.description, PLAIN)
+        yield text(LEFT, y, line.description, PLAIN)
         for x, value in zip(COLUMNS[1:], _cells(line, vendor.words), strict=True):
-            yield _text(x, y, value, ENDING)
+            yield text(x, y, value, ENDING)
 
 
 def _cells(line: Line, words: Words) -> tuple[str, str, str]:
@@ -158,22 +166,22 @@ def _cells(line: Line, words: Words) -> tuple[str, str, str]:
 def _totals(bill: Bill, top: float) -> Iterator[str]:
     vendor, words = bill.vendor, bill.vendor.words
     rows = [(words.net, bill.net), (f"{words.tax} {vendor.tax_percent} %", bill.tax)] if vendor.tax_percent else []
-    yield _rule(350, RIGHT, top - 14, GREY, 0.4)
+    yield rule(350, RIGHT, top - 14, GREY, 0.4)
     for index, (label, value) in enumerate(rows):
-        yield _text(350, top + 16 * index, label, PLAIN)
-        yield _text(RIGHT, top + 16 * index, _amount(value, words), ENDING)
+        yield text(350, top + 16 * index, label, PLAIN)
+        yield text(RIGHT, top + 16 * index, _amount(value, words), ENDING)
     y = top + 16 * len(rows) + 4
-    yield _text(350, y, words.total, Style(11, bold=True))
-    yield _text(RIGHT, y, f"{_amount(bill.total, words)} {vendor.currency}", STRONG_ENDING)
+    yield text(350, y, words.total, Style(11, bold=True))
+    yield text(RIGHT, y, f"{_amount(bill.total, words)} {vendor.currency}", STRONG_ENDING)
 
 
 def _footer(bill: Bill) -> Iterator[str]:
     vendor = bill.vendor
-    yield _rule(LEFT, RIGHT, 770, GREY, 0.4)
-    yield _text(LEFT, 784, f"{vendor.name}, {vendor.street}, {vendor.town}", SMALL)
+    yield rule(LEFT, RIGHT, 770, GREY, 0.4)
+    yield text(LEFT, 784, f"{vendor.name}, {vendor.street}, {vendor.town}", SMALL)
     if vendor.vat_id:
-        yield _text(LEFT, 796, f"{vendor.words.vat_id} {vendor.vat_id}", SMALL)
-        yield _text(320, 796, f"IBAN {_in_fours(vendor.iban)}", SMALL)
+        yield text(LEFT, 796, f"{vendor.words.vat_id} {vendor.vat_id}", SMALL)
+        yield text(320, 796, f"IBAN {_in_fours(vendor.iban)}", SMALL)
 
 
 def _in_fours(text: str) -> str:
@@ -189,14 +197,16 @@ def _day(day: dt.date, words: Words) -> str:
     return day.strftime(words.day)
 
 
-def _text(x: float, y: float, text: str, style: Style) -> str:
-    left = x - _width(text, style) if style.right else x
-    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+def text(x: float, y: float, words: str, style: Style) -> str:
+    """Return the operators that print words with their left end, or their right end, at x."""
+    left = x - _width(words, style) if style.right else x
+    escaped = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
     font = f"/F{int(style.bold)} {style.size}"
     return f"BT {_ink(style.colour)} rg {font} Tf {left:.2f} {HEIGHT - y:.2f} Td ({escaped}) Tj ET"
 
 
-def _rule(left: float, right: float, y: float, colour: Colour, width: float) -> str:
+def rule(left: float, right: float, y: float, colour: Colour, width: float) -> str:
+    """Return the operators that draw a horizontal line."""
     return f"{_ink(colour)} RG {width} w {left} {HEIGHT - y:.2f} m {right} {HEIGHT - y:.2f} l S"
 
 

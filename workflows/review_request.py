@@ -8,6 +8,7 @@ from temporalio import workflow
 from docrail.dag.engine.approvals import approvals_of, barred
 from docrail.dag.engine.plan import Step
 from docrail.dag.engine.state import Decision
+from docrail.dag.language.forms import with_values
 from docrail.dag.language.step_kinds import Human
 from docrail.dag.values.json_values import Json
 from docrail.workflows.contract.messages import DecisionCall, ReviewCall, ReviewEnd
@@ -69,7 +70,7 @@ def _question(request: RunRequest, step: Step, config: dict[str, Json], queue: s
         document_id=None if request.document is None else request.document["document_id"],
         queue=queue,
         title=step.question(config["title"]),
-        form=human.form,
+        form=with_values(human.form, config.get("prefill"), config.get("notes")),
         show=config["show"],
         priority=human.priority,
         group=human.assignees.group if human.assignees else None,

@@ -11,6 +11,8 @@ from pydantic import Base64Bytes, BaseModel, ValidationError
 
 from docrail.adapters.sandbox.forker import ChildDiedError, ChildLimits, ChildTimedOutError, Forker, ServerDiedError
 from docrail.adapters.sandbox.server import ReadingLimits, ReadingRequest
+from docrail.invoices.by_schema.reading import FieldsReading
+from docrail.invoices.by_schema.schema import FieldsSchema
 from docrail.invoices.model import Box, InvoiceData
 from docrail.invoices.page_text import PageText, PlacedWord
 from docrail.invoices.problems import Unreadable, UnreadableDocument
@@ -35,6 +37,8 @@ class _Answer(BaseModel, extra="forbid"):
     """The text of the pages."""
     words: list[list[tuple[str, Box]]] | None = None
     """The words of the pages."""
+    fields: FieldsReading | None = None
+    """The fields of a schema."""
     unreadable: tuple[Unreadable, str] | None = None
     os_error: tuple[int, str] | None = None
     out_of_memory: bool = False
@@ -108,6 +112,22 @@ class DocumentReader:
         """
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), claims))
         return answer.invoice or self._fail(answer, path)
+
+    async def read_fields(self, path: Path, schema: FieldsSchema) -> FieldsReading:
+        """Return the fields of `schema` as the labels on the pages name them. Raises: as `read`."""
+        return await self._fields(path, ReadingRequest(str(path), self.limits, schema=schema.model_dump(mode="json")))
+
+    async def check_fields(
+        self, path: Path, schema: FieldsSchema, reading: FieldsReading, quotes: dict[str, str]
+    ) -> FieldsReading:
+        """Return a model's `reading`, checked against the pages' text. Raises: as `check`."""
+        answered = {"reading": reading.model_dump(mode="json"), "quotes": quotes}
+        plain = schema.model_dump(mode="json")
+        return await self._fields(path, ReadingRequest(str(path), self._for_a_look(), schema=plain, answered=answered))
+
+    async def _fields(self, path: Path, request: ReadingRequest) -> FieldsReading:
+        answer = await self._opened(request)
+        return answer.fields or self._fail(answer, path)
 
     async def draw(self, path: Path, page: int, *, small: bool = False) -> bytes | None:
         """Return a page, counted from 1, as PNG; None if it does not exist or cannot be rendered.

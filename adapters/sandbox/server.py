@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # loaded by _preload
     from docrail.invoices.page_text import PlacedWord
 
 CHILDREN_IMPORT = (
+    "docrail.invoices.by_schema.read",
     "docrail.invoices.llm.page_check",
     "docrail.invoices.readers.page_image",
     "docrail.invoices.document_text",
@@ -61,6 +62,10 @@ class ReadingRequest:
     """Only convert the pages to PDF."""
     as_text: bool = False
     """Only return the text of the pages."""
+    schema: dict[str, Any] | None = None
+    """Only read the fields of this schema (FieldsSchema in invoices/by_schema/schema.py)."""
+    answered: dict[str, Any] | None = None
+    """A model's reading by `schema`, and the texts that it quotes, to look up on the pages; None: read them."""
 
     def to_line(self) -> bytes:
         """Return the request as the line that a child reads."""
@@ -131,8 +136,9 @@ def _answer(request: ReadingRequest) -> bytes:
 
 def _opened(request: ReadingRequest, data: bytes) -> bytes:
     """Perform the request. Raises: UnreadableDocument, MemoryError, and any error of a faulty parser."""
+    from docrail.invoices.by_schema.read import perform  # noqa: PLC0415  # loaded by _preload, as all here
     from docrail.invoices.document_text import placed_words, printed_pages, text_pages, words_of_page  # noqa: PLC0415
-    from docrail.invoices.llm.page_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
+    from docrail.invoices.llm.page_check import check_claims  # noqa: PLC0415
     from docrail.invoices.readers.page_image import FEW_PIXELS, MOST_PIXELS, draw_page  # noqa: PLC0415
     from docrail.invoices.readers.pdf.from_pictures import pictures_as_pdf  # noqa: PLC0415
     from docrail.invoices.readers.read import read_with_pages  # noqa: PLC0415
@@ -148,6 +154,9 @@ def _opened(request: ReadingRequest, data: bytes) -> bytes:
         return _drawn(pictures_as_pdf(data, most))
     if request.as_text:
         return _sendable(json.dumps({"pages": [asdict(page) for page in text_pages(data, max_pages=most)]}).encode())
+    if request.schema is not None:
+        fields = perform(data, request.schema, request.answered, max_pages=most)
+        return _sendable(b'{"fields":%s}' % fields.model_dump_json().encode())
     if request.claims is not None:
         invoice, words = check_claims(request.claims, printed_pages(data, max_pages=most)), b"null"
     else:

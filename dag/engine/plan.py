@@ -225,8 +225,9 @@ def _config_of(definition: StepDefinition) -> Json:
             return {"seconds": seconds}
         case StepDefinition(wait=Wait(timeout_seconds=seconds)):
             return {"seconds": seconds}
-        case StepDefinition(human=Human(title=title, show=show)):
-            return {"title": title, "show": show}
+        case StepDefinition(human=Human(title=title, show=show, prefill=prefill, notes=notes)):
+            about = {"prefill": prefill, "notes": notes}
+            return {"title": title, "show": show, **{name: part for name, part in about.items() if part is not None}}
         case StepDefinition(workflow=Nested(inputs=inputs)):
             return inputs
         case StepDefinition(abort=Abort(reason=reason)):

@@ -126,6 +126,10 @@ class Human(Model):
     """JSON Schema of a decision."""
     show: dict[str, Json] = Field(default_factory=dict)
     """Data that the person sees next to the form."""
+    prefill: Json = None
+    """The values that the form begins with, by field: an object, or a template that gives one."""
+    notes: Json = None
+    """A remark on each field of the form, by field: an object, or a template that gives one."""
     assignees: Assignees | None = None
     """The people the question is for, how many must agree, and who may not decide it."""
     priority: Annotated[float, Field(ge=0, le=100)] = 50.0

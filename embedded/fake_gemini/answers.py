@@ -1,10 +1,15 @@
 """Generate a model's answer about a document from the local readers' values."""
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.invoices.by_schema.schema import FieldsSchema
+from docrail.invoices.by_schema.wire import answer_model
 from docrail.invoices.llm.wire import WireField, WireInvoice, WireLine, WireTax
 from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
 from docrail.invoices.problems import UnreadableDocument
@@ -19,6 +24,22 @@ async def wire_answer(reader: DocumentReader, data: bytes) -> WireInvoice:
             return wire_of(await reader.read(path))
         except UnreadableDocument:
             return wire_of(InvoiceData())
+
+
+async def fields_answer(reader: DocumentReader, data: bytes, labels: Mapping[str, Sequence[str]]) -> BaseModel:
+    """Return the answer to a question about fields: the texts at their labels; an empty one as `wire_answer`."""
+    properties = {name: {"type": "string", "x-labels": list(texts)} for name, texts in labels.items()}
+    schema = FieldsSchema.model_validate({"properties": properties})
+    with tempfile.TemporaryDirectory(prefix="fake-gemini-") as folder:
+        path = Path(folder) / "document"
+        path.write_bytes(data)
+        try:
+            fields = (await reader.read_fields(path, schema)).fields
+        except UnreadableDocument:
+            fields = {}
+    return answer_model(schema).model_validate(
+        {name: _field(fields.get(name, FieldValue())).model_dump() for name in schema.properties}
+    )
 
 
 def wire_of(invoice: InvoiceData) -> WireInvoice:

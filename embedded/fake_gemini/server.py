@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.dag.values.json_values import Json
-from docrail.embedded.fake_gemini.answers import wire_answer
+from docrail.embedded.fake_gemini.answers import fields_answer, wire_answer
 from docrail.embedded.fake_gemini.replies import Reply, refused, wrote
 from docrail.embedded.fake_gemini.scenarios import Chooser
 
 KEY_HEADER = "x-goog-api-key"
 TOKENS_A_PAGE = 258
 CHARACTERS_A_TOKEN = 4
+_LABELS = re.compile(r"^- (?P<name>\w+): .*; labels: (?P<labels>.+)$", re.MULTILINE)
 _TARGET = re.compile(r"/v[0-9a-z]+/models/(?P<model>[^/:]+):generateContent(?:\?.*)?")
 
 
@@ -52,6 +53,11 @@ class Asked:
     def prompt(self) -> str:
         """Return the texts."""
         return "\n".join(part["text"] for part in self.parts if "text" in part)
+
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        """Return the labels of each field, as the prompt of `extract_fields` lists them; empty for other prompts."""
+        return {match["name"]: match["labels"].split(", ") for match in _LABELS.finditer(self.prompt)}
 
     @property
     def document(self) -> bytes | None:
@@ -126,7 +132,11 @@ class FakeGemini:
         if document is None:
             text, pages = self.says, 0
         else:
-            answer = await wire_answer(self.reader, document)
+            answer = await (
+                fields_answer(self.reader, document, asked.labels)
+                if asked.labels
+                else wire_answer(self.reader, document)
+            )
             text, pages = answer.model_dump_json(), max(1, document.count(b"/Type /Page") or 1)
         return wrote(
             text,

@@ -9,7 +9,7 @@ from docrail.invoices.kinds import CURRENCY
 from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.layout.page import Page, lay_out
-from docrail.invoices.readers.layout.places import Place, Places
+from docrail.invoices.readers.layout.places import Place, Places, Value
 from docrail.invoices.values.folding import squeeze
 
 NOT_LOOKED_UP = (CURRENCY,)
@@ -66,14 +66,18 @@ def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Seque
         field: FieldValue[Any] = getattr(invoice, name)
         if field.value is None or spec.kind in NOT_LOOKED_UP:
             continue
-        place = _best(places.of(field.value), quotes.get(name, ""), field.page)
-        if place:
-            fields[name] = field.with_fact(Evidence.ON_PAGE).model_copy(update={"page": place.page, "box": place.box})
-        elif places.mention(field.value):
-            fields[name] = field.with_fact(Evidence.ON_PAGE)
-        elif not places.doubtful:
-            fields[name] = field.with_fact(Evidence.NOT_ON_PAGE)
+        fields[name] = check_field(field, field.value, places, quotes.get(name, ""))
     return invoice.model_copy(update=fields)
+
+
+def check_field(field: FieldValue[Any], value: Value, places: Places, quote: str) -> FieldValue[Any]:
+    """Return a model's field with what the pages say about its `value`; `quote` is the text it says it copied."""
+    place = _best(places.of(value), quote, field.page)
+    if place:
+        return field.with_fact(Evidence.ON_PAGE).model_copy(update={"page": place.page, "box": place.box})
+    if places.mention(value):
+        return field.with_fact(Evidence.ON_PAGE)
+    return field if places.doubtful else field.with_fact(Evidence.NOT_ON_PAGE)
 
 
 def _best(places: Iterable[Place], quote: str, page: int | None) -> Place | None:

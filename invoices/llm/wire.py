@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
-from docrail.invoices.facts import DocumentType, Source
+from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.kinds import Kind, amount_of, text_of_model
 from docrail.invoices.llm.prompt import PROMPT_VERSION
 from docrail.invoices.model import FIELDS, FieldValue, InvoiceData, LineItem, TaxPart
@@ -94,14 +94,17 @@ def read_answer(answer: WireInvoice, *, model: str) -> InvoiceData:
 
 def _field(read: WireField, kind: Kind[T]) -> FieldValue[T]:
     value = kind.from_model(read.value)
-    if value is None:
-        return FieldValue[T]()
+    return FieldValue[T]() if value is None else field_of(read, value, kind.evidence(value))
+
+
+def field_of(read: WireField, value: T, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
+    """Return a field of the model's answer, read as `value`."""
     return FieldValue[T](
         value=value,
         source=Source.GEMINI,
         page=_page(read.page),
         word_score=_own_word(read.confidence),
-        evidence=kind.evidence(value),
+        evidence=evidence,
     )
 
 
@@ -131,8 +134,8 @@ def _tax_parts(rows: Iterable[WireTax]) -> Iterable[TaxPart]:
             yield TaxPart(rate=amount_of(row.rate), base=amount_of(row.base), tax=tax)
 
 
-def quotes_of(answer: WireInvoice) -> dict[str, str]:
+def quotes_of(answer: BaseModel) -> dict[str, str]:
     """Return the text that the model says it copied from the page, by field."""
-    fields: dict[str, Any] = {name: getattr(answer, name) for name in WireInvoice.model_fields}
+    fields: dict[str, Any] = {name: getattr(answer, name) for name in type(answer).model_fields}
     quotes = {name: field.source_text for name, field in fields.items() if isinstance(field, WireField)}
     return {name: text for name, text in quotes.items() if text}

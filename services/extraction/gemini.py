@@ -12,10 +12,12 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from google.genai.types import ThinkingLevel
+from pydantic import BaseModel
 
 from docrail.adapters.gemini.ask import Answer, Document, Question, ask, is_lost
 from docrail.adapters.http.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError, UnreachableError
@@ -58,6 +60,7 @@ LEAST_PAUSE_SECONDS = 1.0
 """Shortest pause between two attempts at the same bytes: an attempt waiting in a slot takes over without using the rate
 limit again."""
 
+T = TypeVar("T", bound=BaseModel)
 log = logging.getLogger(__name__)
 
 
@@ -115,7 +118,7 @@ async def _claim(work: Work) -> Reading | Claim:
             raise
         raise NotReadError(BUDGET, str(error)) from None
     except BeingReadError as error:
-        if _may_wait(call, error.retry_after_seconds or 0):
+        if may_wait(call, error.retry_after_seconds or 0):
             raise
         raise NotReadError(UNAVAILABLE, str(error)) from None
     if isinstance(claim, Claim) and not claim.mine:
@@ -123,7 +126,8 @@ async def _claim(work: Work) -> Reading | Claim:
     return claim
 
 
-def _may_wait(call: StepCall[Any], seconds: float) -> bool:
+def may_wait(call: StepCall[Any], seconds: float) -> bool:
+    """Return whether another attempt after so many seconds is made, and is worth waiting for."""
     return seconds <= LONGEST_PAUSE_SECONDS and call.may_retry_in(seconds)
 
 
@@ -162,7 +166,7 @@ async def _ask(work: Work, hints: Hints) -> Reading:
         return await _answered(work, hints)
     except PASSING as error:
         after = getattr(error, "retry_after_seconds", None) or 0.0
-        if _may_wait(call, after):
+        if may_wait(call, after):
             left = error.hints if isinstance(error, AskAgainError) else hints
             await leave_lease(db, work.lease, max(after, LEAST_PAUSE_SECONDS), left.to_json())
             raise
@@ -185,7 +189,7 @@ async def _answered(work: Work, hints: Hints) -> Reading:
     async with tools.blobs.at_hand(work.sha256) as path:
         document = await document_to_send(tools, data, path)
         answer, model = await ask_about(
-            *(tools, call, work.document_id, document, work.local.invoice.page_count),
+            *(tools, call, work.document_id, document, work.local.invoice.page_count, INVOICE),
             model=work.model,
             hints=hints,
             timeout_seconds=work.timeout_seconds,
@@ -305,59 +309,72 @@ async def document_to_send(tools: Tools, data: bytes, path: Path) -> Document:
         ) from None
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted(Generic[T]):
+    """What a model is to read: the prompt, its version for the records of cost, and the schema of the answer."""
+
+    prompt: str
+    version: str
+    schema: type[T]
+
+
+INVOICE = Wanted(PROMPT, PROMPT_VERSION, WireInvoice)
+
+
 async def ask_about(
     tools: Tools,
     call: StepCall[Any],
     document_id: str,
     document: Document,
     page_count: int,
+    wanted: Wanted[T],
     *,
     model: str,
     hints: Hints,
     timeout_seconds: float,
-) -> tuple[WireInvoice, str]:
+) -> tuple[T, str]:
     """Return the model's answer and its name, with one request; the cost is stored even if the answer is unusable.
 
     Raises: AskAgainError and the other errors of `PASSING` (worth another attempt), NotReadError.
     """
-    question = _question(document, model, hints, timeout_seconds)
+    question = _question(document, wanted, model, hints, timeout_seconds)
     most = most_tokens(question, document_tokens=PAGE_TOKENS * max(page_count, 1))
     lost = Use(
         *(call.tenant_id, call.run_id, call.step_id, call.attempt, model, "lost", most),
-        prompt_version=PROMPT_VERSION,
+        prompt_version=wanted.version,
         document_id=document_id,
     )
     if hints.after_death:
         await keep_use(tools, lost)
     try:
-        answer = await ask_and_count(tools, question, lost, _outcome)
+        answer = await ask_and_count(tools, question, lost, partial(_outcome, wanted.schema))
     except RequestRefusedError as error:
         raise NotReadError(REFUSED, str(error)) from None
-    return _useful(answer, hints), answer.model
+    return _useful(answer, wanted.schema, hints), answer.model
 
 
-def _question(document: Document, model: str, hints: Hints, timeout_seconds: float) -> Question:
+def _question(document: Document, wanted: Wanted[T], model: str, hints: Hints, timeout_seconds: float) -> Question:
     return Question(
-        text=f"{REPAIR_PROMPT}\n{PROMPT}" if hints.repair else PROMPT,
+        text=f"{REPAIR_PROMPT}\n{wanted.prompt}" if hints.repair else wanted.prompt,
         model=model,
         document=document,
-        schema=WireInvoice,
+        schema=wanted.schema,
         max_output_tokens=2 * OUTPUT_TOKENS if hints.larger else OUTPUT_TOKENS,
         thinking=ThinkingLevel.LOW,
         timeout_seconds=timeout_seconds,
     )
 
 
-def _outcome(answer: Answer) -> str:
+def _outcome(schema: type[BaseModel], answer: Answer) -> str:
     if answer.refused:
         return "refused"
     if answer.cut:
         return "cut"
-    return "read" if isinstance(answer.parsed, WireInvoice) else "garbled"
+    return "read" if isinstance(answer.parsed, schema) else "garbled"
 
 
-def _useful(answer: Answer, hints: Hints) -> WireInvoice:
-    match _outcome(answer):
+def _useful(answer: Answer, schema: type[T], hints: Hints) -> T:
+    match _outcome(schema, answer):
         case "refused":
             raise NotReadError(REFUSED, f"it {answer.refused}")
         case "cut" if hints.larger:
@@ -370,7 +387,7 @@ def _useful(answer: Answer, hints: Hints) -> WireInvoice:
         case "garbled":
             message = "Gemini's answer does not follow the requested schema; the next attempt points that out"
             raise AskAgainError(message, Hints(repair=True, larger=hints.larger))
-    assert isinstance(answer.parsed, WireInvoice), "else it is garbled"
+    assert isinstance(answer.parsed, schema), "else it is garbled"
     return answer.parsed
 
 

@@ -1,12 +1,15 @@
 """Read a stored document with the local readers, once per content, and decide whether Gemini reads it too."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from docrail.adapters.postgres.pool import NotStored
 from docrail.handlers import StepCall
+from docrail.invoices.by_schema.reading import FieldsReading
+from docrail.invoices.by_schema.schema import FieldsSchema
 from docrail.invoices.facts import Severity
-from docrail.invoices.model import InvoiceData, InvoiceProblem
+from docrail.invoices.model import FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.services.documents.models import FALLBACK, Document, reading_version
 from docrail.services.documents.originals import keep_words
@@ -88,6 +91,19 @@ async def read_or_leave_to_gemini(tools: Tools, call: StepCall[Any], sha256: str
     version = reading_version(FALLBACK, fresh_run_id=call.run_id)
     empty = await save_extraction(tools.db, call.tenant_id, sha256, version, InvoiceData(problems=(unread,)))
     return Reading(version, empty, cached=False)
+
+
+async def read_fields_locally(tools: Tools, path: Path, schema: FieldsSchema) -> FieldsReading:
+    """Return what the labels name. Of a picture without OCR, nothing if there is a Gemini key.
+
+    Raises: UnreadableDocument (never retried); OSError (retried).
+    """
+    try:
+        return await tools.reader.read_fields(path, schema)
+    except UnreadableDocument as error:
+        if error.code is not Unreadable.NEEDS_OCR or not tools.outside.gemini.api_key:
+            raise
+        return FieldsReading(fields={name: FieldValue() for name in schema.properties}, page_count=1)
 
 
 def is_for_gemini(tools: Tools, reading: Reading) -> bool:

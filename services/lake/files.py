@@ -2,8 +2,11 @@
 
 import asyncio
 import hashlib
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from docrail.adapters.store.folders import Folder, as_folder, local_root
 from docrail.invoices.model import InvoiceData
@@ -11,6 +14,9 @@ from docrail.services.lake.models import LakeFile, LakeVersion, Saved
 
 SNAPSHOTS = "metrics"
 """The folder of the store with what the metrics showed each hour, next to the lake's."""
+
+FIELDS = "fields"
+"""The folder of a tenant with the documents of other kinds than invoices."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 """Tenant and document ids allowed in a path: no separator, no hidden file, no parent folder."""
@@ -21,7 +27,8 @@ _FILE_NAME = re.compile(r"(?P<document>.+?)\.v(?P<version>[1-9][0-9]{0,8})\.(?:p
 class Lake:
     """The lake's files in the folder `place`.
 
-    This module writes `{tenant}/parquet/{document}.v{n}.parquet` and `{tenant}/json/{document}.v{n}.json`;
+    This module writes `{tenant}/parquet/{document}.v{n}.parquet` and `{tenant}/json/{document}.v{n}.json`, and of other
+    kinds of documents `{tenant}/fields/{kind}/`;
     services/lake/compaction.py writes `{tenant}/compacted/`.
     """
 
@@ -45,6 +52,13 @@ class Lake:
         """Write the invoice as JSON with exact values, durable on return. Raises: ValueError, OSError."""
         return await asyncio.to_thread(self._write_json, tenant_id, invoice, version)
 
+    async def write_fields(self, tenant_id: str, record: Mapping[str, Any]) -> tuple[LakeFile, LakeFile]:
+        """Write a document of any kind as `{tenant}/fields/{kind}/{document}.json` and `.parquet`, durable on return.
+
+        `record`: as `checked_record` in invoices/by_schema/checked.py makes it. Raises: ValueError, OSError.
+        """
+        return await asyncio.to_thread(self._write_fields, tenant_id, record)
+
     def tenants(self) -> list[str]:
         """Return the tenants with files here, sorted. Blocking: call it in a thread."""
         return [name for name in self.folder.folders() if _NAME.fullmatch(name)]
@@ -62,9 +76,22 @@ class Lake:
         text = invoice.model_dump_json(indent=2) + "\n"
         return self._write(tenant_id, "json", invoice, version, text.encode())
 
+    def _write_fields(self, tenant_id: str, record: Mapping[str, Any]) -> tuple[LakeFile, LakeFile]:
+        from docrail.services.lake.fields import encode  # noqa: PLC0415  # pyarrow: see _write_parquet
+
+        kind, document_id = _checked("kind", record["kind"]), _checked("document id", record["document_id"])
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+        name = f"{FIELDS}/{kind}/{document_id}"
+        return (
+            self._put(tenant_id, f"{name}.json", text.encode()),
+            self._put(tenant_id, f"{name}.parquet", encode(tenant_id, record)),
+        )
+
     def _write(self, tenant_id: str, kind: str, invoice: InvoiceData, version: LakeVersion, data: bytes) -> LakeFile:
         document_id = _checked("document id", invoice.document_id)
-        path = f"{kind}/{document_id}.v{version.number}.{kind}"
+        return self._put(tenant_id, f"{kind}/{document_id}.v{version.number}.{kind}", data)
+
+    def _put(self, tenant_id: str, path: str, data: bytes) -> LakeFile:
         self.of(tenant_id).write(path, data)
         return LakeFile(f"{tenant_id}/{path}", hashlib.sha256(data).hexdigest(), len(data))
 

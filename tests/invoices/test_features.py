@@ -15,6 +15,8 @@ import pytest
 from docrail import invoices
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.priority import review_priority
+from docrail.invoices.by_schema.read import read_pages_by_schema
+from docrail.invoices.by_schema.schema import FieldsSchema
 from docrail.invoices.features import Feature, leaders, reasons, score
 from docrail.invoices.readers.header.dates import DATE, issue_dates
 from docrail.invoices.readers.header.number import NUMBER, invoice_numbers
@@ -49,6 +51,12 @@ PAGES = (
     page([(50, 60, "Invoice 2026-7"), (50, 300, "17.06.2026"), (50, 312, "Due date")]),
     page([(50, 60, "Reminder for invoice 2026-7")]),
 )
+
+ORDER = [
+    page(table("Description | Quantity | Price | Total", "Beech edging | 2 | 8.75 | 17.50", "Total | | | 17.50")),
+    page([(50, 60, "Please note that the agreed total of 17.50 holds until the end of the year")], number=2),
+]
+"""Pages that are read by a schema."""
 
 
 def modules() -> Iterator[ModuleType]:
@@ -91,6 +99,7 @@ def test_every_feature_applies_to_a_document(monkeypatch: pytest.MonkeyPatch) ->
     for pages in (*documents, *([each] for each in PAGES)):
         invoice = assess(read_text(pages), dt.date(2026, 11, 1))
         review_priority(invoice, sla_hours=24, hours_used=0, new_vendor=True, foreign_currency=True)
+    read_pages_by_schema(ORDER, FieldsSchema.model_validate({"properties": {"total": {"type": "number"}}}))
     unused = {(name, each.name) for (_, name), features in lists().items() for each in features} - {
         (name, feature) for name, features in applied.items() for feature in features
     }

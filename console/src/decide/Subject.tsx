@@ -30,7 +30,7 @@ export function Facts({ show }: { show: Record<string, unknown> }) {
 
 function Fact({ name, value }: { name: string; value: Json }) {
   const { t } = useTranslation()
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  const text = textOf(value)
   return (
     <>
       <dt>{visible(name.replaceAll('_', ' '))}</dt>
@@ -43,6 +43,13 @@ function Fact({ name, value }: { name: string; value: Json }) {
       </dd>
     </>
   )
+}
+
+/** A text as it is, texts line by line, and other values as JSON. */
+function textOf(value: Json): string {
+  if (typeof value === 'string') return value
+  const isTexts = Array.isArray(value) && value.every((each) => typeof each === 'string')
+  return isTexts ? value.join('\n') : JSON.stringify(value, null, 2)
 }
 
 /** The document that the question is about: a page at a time, as the server draws it. */

@@ -206,7 +206,8 @@ class Part:
         return self.is_expression and self.path[-1] in ("condition", "when")
 
 
-_TEMPLATES = (("wait", "seconds"), ("human", "title"), ("human", "show"), ("for_each", "items"))
+_HUMAN = (("human", "title"), ("human", "show"), ("human", "prefill"), ("human", "notes"))
+_TEMPLATES = (("wait", "seconds"), *_HUMAN, ("for_each", "items"))
 
 
 def parts_of(step: dict[str, Json]) -> Iterator[Part]:

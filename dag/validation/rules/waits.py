@@ -13,7 +13,7 @@ from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_schema import TYPES
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path
-from docrail.dag.values.wording import describe
+from docrail.dag.values.wording import describe, quote
 
 OUTCOMES = "abort, fail, continue or {branch: NAME}"
 """The allowed values of `on_timeout`."""
@@ -47,6 +47,8 @@ def check_human(step: StepOutline, findings: Findings) -> None:
     """Report problems of a question other than the shape of its fields."""
     human, path = step.part(StepKind.HUMAN), (*step.path, "human")
     check_answer_schema(human.get("form"), (*path, "form"), findings)
+    for name in ("prefill", "notes"):
+        _check_filling(human, (*path, name), findings)
     _check_timeout(step, human, path, findings)
     rule, queue = human.get("on_timeout"), human.get("queue")
     if isinstance(rule, dict) and rule.get("escalate_to") == DOCUMENT_QUEUE != queue:
@@ -57,6 +59,20 @@ def check_human(step: StepOutline, findings: Findings) -> None:
     needed = assignees.get("approvals") if isinstance(assignees, dict) else None
     if isinstance(needed, int) and needed > 1:
         _check_agreement(human, path, findings)
+
+
+def _check_filling(human: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report a `prefill` or `notes` that is no object, and names that the form does not have."""
+    filling, form = human.get(str(path[-1])), human.get("form")
+    fields = form.get("properties") if isinstance(form, dict) else None
+    if isinstance(filling, dict) and isinstance(fields, dict):
+        for name in (each for each in filling if each not in fields):
+            meant = findings.suggestions.closest(name, fields)
+            message = f"'{path[-1]}' names '{quote(name)}', and the form has no such field"
+            findings.error("unknown-field", (*path, name), message, meant, at_key=True)
+    elif filling is not None and not isinstance(filling, dict) and not has_template(filling):
+        message = f"'{path[-1]}' must be an object by the names of the form's fields, found {describe(filling)}"
+        findings.error("wrong-type", path, message)
 
 
 def _check_agreement(human: dict[str, Json], path: Path, findings: Findings) -> None:
