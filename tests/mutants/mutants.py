@@ -457,8 +457,8 @@ LLM = (
     Mutant(
         "a-blurred-page-refutes",
         "invoices/llm/page_check.py",
-        "elif not places.doubtful:",
-        "else:",
+        "return field if places.doubtful else field",
+        "return field",
         ("tests/invoices/test_gemini.py", "tests/invoices/test_places.py", "tests/invoices/test_code_places.py"),
         "words that OCR may have misread refute what a model read",
     ),
