@@ -91,8 +91,8 @@ async def test_the_decision_is_in_the_audit_log(service: Service) -> None:
     await service.closed(run_id)
     stored = (await service.http.get(f"/v1/reviews/{question['review_id']}")).json()
     acts = await service.app.db.fetch("SELECT act FROM audit_events WHERE review_id = $1", question["review_id"])
-    assert stored["decision"] == answer
-    assert "decided" in {event["act"] for event in acts}, acts
+    assert (stored["decision"], stored["status"], bool(stored["decided_by"])) == (answer, "decided", True)
+    assert [event["act"] for event in acts] == ["settled"]
 
 
 async def test_a_definition_with_a_schema_that_cannot_be_read_by_is_refused(service: Service) -> None:
