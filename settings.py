@@ -324,8 +324,8 @@ class Settings(BaseSettings):
     keep_runs_days: float = Field(
         365,
         ge=0,
-        description="days after its end until the copy of a run's report is deleted, which is shown once Temporal has "
-        "deleted the run; 0: never",
+        description="days after its end until the copies of a run's report and explanation are deleted, which are "
+        "shown once Temporal has deleted the run; 0: never",
     )
     lake_grace_hours: float = Field(
         24, ge=1, description="hours that replaced files of the lake are kept for queries that still read them"

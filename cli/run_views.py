@@ -33,8 +33,8 @@ def show(run: RunId, api: Api = HERE) -> Printout:
 def explain(run: RunId, step: StepId = None, api: Api = HERE) -> Printout:
     """Explain why a run and its steps are as they are.
 
-    For each step: what decided, on which values, and what it waits for. Also after the run's end. Needs a worker, for
-    only the run itself knows.
+    For each step: what decided, on which values, and what it waits for. An open run needs a worker, for only the run
+    itself knows; an ended one is explained from a copy, also after Temporal has deleted it.
 
     Example: docrail run explain invoice.order-4711 create_review
     """

@@ -29,7 +29,10 @@ OWNERS = {
     "lake": {"lake_versions"},
     "quotas": {"quota_days", "quotas"},
     "reviews": {"review_counts", "reviews", "sla_events"},
-    "runs": {"chunked_runs", "ended_runs", "executions", "operator_actions", "overdue_runs", "step_cache"},
+    "runs": {
+        *("chunked_runs", "ended_runs", "executions", "operator_actions", "overdue_runs", "run_explanations"),
+        "step_cache",
+    },
     "usage": {"model_days", "model_usage"},
 }
 """Each table has one noun, whose repository writes it."""

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from docrail.dag.engine.state import Answer
     from docrail.dag.explain.explain import facts_of_run
+    from docrail.dag.explain.packing import packed_answer
     from docrail.dag.explain.progress import progress_of
     from docrail.dag.explain.report import RunReport, for_outer
     from docrail.dag.explain.step_data import input_of, items_of
@@ -25,6 +26,7 @@ with workflow.unsafe.imports_passed_through():
         ABORT,
         ANSWER,
         EXPLAIN,
+        EXPLAIN_ALL,
         OUTPUT,
         PAUSE,
         PROGRESS,
@@ -104,6 +106,11 @@ class Run:
         driver, run_id = self._driver, run_id_of(workflow.info().workflow_id)
         facts = facts_of_run(driver.plan, driver.state, run_id, step_id=step_id, after=after, limit=limit)
         return facts.model_dump(mode="json", exclude_defaults=True)
+
+    @workflow.query(name=EXPLAIN_ALL)
+    def explain_all(self, after: str | None = None) -> str:
+        """Return the facts of all steps after `after`, or of as many as one answer holds, packed (packing.py)."""
+        return packed_answer(self._driver.plan, self._driver.state, run_id_of(workflow.info().workflow_id), after=after)
 
     @workflow.query(name=PROGRESS)
     def progress(self) -> Json:

@@ -679,6 +679,14 @@ CREATE TABLE public.routing_rules (
     CONSTRAINT routing_rules_revision_check CHECK ((revision > 0))
 );
 
+CREATE TABLE public.run_explanations (
+    tenant_id text NOT NULL,
+    run_id text NOT NULL,
+    execution_id text NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    facts bytea NOT NULL
+);
+
 CREATE TABLE public.sessions (
     session_id text NOT NULL,
     tenant_id text NOT NULL,
@@ -855,6 +863,9 @@ ALTER TABLE ONLY public.review_counts
 ALTER TABLE ONLY public.routing_rules
     ADD CONSTRAINT routing_rules_pkey PRIMARY KEY (tenant_id, revision);
 
+ALTER TABLE ONLY public.run_explanations
+    ADD CONSTRAINT run_explanations_pkey PRIMARY KEY (tenant_id, run_id);
+
 ALTER TABLE ONLY public.seen_invoices
     ADD CONSTRAINT seen_invoices_pkey PRIMARY KEY (tenant_id, document_id);
 
@@ -983,6 +994,8 @@ CREATE INDEX reviews_unanswered ON public.reviews USING btree (tenant_id, docume
 CREATE INDEX reviews_unfiled ON public.reviews USING btree (tenant_id, document_id) WHERE (revision > filed_revision);
 
 CREATE INDEX reviews_with_sla ON public.reviews USING btree (due_at) WHERE ((status = 'open'::text) AND (sla_from IS NOT NULL));
+
+CREATE INDEX run_explanations_by_end ON public.run_explanations USING btree (ended_at);
 
 CREATE INDEX seen_invoices_by_number ON public.seen_invoices USING btree (tenant_id, number_key) WHERE (number_key IS NOT NULL);
 
@@ -1146,6 +1159,8 @@ CREATE POLICY all_rows ON public.reviews TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.routing_rules TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.run_explanations TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.seen_invoices TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.sessions TO docrail_fleet USING (true);
@@ -1280,6 +1295,8 @@ CREATE POLICY own_rows ON public.reviews TO docrail_app USING ((tenant_id = ( SE
 
 CREATE POLICY own_rows ON public.routing_rules TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
+CREATE POLICY own_rows ON public.run_explanations TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
 CREATE POLICY own_rows ON public.seen_invoices TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.sessions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
@@ -1307,6 +1324,8 @@ ALTER TABLE public.review_counts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.reviews ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.routing_rules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.run_explanations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.seen_invoices ENABLE ROW LEVEL SECURITY;
 

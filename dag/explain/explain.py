@@ -46,9 +46,18 @@ _RULE_REFUSED = frozenset({SkipReason.RULE_NOT_MET, SkipReason.UPSTREAM_FAILED, 
 
 
 def facts_of_run(
-    plan: Plan, run: RunState, run_id: str, *, step_id: str | None = None, after: str | None = None, limit: int = 100
+    plan: Plan,
+    run: RunState,
+    run_id: str,
+    *,
+    step_id: str | None = None,
+    after: str | None = None,
+    limit: int = 100,
+    most_bytes: int = MAX_PAGE_BYTES,
 ) -> facts.RunExplanation:
     """Return the facts of one step, or of a page of at most `limit` steps in plan order after the step `after`.
+
+    A page has at most `most_bytes` of JSON, but at least one step.
 
     An unknown `step_id` gives an empty page; an unknown `after` gives the first page.
     """
@@ -61,7 +70,7 @@ def facts_of_run(
     size = 0
     for step, explained in _explained(plan, run, wanted):
         size += len(explained.model_dump_json(exclude_defaults=True))
-        if steps and size > MAX_PAGE_BYTES:
+        if steps and size > most_bytes:
             break
         steps[step.id] = explained
     last = next(reversed(steps), None)

@@ -27,7 +27,12 @@ from docrail.services.maintenance.repository import (
 )
 from docrail.services.quotas.service import delete_past_days
 from docrail.services.reviews.standing import load_open_documents
-from docrail.services.runs.service import delete_ended_runs, delete_expired_outputs, forget_stored_outputs
+from docrail.services.runs.service import (
+    delete_ended_runs,
+    delete_expired_outputs,
+    delete_explanations,
+    forget_stored_outputs,
+)
 from docrail.services.tools import Tools
 
 OPEN = "ExecutionStatus NOT IN ('Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut')"
@@ -67,7 +72,8 @@ async def remove_expired_rows(db: asyncpg.Pool, runs_days: float | None) -> int:
     removals = (delete_expired_outputs, delete_forgotten_leases, delete_old_sessions, delete_past_days)
     removed = sum([await remove(db) for remove in removals])
     if runs_days is not None:
-        removed += await delete_ended_runs(db, dt.datetime.now(dt.UTC) - dt.timedelta(days=runs_days))
+        before = dt.datetime.now(dt.UTC) - dt.timedelta(days=runs_days)
+        removed += await delete_ended_runs(db, before) + await delete_explanations(db, before)
     return removed
 
 

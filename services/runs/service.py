@@ -31,6 +31,7 @@ from docrail.services.model_config import WHOLE, body
 from docrail.services.quotas.service import runs_exceeded
 from docrail.services.runs.ended_runs import delete_ended_runs
 from docrail.services.runs.executing import describe
+from docrail.services.runs.explanations import delete_explanations
 from docrail.services.runs.priority import priority_of, turn_of
 from docrail.services.runs.repository import (
     delete_expired_outputs,
@@ -59,6 +60,7 @@ __all__ = [
     "continue_run",
     "delete_ended_runs",
     "delete_expired_outputs",
+    "delete_explanations",
     "forget_stored_outputs",
     "insert_overdue",
     "is_notified",

@@ -11,8 +11,10 @@ from temporalio.service import RPCError, RPCStatusCode
 from docrail.dag.values.json_values import Json
 from docrail.services.runs.views import ended
 from docrail.services.runs.views.ended import copy_ended_runs
+from docrail.services.runs.views.explained import DELETED as EXPLANATION_LEFT
 from docrail.services.runs.views.recorded import NO_WORKER
 from docrail.services.runs.views.reports import DELETED
+from docrail.services.runs.views.steps import DELETED as GONE
 from docrail.workflows.contract.names import TENANT, WORKFLOW_TYPE, workflow_id
 from tests.api.service import HELLO, Service, serve, settings_for, work
 from tests.api.test_runs import start
@@ -76,10 +78,39 @@ async def test_a_run_that_temporal_has_deleted_is_shown_without_its_outputs(serv
     drawn = (await service.http.get(f"/v1/runs/{run_id}/graph")).json()["run"]
     assert drawn["counts"] == {"completed": 1}
     assert {action["reason"] for action in drawn["actions"]} == {"Temporal has deleted the run"}
-    refused = await service.http.get(f"/v1/runs/{run_id}/explain")
+    explained = (await service.http.get(f"/v1/runs/{run_id}/explain")).json()
+    assert explained["words"] == ["1 of 1 steps are settled, the run is completed", EXPLANATION_LEFT]
+    assert explained["steps"]["greet"]["words"] == before["steps"]["greet"]["why"]
+    misspelt = await service.http.get(f"/v1/runs/{run_id}/explain", params={"step": "gret"})
+    assert (misspelt.status_code, "did you mean 'greet'" in misspelt.json()["detail"]) == (404, True)
+    step = (await service.http.get(f"/v1/runs/{run_id}/steps/greet")).json()
+    assert (step["step"]["status"], step["explanation"]["words"]) == ("completed", before["steps"]["greet"]["why"])
+    assert (step["input"], step["output"], step["input_problem"], step["output_problem"]) == (None, None, GONE, GONE)
+    refused = await service.http.get(f"/v1/runs/{run_id}/waits")
     assert (refused.status_code, "only its report is left" in refused.json()["detail"]) == (404, True)
-    foreign = await service.http.get(f"/v1/runs/{run_id}", headers={"X-Test-Tenant": "acme"})
-    assert foreign.status_code == 404
+    for view in ("", "/explain"):
+        foreign = await service.http.get(f"/v1/runs/{run_id}{view}", headers={"X-Test-Tenant": "acme"})
+        assert foreign.status_code == 404
+
+
+async def test_a_terminated_run_that_temporal_has_deleted_is_explained_with_its_end(service: Service) -> None:
+    run_id = await start(service.http, HALF_DONE)
+
+    async def naps() -> bool:
+        return statuses((await service.http.get(f"/v1/runs/{run_id}")).json())["nap"] == "running"
+
+    await eventually(naps, "the nap to begin")
+    await service.app.temporal.get_workflow_handle(workflow_id("default", run_id)).terminate(reason="enough")
+
+    async def is_copied() -> bool:
+        await copy_ended_runs(service.app)
+        return await service.app.db.fetchval("SELECT true FROM run_explanations WHERE run_id = $1", run_id) is True
+
+    await eventually(is_copied, "the explanation to be copied")
+    await delete_workflow(service, workflow_id("default", run_id))
+    explained = (await service.http.get(f"/v1/runs/{run_id}/explain")).json()
+    assert (explained["status"], explained["steps"]["nap"]["status"]) == ("failed", "running")
+    assert explained["words"] == ["terminated in Temporal: enough", EXPLANATION_LEFT]
 
 
 async def test_the_copy_of_a_run_shows_its_last_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

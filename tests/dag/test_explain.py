@@ -23,9 +23,11 @@ from docrail.dag.engine.plan import Plan, compile_plan
 from docrail.dag.engine.saved_state import begin
 from docrail.dag.engine.state import Answer, RunState, StepError
 from docrail.dag.engine.transitions import advance
+from docrail.dag.explain import packing
 from docrail.dag.explain.conditions import MOST_CHARACTERS, brief
 from docrail.dag.explain.explain import MAX_PAGE_BYTES, facts_of_run
 from docrail.dag.explain.facts import HoldKind, RunExplanation, StepExplanation, Verdict
+from docrail.dag.explain.packing import packed_answer, page_of, unpacked_answer
 from docrail.dag.explain.words import in_words
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.statuses import RunStatus, StepStatus
@@ -506,18 +508,48 @@ def test_a_short_value_is_shown_whole() -> None:
     assert brief({"a": [1, None, "ä"]}) == '{"a": [1, null, "ä"]}'
 
 
-def test_a_run_of_two_thousand_steps_is_explained_in_one_page() -> None:
-    """Each page of an ended run has a worker replay all of it."""
+def chain(length: int) -> tuple[Plan, RunState]:
+    """Return an ended run whose steps follow each other."""
     steps: list[dict[str, Json]] = [{"id": "step_0", "handler": "noop"}]
-    for number in range(1, 2_000):
+    for number in range(1, length):
         parents = [f"step_{above}" for above in range(max(0, number - 3), number)]
         condition = f"step_{number - 1}.value < {number}"
         steps.append({"id": f"step_{number}", "handler": "noop", "depends_on": parents, "condition": condition})
-    plan, run = played(steps, *(done(f"step_{number}", {"value": number}) for number in range(2_000)))
+    return played(steps, *(done(f"step_{number}", {"value": number}) for number in range(length)))
+
+
+def test_a_run_of_two_thousand_steps_is_explained_in_one_page() -> None:
+    plan, run = chain(2_000)
     facts = facts_of_run(plan, run, "long.1", limit=5_000)
     assert (facts.status, len(facts.steps), facts.after) == (RunStatus.COMPLETED, 2_000, None)
     carried = to_json(facts.model_dump(mode="json", exclude_defaults=True))
     assert in_words(RunExplanation.model_validate_json(carried)) == explain_run(plan, run, "long.1", limit=5_000)
+
+
+def test_a_packed_answer_has_all_steps_and_its_pages_are_those_of_the_run() -> None:
+    plan, run = chain(300)
+    answer = packed_answer(plan, run, "long.1")
+    whole = unpacked_answer(answer)
+    assert whole == facts_of_run(plan, run, "long.1", limit=300)
+    assert len(answer) * 8 < len(whole.model_dump_json(exclude_defaults=True))
+    for after, limit in ((None, 300), (None, 299), ("step_7", 5), ("step_298", 9), ("unknown", 2)):
+        page = page_of(whole, step_id=None, after=after, limit=limit)
+        assert page == facts_of_run(plan, run, "long.1", after=after, limit=limit)
+    for step_id in ("step_9", "unknown"):
+        page = page_of(whole, step_id=step_id, after=None, limit=1)
+        assert page.steps == facts_of_run(plan, run, "long.1", step_id=step_id).steps
+
+
+def test_a_packed_answer_that_would_be_too_large_has_fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, run = chain(300)
+    monkeypatch.setattr(packing, "MAX_ANSWER_BYTES", len(packed_answer(plan, run, "long.1")) - 1)
+    monkeypatch.setattr(packing, "MAX_PAGE_BYTES", 20_000)
+    steps, after, answers = dict[str, StepExplanation](), None, 0
+    while answers == 0 or after is not None:
+        part = unpacked_answer(packed_answer(plan, run, "long.1", after=after))
+        steps, after, answers = steps | part.steps, part.after, answers + 1
+    assert answers == 2, "of what is left after the first one, all fits"
+    assert steps == facts_of_run(plan, run, "long.1", limit=300).steps
 
 
 def test_a_run_sends_facts_and_no_sentences() -> None:

@@ -58,7 +58,9 @@ def test_a_run_takes_these_messages() -> None:
     run = WorkflowDefinition.must_from_class(Run)
     assert set(run.signals) == {"pause", "resume", "abort", "answer"}
     assert set(run.updates) == {"pause", "resume", "abort", "answer", "resolve"}
-    assert set(run.queries) == {"state", "output", "explain", "saved", "progress", "step_input", "step_items"}
+    assert set(run.queries) == {
+        *("state", "output", "explain", "explain_all", "saved", "progress", "step_input", "step_items"),
+    }
 
 
 def test_a_run_and_its_chunks_send_each_other_these_signals() -> None:

@@ -43,6 +43,9 @@ OUTPUT = "output"
 EXPLAIN = "explain"
 """Name of the query that explains: a step id or None for a page, the step before the page or None, and its size."""
 
+EXPLAIN_ALL = "explain_all"
+"""Name of the query that explains all steps after one, or None, in one packed answer."""
+
 PROGRESS = "progress"
 """Name of the query that returns a RunProgress: every step's state in few words, without default values."""
 

@@ -244,6 +244,17 @@ CREATE TABLE ended_runs (
 );
 CREATE INDEX ended_runs_by_end ON ended_runs (ended_at);
 
+-- Explanations of ended runs: a worker replays a run for the first one only.
+CREATE TABLE run_explanations (
+    tenant_id    text NOT NULL,
+    run_id       text NOT NULL,
+    execution_id text NOT NULL,     -- Temporal's id of what has ended: a retried run ends again
+    ended_at     timestamptz NOT NULL,
+    facts        bytea NOT NULL,    -- packed (dag/explain/packing.py)
+    PRIMARY KEY (tenant_id, run_id)
+);
+CREATE INDEX run_explanations_by_end ON run_explanations (ended_at);
+
 -- Every step that failed for good, and how it was resolved.
 CREATE TABLE dead_letters (
     tenant_id     text NOT NULL,

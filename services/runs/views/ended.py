@@ -1,4 +1,4 @@
-"""Copy the reports of ended runs to PostgreSQL: they stay readable after Temporal has deleted the runs.
+"""Copy the reports and explanations of ended runs to PostgreSQL: they are left after Temporal has deleted the runs.
 
 Without outputs: those belong to documents and values, which have retention times of their own. A nested run is not
 copied; its outer run's report has its end.
@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 
-from temporalio.client import WorkflowExecution
+from temporalio.client import WorkflowExecution, WorkflowQueryFailedError
 
 from docrail.adapters.postgres.tenants import all_tenants
 from docrail.adapters.temporal.codec import PayloadKeyError
@@ -20,6 +20,7 @@ from docrail.services.engine import ALL_RUNS, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.runs.ended_runs import load_last_end, save_ended_runs, select_copied
 from docrail.services.runs.models import EndedRun
+from docrail.services.runs.views.explained import explain_ended
 from docrail.services.runs.views.reports import ended_report
 from docrail.workflows.contract.names import DOCUMENT, run_id_of, tenant_of
 
@@ -92,9 +93,33 @@ async def _copy(app: App, window: Window) -> int:
         async with turns:
             return await _read(app, execution)
 
-    copies = [each for each in await asyncio.gather(*map(read, new)) if each is not None]
-    await save_ended_runs(app.db, copies)
+    read_ones = zip(new, await asyncio.gather(*map(read, new)), strict=True)
+    copies = {each.run_id: (each, copy) for each, copy in read_ones if copy is not None}
+    await save_ended_runs(app.db, [copy for _, copy in copies.values()])
+    await _explain(app, [each for each, _ in copies.values()])
     return len(copies)
+
+
+async def _explain(app: App, executions: Sequence[WorkflowExecution]) -> None:
+    """Store the runs' explanations as far as a worker answers: after the first silence none is awaited any more.
+
+    What is left out is stored when it is first read.
+    """
+    turns, is_silent = asyncio.Semaphore(AT_ONCE), False
+
+    async def explain(execution: WorkflowExecution) -> None:
+        nonlocal is_silent
+        async with turns:
+            if is_silent:
+                return
+            try:
+                await explain_ended(app, execution)
+            except Unavailable:
+                is_silent = True
+            except (NotFound, ValueError, WorkflowQueryFailedError) as error:
+                log.warning("the explanation of the run %s is not copied: %s", run_id_of(execution.id), error)
+
+    await asyncio.gather(*map(explain, executions))
 
 
 async def _uncopied(app: App, executions: Sequence[WorkflowExecution]) -> list[WorkflowExecution]:

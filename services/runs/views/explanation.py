@@ -7,6 +7,7 @@ from typing import Any
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
 from docrail.dag.explain.facts import ItemsAtWork, RunExplanation, StepExplanation
+from docrail.dag.explain.packing import page_of
 from docrail.dag.explain.words import in_words
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus, StepStatus
@@ -16,6 +17,7 @@ from docrail.services.engine import WORKER_TIMEOUT, status_of, worker_answers
 from docrail.services.errors import InvalidInput, NotFound
 from docrail.services.runs.executing import describe, handle_of
 from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.views.explained import explain_deleted, explain_ended
 from docrail.services.runs.views.pending_activities import Pending, pending_of
 from docrail.services.runs.views.reports import end_of
 from docrail.services.runs.views.running_items import at_work_words, items_at_work
@@ -35,18 +37,26 @@ async def explain_run(
     after: str | None = None,
     limit: int = 100,
 ) -> RunExplanation:
-    """Explain one step of a run, or a page of its steps, also after its end.
+    """Explain one step of a run, or a page of its steps, also after its end, and after Temporal has deleted it.
 
-    Raises: NotFound, also for a step that the run does not have; InvalidInput; Unavailable without a worker.
+    Raises: NotFound, also for a step that the run does not have; InvalidInput; Unavailable without a worker, except for
+    an ended run that was explained before.
     """
-    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
-    handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
+    checked_run_id(run_id)
     if step is not None and after is not None:
         raise InvalidInput([InputProblem("after", "a single step has no further pages")])
-    explanation = await _ask(app, handle, [step, after, limit])
-    if step is not None and step not in explanation.steps:
-        others = await _ask(app, handle, [None, None, limit])
-        raise NotFound("step", step, known=[*others.steps])
+    try:
+        description = await describe(app, principal.tenant_id, run_id)
+    except NotFound:
+        if (whole := await explain_deleted(app, principal.tenant_id, run_id)) is None:
+            raise
+        shown = in_words(_page(whole, step, after, limit))
+        return shown.model_copy(update={"words": whole.words})
+    handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
+    if description.close_time is None:
+        explanation = await _explain_open(app, handle, step, after, limit)
+    else:
+        explanation = in_words(_page(await explain_ended(app, description), step, after, limit))
     known = await asyncio.gather(
         pending_of(app, description, explanation.steps),
         items_at_work(app, description, explanation.steps),
@@ -59,6 +69,22 @@ async def explain_run(
     if description.status in _UNRECORDED_ENDS:
         known_now |= {"status": status_of(description), "words": (await end_of(handle, description),)}
     return explanation.model_copy(update=known_now)
+
+
+async def _explain_open(
+    app: App, handle: WorkflowHandle[Any, Any], step: str | None, after: str | None, limit: int
+) -> RunExplanation:
+    explanation = await _ask(app, handle, [step, after, limit])
+    if step is not None and step not in explanation.steps:
+        others = await _ask(app, handle, [None, None, limit])
+        raise NotFound("step", step, known=[*others.steps])
+    return explanation
+
+
+def _page(whole: RunExplanation, step: str | None, after: str | None, limit: int) -> RunExplanation:
+    if step is not None and step not in whole.steps:
+        raise NotFound("step", step, known=[*whole.steps])
+    return page_of(whole, step_id=step, after=after, limit=limit)
 
 
 async def load_step_status(app: App, principal: Principal, run_id: str, step_id: str) -> StepStatus | None:

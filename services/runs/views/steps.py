@@ -28,6 +28,8 @@ from docrail.services.runs.views.outputs import ask_output
 from docrail.services.runs.views.permitted import step_actions
 from docrail.workflows.contract.names import STEP_INPUT, STEP_ITEMS
 
+DELETED = "Temporal has deleted the run: inputs and outputs are not kept with its report"
+
 LONGEST_TEXT = 65_536
 """Bytes of a value that are shown; the whole value can be downloaded."""
 
@@ -83,10 +85,12 @@ async def show_step(app: App, principal: Principal, run_id: str, step_id: str) -
     step = known.step(step_id)
     state = known.state_of(step)
     explained = await explain_run(app, principal, run_id, step=step_id)
-    begun = await _asked_input(app, principal, run_id, step_id, None)
+    begun = (
+        StepInput(problem=DELETED) if known.is_deleted else await _asked_input(app, principal, run_id, step_id, None)
+    )
     given, input_problem = await _shown_input(app, principal, begun)
-    output, output_problem = None, ""
-    if state.status is StepStatus.COMPLETED:
+    output, output_problem = None, DELETED if known.is_deleted else ""
+    if state.status is StepStatus.COMPLETED and not known.is_deleted:
         try:
             output = _shown(await ask_output(app, principal, run_id, step_id))
         except InvalidInput as error:
