@@ -139,7 +139,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
             *background_activities(app),
             *export_activities(app, tools.outside),
             *batch_activities(app, tools.outside),
-            trigger_activity(app, settings.inbox_dir),
+            trigger_activity(app, settings.inbox_dir, tools.outside),
         ],
         sandboxed=settings.sandboxed,
         activity_slots=settings.worker_activity_slots,

@@ -30,7 +30,7 @@ class TriggerReason(BaseModel):
 
 @router.post("", status_code=201, responses=problems(NotFound, KeyConflict))
 async def create_trigger(order: TriggerOrder, who: MayOperateRuns, app: AppDep, response: Response) -> Trigger:
-    """Start runs by schedule, or upload the files of a watched folder. The same order again changes nothing."""
+    """Start runs by schedule, or upload files of a watched folder or of mails. The same order again changes nothing."""
     created = await triggers.create_trigger(app, who, order)
     response.headers["Location"] = f"/v1/triggers/{created.name}"
     return created

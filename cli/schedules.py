@@ -33,6 +33,19 @@ def create(
     folder: Annotated[
         str | None, typer.Option(help="Upload new files of this folder of DOCRAIL_INBOX_DIR.", metavar="NAME")
     ] = None,
+    mailbox: Annotated[
+        str | None, typer.Option(help="Upload attachments of new mails of this IMAP server.", metavar="HOST[:PORT]")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="Who signs in at the mailbox.", metavar="NAME")] = None,
+    secret: Annotated[str | None, typer.Option(help="The secret with the mailbox's password.", metavar="NAME")] = None,
+    mail_folder: Annotated[str | None, typer.Option(help="Folder of the mailbox: INBOX.", metavar="NAME")] = None,
+    sender: Annotated[
+        list[str] | None, typer.Option(help="Take mails of this address or @domain only; repeatable.", metavar="FROM")
+    ] = None,
+    attachment: Annotated[
+        list[str] | None, typer.Option(help="Take files of such a name, as *.pdf; repeatable.", metavar="PATTERN")
+    ] = None,
+    move_to: Annotated[str | None, typer.Option(help="Move taken mails to this folder.", metavar="NAME")] = None,
     inputs: Inputs = None,
     source: Annotated[str, typer.Option(help="Where files come from, for routing rules.", metavar="TEXT")] = "",
     api: Api = HERE,
@@ -40,15 +53,28 @@ def create(
     """Create a trigger: it starts runs at times, or for new files.
 
     Without --folder, each pass starts one run of --definition. With --folder, it uploads the files below
-    DOCRAIL_INBOX_DIR/TENANT/FOLDER whose content is new at their place; without --definition, routing rules choose.
-    The same command again changes nothing.
+    DOCRAIL_INBOX_DIR/TENANT/FOLDER whose content is new at their place, with --mailbox the attachments of new mails;
+    without --definition, routing rules choose. The same command again changes nothing.
 
     Example: docrail schedule create nightly --definition report --cron "0 3 * * *"
     """
     values = some_inputs(api, definition, inputs or [])
-    order = given(definition=definition, cron=cron, every_seconds=every, folder=folder, inputs=values or None)
+    box = given(user=user, secret=secret, folder=mail_folder, senders=sender, attachments=attachment, move_to=move_to)
+    if box and mailbox is None:
+        raise typer.BadParameter("is needed by the other options of a mailbox", param_hint="--mailbox")
+    read = None if mailbox is None else _at(mailbox) | box
+    order = given(
+        definition=definition, cron=cron, every_seconds=every, folder=folder, mailbox=read, inputs=values or None
+    )
     found = ask_api(api, "POST", TRIGGERS, json={"name": name, "source": source, **order})
     return _printout(found, [found])
+
+
+def _at(mailbox: str) -> dict[str, Json]:
+    host, _, port = mailbox.partition(":")
+    if port and not port.isdecimal():
+        raise typer.BadParameter(f"{port!r} is no port", param_hint="--mailbox")
+    return {"host": host, **({"port": int(port)} if port else {})}
 
 
 def list_schedules(api: Api = HERE) -> Printout:
@@ -116,7 +142,7 @@ def _path(name: str, *act: str) -> str:
 
 def _printout(answer: Json, found: list[dict[str, Json]]) -> Printout:
     headings = {"schedule": ID, "state": STATUS, "when": ID, "next": ID, "last": ID, "ended as": STATUS, "does": TEXT}
-    return Printout(answer, [Listing(headings | {"note": TEXT}, map(_row, found))])
+    return Printout(answer, [Listing(headings | {"note": TEXT, "problems": TEXT}, map(_row, found))])
 
 
 def _row(schedule: dict[str, Json]) -> list[str]:
@@ -131,6 +157,7 @@ def _row(schedule: dict[str, Json]) -> list[str]:
         last.get("state") or "",
         _does(schedule),
         schedule["note"],
+        "; ".join(schedule.get("problems", ())),
     ]
 
 
@@ -139,4 +166,6 @@ def _does(schedule: dict[str, Json]) -> str:
         return "Docrail's own work"
     if schedule["folder"] is not None:
         return f"uploads files of {schedule['folder']}"
+    if schedule["mailbox"] is not None:
+        return f"uploads attachments of {schedule['mailbox']['user']}"
     return f"starts {schedule['definition']}"

@@ -590,7 +590,7 @@ class AsyncClient:
         return found
 
     async def create_trigger(self, body: "types.TriggerOrder") -> "types.Trigger":
-        """Start runs by schedule, or upload the files of a watched folder."""
+        """Start runs by schedule, or upload files of a watched folder or of mails."""
         found: types.Trigger = await self.transport.request("POST", "/v1/triggers", json=body)
         return found
 
@@ -1825,7 +1825,7 @@ class Client:
         return found
 
     def create_trigger(self, body: "types.TriggerOrder") -> "types.Trigger":
-        """Start runs by schedule, or upload the files of a watched folder."""
+        """Start runs by schedule, or upload files of a watched folder or of mails."""
         found: types.Trigger = self.transport.request("POST", "/v1/triggers", json=body)
         return found
 

@@ -1258,6 +1258,19 @@ class Lock(TypedDict):
     why: str
 
 
+class Mailbox(TypedDict):
+    """A folder of a mailbox that is read over IMAP with TLS."""
+
+    host: str
+    user: str
+    secret: str
+    port: NotRequired[int]
+    folder: NotRequired[str]
+    senders: NotRequired[list[str]]
+    attachments: NotRequired[list[str]]
+    move_to: NotRequired[str | None]
+
+
 class MatchingIn(TypedDict):
     """Which documents: as in the list of documents."""
 
@@ -2485,12 +2498,14 @@ class Trigger(TypedDict):
     definition: str | None
     inputs: dict[str, Json]
     folder: str | None
+    mailbox: "Mailbox | None"
     source: str
     created_by: str
     paused: bool
     note: str
     next_at: str | None
     last: "LastPass | None"
+    problems: list[str]
 
 
 class TriggerIn(TypedDict):
@@ -2515,6 +2530,7 @@ class TriggerOrder(TypedDict):
     definition: NotRequired[str | None]
     inputs: NotRequired[dict[str, Json]]
     folder: NotRequired[str | None]
+    mailbox: NotRequired["Mailbox | None"]
     source: NotRequired[str]
 
 

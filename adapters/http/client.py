@@ -190,10 +190,7 @@ class HttpClient:
     async def _send_to(self, outgoing: Outgoing, url: httpx.URL, headers: httpx.Headers) -> Answer:
         """Try the addresses of the URL's host in turn, until one accepts the connection."""
         host, port = url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme]
-        addresses = await self.resolver(host, port)
-        # check all before connecting: a name that mixes public and internal addresses is not trusted
-        for address in addresses:
-            self.allowed.check(host, port, address)
+        addresses = await self.checked_addresses(host, port)
         failure: Exception = UnreachableError(f"the host {host} has no address")
         for address in addresses:
             try:
@@ -201,6 +198,14 @@ class HttpClient:
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 failure = error
         raise failure
+
+    async def checked_addresses(self, host: str, port: int) -> Sequence[Address]:
+        """Return the addresses of a host that may be connected to. Raises: RefusedAddressError, UnreachableError."""
+        addresses = await self.resolver(host, port)
+        # check all before connecting: a name that mixes public and internal addresses is not trusted
+        for address in addresses:
+            self.allowed.check(host, port, address)
+        return addresses
 
     async def _exchange(self, outgoing: Outgoing, url: httpx.URL, address: Address, headers: httpx.Headers) -> Answer:
         limit = httpx.Timeout(outgoing.timeout_seconds, connect=min(CONNECT_SECONDS, outgoing.timeout_seconds))

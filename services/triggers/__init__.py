@@ -1,1 +1,1 @@
-"""Start runs by themselves: at times, and for the files of a watched folder. Temporal keeps the schedules."""
+"""Start runs by themselves: at times, and for files of watched folders and mails. Temporal keeps the schedules."""

@@ -25,6 +25,38 @@ TriggerName = Annotated[str, Field(pattern=NAME_PATTERN, examples=["nightly"])]
 Inputs = Annotated[Mapping[str, Json], Field(examples=[{"cost_centre": "4711"}])]
 
 
+PLAIN = r"^[^\x00-\x1f\x7f]+$"
+"""One line of text: what goes into a command to the mail server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """A folder of a mailbox that is read over IMAP with TLS."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = body(
+        {"host": "imap.example.com", "user": "invoices@example.com", "secret": "mail_password"}
+    )
+
+    host: Annotated[str, Field(max_length=253, pattern=r"^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$")]
+    """The mail server; one that is not public must be in DOCRAIL_ALLOWED_HOSTS."""
+    user: Annotated[str, Field(max_length=254, pattern=PLAIN, examples=["invoices@example.com"])]
+    """Who signs in."""
+    secret: Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9_-]+$", examples=["mail_password"])]
+    """The tenant's secret with the password: a file of DOCRAIL_SECRETS_DIR/TENANT."""
+    port: Annotated[int, Field(ge=1, le=65_535)] = 993
+    """Its port for TLS."""
+    folder: Annotated[str, Field(max_length=200, pattern=PLAIN)] = "INBOX"
+    """The folder to read."""
+    senders: Annotated[tuple[Annotated[str, Field(max_length=254, pattern=PLAIN)], ...], Field(max_length=1000)] = ()
+    """Addresses, or `@` and a domain, whose mails are taken; none: all. A mail says itself whom it is from."""
+    attachments: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(min_length=1, max_length=100)] = (
+        *("*.pdf", "*.xml", "*.tif", "*.tiff"),
+    )
+    """Names of the files that are taken, with `*` and `?`, in upper or lower case."""
+    move_to: Annotated[str | None, Field(max_length=200, pattern=PLAIN, examples=["Done"])] = None
+    """An existing folder to which mails are moved once all of their files are uploaded; null: they stay, as seen."""
+
+
 @dataclass(frozen=True, slots=True)
 class TriggerOrder:
     """What a trigger starts, and when: exactly one of `cron` and `every_seconds`."""
@@ -32,6 +64,11 @@ class TriggerOrder:
     __pydantic_config__: ClassVar[ConfigDict] = body(
         {"name": "nightly", "definition": "report", "cron": "0 3 * * *"},
         {"name": "scanner", "every_seconds": 60, "folder": "scans", "definition": "invoice"},
+        {
+            "name": "post",
+            "every_seconds": 60,
+            "mailbox": {"host": "imap.example.com", "user": "invoices@example.com", "secret": "mail_password"},
+        },
     )
 
     name: TriggerName
@@ -41,11 +78,13 @@ class TriggerOrder:
     every_seconds: Annotated[int | None, Field(ge=SHORTEST_SECONDS, le=LONGEST_SECONDS)] = None
     """How often it fires."""
     definition: Annotated[str | None, Field(max_length=200, examples=["report"])] = None
-    """`ID`, `ID@VERSION` or `ID@ALIAS`; with a folder, routing rules choose by default."""
+    """`ID`, `ID@VERSION` or `ID@ALIAS`; with a folder or a mailbox, routing rules choose by default."""
     inputs: Inputs = field(default_factory=dict)
     """Values for the definition's inputs."""
     folder: Annotated[str | None, Field(max_length=500, pattern=PLACE_PATTERN, examples=["scans"])] = None
     """Upload the files of this folder below DOCRAIL_INBOX_DIR/TENANT, each once, instead of starting a run."""
+    mailbox: Mailbox | None = None
+    """Upload the attachments of this mailbox's new mails, instead of starting a run."""
     source: Annotated[str, Field(pattern=SOURCE_PATTERN)] = ""
     """Where the files come from, for routing rules."""
 
@@ -65,7 +104,9 @@ class Trigger:
     inputs: Mapping[str, Json]
     """Values for the definition's inputs."""
     folder: str | None
-    """The folder whose files it uploads; null if it starts runs."""
+    """The folder whose files it uploads; null if it watches none."""
+    mailbox: Mailbox | None
+    """The mailbox whose attachments it uploads; null if it reads none."""
     source: str
     """Where the files come from."""
     created_by: str
@@ -78,6 +119,8 @@ class Trigger:
     """When it fires next, in UTC; null while it is paused."""
     last: LastPass | None
     """Its latest pass; null if there was none."""
+    problems: list[str]
+    """What the latest pass has refused, or why it failed."""
 
 
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)

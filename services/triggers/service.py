@@ -9,6 +9,7 @@ from datetime import timedelta
 from pydantic import TypeAdapter
 from temporalio.client import (
     Schedule,
+    ScheduleActionExecutionStartWorkflow,
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
     ScheduleDescription,
@@ -17,8 +18,10 @@ from temporalio.client import (
     ScheduleOverlapPolicy,
     SchedulePolicy,
     ScheduleSpec,
+    WorkflowFailureError,
 )
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
+from temporalio.exceptions import ActivityError
 from temporalio.service import RPCError, RPCStatusCode
 
 from docrail.dag.language.inputs import InputProblem
@@ -32,7 +35,7 @@ from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.maintenance.models import ScheduleName
 from docrail.services.maintenance.schedules import last_pass, note_of
 from docrail.services.triggers.models import MOST_TRIGGERS, Trigger, TriggerOrder
-from docrail.workflows.contract.messages import TriggerRequest
+from docrail.workflows.contract.messages import TriggerReport, TriggerRequest
 from docrail.workflows.contract.names import TENANT, TRIGGER_TYPE, trigger_id
 
 CATCH_UP = timedelta(minutes=10)
@@ -96,6 +99,7 @@ async def _show(app: App, principal: Principal, name: str) -> Trigger:
     found = await _describe(app, principal, name)
     with engine_errors("trigger", name):
         last = await last_pass(app, found)
+        problems = await _problems_of_last(app, found)
     request, state = await _request_of(app, found), found.schedule.state
     coming = () if state.paused else found.info.next_action_times
     order = order_of(request)
@@ -107,7 +111,30 @@ async def _show(app: App, principal: Principal, name: str) -> Trigger:
         note=state.note or "",
         next_at=coming[0] if coming else None,
         last=last,
+        problems=problems,
     )
+
+
+async def _problems_of_last(app: App, found: ScheduleDescription) -> list[str]:
+    """Return what the latest pass has refused, or why it failed; none while it runs. Raises: RPCError."""
+    if not found.info.recent_actions:
+        return []
+    latest = found.info.recent_actions[-1].action
+    assert isinstance(latest, ScheduleActionExecutionStartWorkflow), "all of Docrail's schedules start a workflow"
+    handle = app.temporal.get_workflow_handle(
+        latest.workflow_id, run_id=latest.first_execution_run_id, result_type=TriggerReport
+    )
+    try:
+        if (await handle.describe(rpc_timeout=RPC_TIMEOUT)).close_time is None:
+            return []
+        return list((await handle.result(follow_runs=False, rpc_timeout=RPC_TIMEOUT)).refused)
+    except WorkflowFailureError as error:
+        cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
+        return [str(cause or error)]
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return []
 
 
 async def pause_trigger(app: App, who: Principal, name: str, reason: str) -> Trigger:
@@ -155,11 +182,12 @@ async def _request_of(app: App, found: ScheduleDescription) -> TriggerRequest:
 async def _check(app: App, principal: Principal, order: TriggerOrder) -> None:
     if problems := [*_problems(order)]:
         raise InvalidInput(problems)
-    if order.folder is not None:
+    brings = order.folder is not None or order.mailbox is not None
+    if brings:
         check_brought(order.inputs)
     if order.definition is not None:
         stored = await resolve(app, principal, order.definition, key=order.name)
-        check = check_inputs if order.folder is None else check_some
+        check = check_some if brings else check_inputs
         await check(app, stored.body, order.inputs)
 
 
@@ -169,8 +197,10 @@ def _problems(order: TriggerOrder) -> list[InputProblem]:
         problems.append(InputProblem("cron", "expected exactly one of 'cron' and 'every_seconds'"))
     if order.name in tuple(ScheduleName):
         problems.append(InputProblem("name", "is that of a schedule of Docrail's own work: take another"))
-    if order.definition is None and order.folder is None:
-        problems.append(InputProblem("definition", "is required, as the trigger watches no folder"))
+    if order.definition is None and order.folder is None and order.mailbox is None:
+        problems.append(InputProblem("definition", "is required, as the trigger watches no folder and no mailbox"))
+    if order.folder is not None and order.mailbox is not None:
+        problems.append(InputProblem("mailbox", "expected at most one of 'folder' and 'mailbox'"))
     if order.folder is not None and ".." in order.folder.split("/"):
         problems.append(InputProblem("folder", "leads out of the tenant's folder"))
     return problems

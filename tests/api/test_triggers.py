@@ -15,6 +15,7 @@ import pytest
 from docrail.dag.values.json_values import Json
 from docrail.services.triggers import firing
 from docrail.services.triggers.firing import fire
+from docrail.services.triggers.mailbox import MailAccess
 from docrail.workflows.contract.messages import TriggerPass, TriggerRequest
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.cli.process import docrail
@@ -64,13 +65,13 @@ async def create(service: Service, **order: Json) -> dict[str, Json]:
     return created
 
 
-async def passed(service: Service, name: str) -> None:
+async def passed(service: Service, name: str, ends_as: str = "completed") -> None:
     """Fire a trigger, and wait for the end of the pass."""
     (await service.http.post(f"/v1/triggers/{name}/run")).raise_for_status()
 
     async def has_ended() -> bool:
         last = (await service.http.get(f"/v1/triggers/{name}")).json()["last"]
-        return last is not None and last["state"] == "completed"
+        return last is not None and last["state"] == ends_as
 
     await eventually(has_ended, f"the pass of {name}")
 
@@ -123,7 +124,7 @@ async def test_a_repeated_pass_starts_no_second_run(triggered: Service) -> None:
     order = {"name": named(), "definition": "trigger_report", "cron": NEVER}
     request = TriggerRequest(tenant_id="default", created_by="ann", order=order)
     work = TriggerPass(request=request, moment="2026-11-26T16:00:00Z")
-    first, again = [await fire(triggered.app, None, work, lambda: None) for _ in range(2)]
+    first, again = [await fire(triggered.app, None, MailAccess(), work, lambda: None) for _ in range(2)]
     assert first.run_ids == again.run_ids == (f"trigger_report.{order['name']}.2026-11-26T16:00:00Z",)
 
 
@@ -156,7 +157,9 @@ async def test_the_files_of_a_folder_are_uploaded_once_by_place_and_content(trig
     request = TriggerRequest(tenant_id="default", created_by="ann", order=order)
 
     async def looked() -> tuple[int, int, tuple[str, ...]]:
-        report = await fire(triggered.app, inbox, TriggerPass(request=request, moment="now"), lambda: None)
+        report = await fire(
+            triggered.app, inbox, MailAccess(), TriggerPass(request=request, moment="now"), lambda: None
+        )
         return report.uploaded, report.known, tuple(each.partition(":")[0] for each in report.refused)
 
     await passed(triggered, name)
@@ -200,7 +203,7 @@ async def test_a_file_that_cannot_be_taken_keeps_no_other_one_back(
         "inputs": {"centre": "1"},
     }
     work = TriggerPass(request=TriggerRequest(tenant_id="default", created_by="ann", order=order), moment="now")
-    report = await fire(app, tmp_path, work, lambda: None)
+    report = await fire(app, tmp_path, MailAccess(), work, lambda: None)
     assert (report.uploaded, report.known) == (1, 0)
     more, large, closed = report.refused
     assert more == "scans: has more than 4 files: the others wait until some are moved"
@@ -223,7 +226,7 @@ async def test_names_that_no_text_can_have_keep_no_other_file_back(triggered: Se
         "inputs": {"centre": "1"},
     }
     work = TriggerPass(request=TriggerRequest(tenant_id="default", created_by="ann", order=order), moment="now")
-    reports = [await fire(triggered.app, tmp_path, work, lambda: None) for _ in range(2)]
+    reports = [await fire(triggered.app, tmp_path, MailAccess(), work, lambda: None) for _ in range(2)]
     assert [(each.uploaded, each.known) for each in reports] == [(4, 0), (0, 4)]
     assert reports[0].refused == ("\N{REPLACEMENT CHARACTER}empty.txt: file: is empty",)
     listed = (await triggered.http.get("/v1/documents", params={"text": mark})).json()["documents"]

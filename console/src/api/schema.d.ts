@@ -1106,7 +1106,7 @@ export interface paths {
         put?: never;
         /**
          * Create Trigger
-         * @description Start runs by schedule, or upload the files of a watched folder. The same order again changes nothing.
+         * @description Start runs by schedule, or upload files of a watched folder or of mails. The same order again changes nothing.
          */
         post: operations["create_trigger"];
         delete?: never;
@@ -6863,6 +6863,69 @@ export interface components {
             why: string;
         };
         /**
+         * Mailbox
+         * @description A folder of a mailbox that is read over IMAP with TLS.
+         * @example {
+         *       "host": "imap.example.com",
+         *       "secret": "mail_password",
+         *       "user": "invoices@example.com"
+         *     }
+         */
+        Mailbox: {
+            /**
+             * Host
+             * @description The mail server; one that is not public must be in DOCRAIL_ALLOWED_HOSTS.
+             */
+            host: string;
+            /**
+             * User
+             * @description Who signs in.
+             * @example invoices@example.com
+             */
+            user: string;
+            /**
+             * Secret
+             * @description The tenant's secret with the password: a file of DOCRAIL_SECRETS_DIR/TENANT.
+             * @example mail_password
+             */
+            secret: string;
+            /**
+             * Port
+             * @description Its port for TLS.
+             * @default 993
+             */
+            port?: number;
+            /**
+             * Folder
+             * @description The folder to read.
+             * @default INBOX
+             */
+            folder?: string;
+            /**
+             * Senders
+             * @description Addresses, or `@` and a domain, whose mails are taken; none: all. A mail says itself whom it is from.
+             * @default []
+             */
+            senders?: string[];
+            /**
+             * Attachments
+             * @description Names of the files that are taken, with `*` and `?`, in upper or lower case.
+             * @default [
+             *       "*.pdf",
+             *       "*.xml",
+             *       "*.tif",
+             *       "*.tiff"
+             *     ]
+             */
+            attachments?: string[];
+            /**
+             * Move To
+             * @description An existing folder to which mails are moved once all of their files are uploaded; null: they stay, as seen.
+             * @example Done
+             */
+            move_to?: string | null;
+        };
+        /**
          * MatchingIn
          * @description Which documents: as in the list of documents. Only those that wait for a decision count.
          */
@@ -10760,9 +10823,11 @@ export interface components {
             };
             /**
              * Folder
-             * @description The folder whose files it uploads; null if it starts runs.
+             * @description The folder whose files it uploads; null if it watches none.
              */
             folder: string | null;
+            /** @description The mailbox whose attachments it uploads; null if it reads none. */
+            mailbox: components["schemas"]["Mailbox"] | null;
             /**
              * Source
              * @description Where the files come from.
@@ -10790,6 +10855,11 @@ export interface components {
             next_at: string | null;
             /** @description Its latest pass; null if there was none. */
             last: components["schemas"]["LastPass"] | null;
+            /**
+             * Problems
+             * @description What the latest pass has refused, or why it failed.
+             */
+            problems: string[];
         };
         /**
          * TriggerIn
@@ -10839,6 +10909,15 @@ export interface components {
          *       "folder": "scans",
          *       "name": "scanner"
          *     }
+         * @example {
+         *       "every_seconds": 60,
+         *       "mailbox": {
+         *         "host": "imap.example.com",
+         *         "secret": "mail_password",
+         *         "user": "invoices@example.com"
+         *       },
+         *       "name": "post"
+         *     }
          */
         TriggerOrder: {
             /**
@@ -10860,7 +10939,7 @@ export interface components {
             every_seconds?: number | null;
             /**
              * Definition
-             * @description `ID`, `ID@VERSION` or `ID@ALIAS`; with a folder, routing rules choose by default.
+             * @description `ID`, `ID@VERSION` or `ID@ALIAS`; with a folder or a mailbox, routing rules choose by default.
              * @example report
              */
             definition?: string | null;
@@ -10880,6 +10959,8 @@ export interface components {
              * @example scans
              */
             folder?: string | null;
+            /** @description Upload the attachments of this mailbox's new mails, instead of starting a run. */
+            mailbox?: components["schemas"]["Mailbox"] | null;
             /**
              * Source
              * @description Where the files come from, for routing rules.

@@ -4,7 +4,7 @@ from typing import Any
 
 from temporalio.client import WorkflowExecution, WorkflowHandle
 
-from docrail.dag.explain.facts import RunExplanation
+from docrail.dag.explain.facts import RunExplanation, StepExplanation
 from docrail.dag.explain.packing import packed, unpacked, unpacked_answer
 from docrail.dag.explain.report import RunReport
 from docrail.dag.explain.words import run_words
@@ -50,7 +50,7 @@ async def explain_deleted(app: App, tenant_id: str, run_id: str) -> RunExplanati
 
 async def _ask(app: App, handle: WorkflowHandle[Any, Any]) -> RunExplanation:
     """Return the facts of all steps. One answer has those of thousands."""
-    found, after, steps = None, None, {}
+    found, after, steps = None, None, dict[str, StepExplanation]()
     while found is None or after is not None:
         async with worker_answers(app, tenant_of(handle.id), run_id_of(handle.id)):
             answer: str = await handle.query(EXPLAIN_ALL, after, result_type=str, rpc_timeout=WORKER_TIMEOUT)
