@@ -20,6 +20,17 @@ OWN = frozenset({"maintenance", "sla", "background"})
 Name = Annotated[str, typer.Argument(help="A trigger, or maintenance, sla or background.", metavar="SCHEDULE")]
 
 
+Mailbox = Annotated[
+    str | None, typer.Option(help="Upload attachments of new mails of this IMAP server.", metavar="HOST[:PORT]")
+]
+Senders = Annotated[
+    list[str] | None, typer.Option(help="Take mails of this address or @domain only; repeatable.", metavar="FROM")
+]
+Attachments = Annotated[
+    list[str] | None, typer.Option(help="Take files of such a name, as *.pdf; repeatable.", metavar="PATTERN")
+]
+
+
 def create(
     name: Annotated[str, typer.Argument(help="A name for the trigger.", metavar="NAME")],
     *,
@@ -33,18 +44,12 @@ def create(
     folder: Annotated[
         str | None, typer.Option(help="Upload new files of this folder of DOCRAIL_INBOX_DIR.", metavar="NAME")
     ] = None,
-    mailbox: Annotated[
-        str | None, typer.Option(help="Upload attachments of new mails of this IMAP server.", metavar="HOST[:PORT]")
-    ] = None,
+    mailbox: Mailbox = None,
     user: Annotated[str | None, typer.Option(help="Who signs in at the mailbox.", metavar="NAME")] = None,
     secret: Annotated[str | None, typer.Option(help="The secret with the mailbox's password.", metavar="NAME")] = None,
     mail_folder: Annotated[str | None, typer.Option(help="Folder of the mailbox: INBOX.", metavar="NAME")] = None,
-    sender: Annotated[
-        list[str] | None, typer.Option(help="Take mails of this address or @domain only; repeatable.", metavar="FROM")
-    ] = None,
-    attachment: Annotated[
-        list[str] | None, typer.Option(help="Take files of such a name, as *.pdf; repeatable.", metavar="PATTERN")
-    ] = None,
+    sender: Senders = None,
+    attachment: Attachments = None,
     move_to: Annotated[str | None, typer.Option(help="Move taken mails to this folder.", metavar="NAME")] = None,
     inputs: Inputs = None,
     source: Annotated[str, typer.Option(help="Where files come from, for routing rules.", metavar="TEXT")] = "",
@@ -59,22 +64,23 @@ def create(
     Example: docrail schedule create nightly --definition report --cron "0 3 * * *"
     """
     values = some_inputs(api, definition, inputs or [])
-    box = given(user=user, secret=secret, folder=mail_folder, senders=sender, attachments=attachment, move_to=move_to)
-    if box and mailbox is None:
-        raise typer.BadParameter("is needed by the other options of a mailbox", param_hint="--mailbox")
-    read = None if mailbox is None else _at(mailbox) | box
-    order = given(
-        definition=definition, cron=cron, every_seconds=every, folder=folder, mailbox=read, inputs=values or None
-    )
+    more = given(user=user, secret=secret, folder=mail_folder, senders=sender, attachments=attachment, move_to=move_to)
+    box = _mailbox(mailbox, more)
+    order = given(definition=definition, cron=cron, every_seconds=every, folder=folder, mailbox=box)
+    order |= given(inputs=values or None)
     found = ask_api(api, "POST", TRIGGERS, json={"name": name, "source": source, **order})
     return _printout(found, [found])
 
 
-def _at(mailbox: str) -> dict[str, Json]:
-    host, _, port = mailbox.partition(":")
+def _mailbox(place: str | None, more: dict[str, Json]) -> dict[str, Json] | None:
+    if place is None:
+        if more:
+            raise typer.BadParameter("is needed by the other options of a mailbox", param_hint="--mailbox")
+        return None
+    host, _, port = place.partition(":")
     if port and not port.isdecimal():
         raise typer.BadParameter(f"{port!r} is no port", param_hint="--mailbox")
-    return {"host": host, **({"port": int(port)} if port else {})}
+    return {"host": host, **({"port": int(port)} if port else {}), **more}
 
 
 def list_schedules(api: Api = HERE) -> Printout:

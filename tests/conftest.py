@@ -24,6 +24,7 @@ SLOW = (
     "activities/test_reading_pictures.py",
     "api/test_frozen.py",
     "api/test_gemini_pipeline.py",
+    "api/test_mailboxes.py",
     "api/test_monitoring.py",
     "api/test_outages.py",
     "api/test_rate_limits.py",

@@ -59,6 +59,7 @@ BEYOND_SCHEMAS = (
     r"cron: is no calendar: ",
     r"name: is that of a schedule of Docrail's own work: take another",
     r"folder: leads out of the tenant's folder",
+    r"mailbox: expected at most one of 'folder' and 'mailbox'",
     r"(period\.)?time_zone: is not valid: there is no time zone",  # the system's list
     r"(query\.)?vendor: has no letter and no digit",  # of any script: JSON Schema advises against classes of Unicode
     r".*: (the value )?is a whole number that does not fit 64 bits",  # anywhere inside a value of any shape

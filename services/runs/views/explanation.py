@@ -50,8 +50,7 @@ async def explain_run(
     except NotFound:
         if (whole := await explain_deleted(app, principal.tenant_id, run_id)) is None:
             raise
-        shown = in_words(_page(whole, step, after, limit))
-        return shown.model_copy(update={"words": whole.words})
+        return in_words(_page(whole, step, after, limit)).model_copy(update={"words": whole.words})
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
     if description.close_time is None:
         explanation = await _explain_open(app, handle, step, after, limit)
