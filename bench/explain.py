@@ -7,8 +7,8 @@ all. `first_seconds` is the first explanation after the end, for which a worker 
 explanation of the ended run by the replay. `cpu_seconds` is the CPU time of the command by process: these work one
 after the other, so the sum is about its time on an idle machine. The target of a request is half a second.
 
-Last results (2 cores, minimum of five): the open run 0.10 s, its explanation 0.27 s; the ended run 0.04 s, its
-explanation 0.11 s, the first one 1.7 s.
+Last results (2 cores, minimum of five, from the same requests before this file measured them): the open run 0.10 s, its
+explanation 0.27 s; the ended run 0.04 s, its explanation 0.11 s, the first one 1.7 s.
 """
 
 import argparse
