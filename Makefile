@@ -14,7 +14,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv console console-dev console-types screenshots demo up test test-all mutants lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
+.PHONY: help venv console console-dev console-types screenshots demo up test test-all mutants lint check bench chaos soak bench-extraction calibration labelled fuzz docs dist lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +103,12 @@ check: lint test-all  ## Run all that a commit must pass
 
 bench: .venv/.developer  ## Measure, and print the numbers and their baselines as JSON lines
 	@for name in scheduler validate interpreter shapes explain pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done
+
+chaos: .venv/.developer  ## Run 2,000 documents while every part is killed and frozen at random; SEED=2 draws other faults
+	@$(RUN)python -m tests.chaos.storm $(if $(SEED),--seed $(SEED))
+
+soak: .venv/.developer  ## Run 100,000 documents of no-op steps and 5,000 invoices, and print what grows
+	@$(RUN)python -m bench.soak
 
 bench-extraction: .venv/.developer  ## Score the readers on labelled documents; the development set's scores are written to the docs
 	@$(RUN)python -m bench.extraction

@@ -16,7 +16,7 @@ from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
 from docrail.activities.registry import load_catalogue
-from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, open_pool
 from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.sandbox.forker import Forker
 from docrail.adapters.sandbox.reader import DocumentReader
@@ -284,5 +284,5 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
 async def _close(pool: asyncpg.Pool) -> None:
     try:
         await asyncio.wait_for(pool.close(), CLOSE_SECONDS)
-    except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except (TimeoutError, OSError, *DATABASE_ERRORS):
         pool.terminate()

@@ -157,6 +157,7 @@ UNAVAILABLE = (
     asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # the server was killed between two messages of a statement
     OSError,
     TimeoutError,
 )

@@ -2,6 +2,7 @@
 
 import os
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,11 +29,21 @@ def cpu_seconds(root: int | None = None) -> dict[str, float]:
     """Return the CPU seconds of all processes below `root` (default: this one) by role. Linux only."""
     processes = _processes()
     used: dict[str, float] = defaultdict(float)
+    for pid, role in _roles(processes, root or os.getpid()):
+        used[role] += processes[pid].seconds
+    return used
+
+
+def roles(root: int) -> dict[int, str]:
+    """Return the role of each process below `root`, by its process id. Linux only."""
+    return dict(_roles(_processes(), root))
+
+
+def _roles(processes: dict[int, _Process], root: int) -> Iterator[tuple[int, str]]:
     for pid, process in processes.items():
         role = next((role for part, role in ROLES.items() if part in process.command), None)
-        if role and _is_below(pid, root or os.getpid(), processes):
-            used[role] += process.seconds
-    return used
+        if role and _is_below(pid, root, processes):
+            yield pid, role
 
 
 def since(before: dict[str, float]) -> dict[str, float]:

@@ -26,6 +26,7 @@ _OF_SERVICES: dict[type[Exception], str] = {
     asyncpg.TooManyConnectionsError: "PostgreSQL has too many connections",
     asyncpg.PostgresError: "PostgreSQL is starting, stopping or unreachable",
     asyncpg.InterfaceError: "PostgreSQL is starting, stopping or unreachable",
+    asyncpg.InternalClientError: "PostgreSQL is starting, stopping or unreachable",
     ConnectionError: "PostgreSQL or the store refuses connections",
     TimeoutError: "PostgreSQL or the store does not answer in time",
 }

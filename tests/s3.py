@@ -1,9 +1,14 @@
 """A real S3 server on loopback, with a bucket of its own for each test."""
 
+import asyncio
 import logging
+import socket
+import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,6 +16,9 @@ from moto.server import ThreadedMotoServer
 
 from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.s3 import open_s3
+from tests.stack import eventually
+
+PROGRAM = "import sys; from moto.server import main; main(['-H', '127.0.0.1', '-p', sys.argv[1]])"
 
 KEYS = {"AWS_ACCESS_KEY_ID": "docrail-tests", "AWS_SECRET_ACCESS_KEY": "5ecret-of-tests", "AWS_REGION": "eu-west-1"}
 
@@ -34,6 +42,35 @@ class Bucket:
     def environment(self) -> dict[str, str]:
         """What a process needs that keeps its files here."""
         return {**KEYS, "DOCRAIL_STORE": self.location, "DOCRAIL_STORE_ENDPOINT": self.endpoint}
+
+
+@asynccontextmanager
+async def s3_process(folder: Path, bucket: str) -> AsyncIterator[tuple[int, int]]:
+    """Start an S3 server with a bucket in a process of its own, which can be frozen; give its port and process id."""
+    port = _free_port()
+    with (folder / "s3.log").open("wb") as log:
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", PROGRAM, str(port), stdout=log, stderr=log)
+
+    async def has_bucket() -> bool:
+        try:
+            async with httpx.AsyncClient(trust_env=False) as http:
+                return (await http.put(f"http://127.0.0.1:{port}/{bucket}")).is_success
+        except httpx.TransportError:
+            return False
+
+    try:
+        await eventually(has_bucket, "the S3 server to answer")
+        yield port, process.pid
+    finally:
+        process.kill()
+        await process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
 
 
 @pytest.fixture(scope="session")

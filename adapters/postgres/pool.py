@@ -18,8 +18,8 @@ COMMAND_SECONDS = 30.0
 """No statement takes a second; a hanging server must not block the worker's slot. Every write can be repeated."""
 CONNECT_SECONDS = 10.0
 
-DATABASE_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError)
-"""Errors of a database that is reachable but refuses the connection or the statement."""
+DATABASE_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""Errors of a database that refuses the connection or the statement, or that is killed in the middle of one."""
 
 
 class StorageError(Exception):

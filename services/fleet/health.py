@@ -232,7 +232,7 @@ async def _check_postgresql(app: App) -> str:
         missing = await within(CHECK_SECONDS, list_missing(app))
     except (asyncpg.InvalidParameterValueError, asyncpg.UndefinedTableError):  # no role to become, no table
         return "the database is not migrated: run `docrail server migrate`"
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (OSError, TimeoutError, *DATABASE_ERRORS) as error:
         return f"PostgreSQL is not available: {storage_problem(error)}"
     return f"not published yet: {', '.join(missing)}; run `docrail server migrate`" if missing else OK
 

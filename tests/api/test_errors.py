@@ -1,7 +1,9 @@
+import asyncpg
 import httpx
 import pytest
+from fastapi import FastAPI
 
-from docrail.api.errors import KINDS, OF_SERVER
+from docrail.api.errors import KINDS, OF_SERVER, register
 from docrail.services import errors
 from docs.generate import REFERENCE
 from tests.api.service import Service
@@ -45,6 +47,23 @@ async def test_a_form_that_cannot_be_read_is_a_problem_of_a_documented_type(
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
     response = await http.post("/v1/documents", content=body, headers=headers)
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input")
+
+
+@pytest.mark.parametrize(
+    "error", [asyncpg.InternalClientError("killed in a statement"), asyncpg.InterfaceError("closed")]
+)
+async def test_a_statement_cut_off_by_the_database_is_unavailable(error: Exception) -> None:
+    app = FastAPI()
+    register(app)
+
+    @app.get("/")
+    async def cut_off() -> None:
+        raise error
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        response = await client.get("/")
+    assert (response.status_code, response.json()["type"]) == (503, "/problems/unavailable")
+    assert "PostgreSQL is starting, stopping or unreachable" in response.json()["detail"]
 
 
 async def test_an_unknown_path_is_a_problem(http: httpx.AsyncClient) -> None:

@@ -3,14 +3,11 @@
 import asyncio
 import os
 import signal
-import socket
-import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 import pytest
@@ -21,7 +18,7 @@ from docrail.embedded.postgres import PostgresServer, start_postgres
 from docrail.embedded.temporal import TemporalServer, start_temporal
 from docrail.services.definitions.service import publish_shipped
 from tests.api.service import HELLO, SLOW, Service, is_ready, serve, settings_for, work
-from tests.s3 import KEYS
+from tests.s3 import KEYS, s3_process
 from tests.stack import descendants, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
@@ -31,7 +28,6 @@ LOADED = 1.0
 """Seconds that a machine which runs other tests too may add."""
 
 BUCKET = "docrail-frozen"
-S3_PROGRAM = "import sys; from moto.server import main; main(['-H', '127.0.0.1', '-p', sys.argv[1]])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,7 @@ async def frozen(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Froz
             await migrate(postgres.dsn)
             temporal = await start_temporal(data_dir, 0, 0, report=print)
             stack.push_async_callback(temporal.process.kill)
-            port, s3 = await _start_s3(stack, data_dir)
+            port, s3 = await stack.enter_async_context(s3_process(data_dir, BUCKET))
             settings = settings_for(temporal.address, postgres.dsn, data_dir).model_copy(
                 update={"store": f"s3://{BUCKET}/docrail", "store_endpoint": f"http://127.0.0.1:{port}"}
             )
@@ -84,34 +80,6 @@ async def frozen(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Froz
             await publish_shipped(service.app)
             await stack.enter_async_context(work(settings))
             yield Frozen(service, temporal, postgres, s3)
-
-
-async def _start_s3(stack: AsyncExitStack, folder: Path) -> tuple[int, int]:
-    """Start an S3 server in a process of its own; return its port and process id."""
-    port = _free_port()
-    with (folder / "s3.log").open("wb") as log:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", S3_PROGRAM, str(port), stdout=log, stderr=log
-        )
-    stack.push_async_callback(process.wait)
-    stack.callback(process.kill)
-
-    async def has_bucket() -> bool:
-        try:
-            async with httpx.AsyncClient(trust_env=False) as http:
-                return (await http.put(f"http://127.0.0.1:{port}/{BUCKET}")).is_success
-        except httpx.TransportError:
-            return False
-
-    await eventually(has_bucket, "the S3 server to answer")
-    return port, process.pid
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
 
 
 @pytest.fixture(autouse=True)
