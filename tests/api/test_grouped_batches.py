@@ -339,7 +339,7 @@ async def test_runs_in_chunks_are_listed_filtered_and_counted_as_any_other(
     assert lines.keys() == {failed["run_id"], alone["run_id"]}
     line = lines[failed["run_id"]]
     assert (line["run_id"], line["file_name"], line["version"], line["attempts"]) == (failed["run_id"], "1.txt", 1, 1)
-    assert (line["allowed"], line["ended_at"] is not None) == (["retry"], True)
+    assert (line["allowed"], line["ended_at"] is not None) == (["retry", "rerun"], True)
     assert [each["run_id"] for each in await listed(document=found[0]["document_id"])] == [runs[0]]
     assert {each["run_id"] for each in await listed(status="completed")} >= set(runs) - {failed["run_id"]}
     assert await listed(overdue=True) == await listed(status="waiting") == await listed(started_before=since) == []
@@ -374,6 +374,10 @@ async def test_a_document_in_a_chunk_is_shown_reviewed_and_retried_as_one_alone(
     for act_, body in (("retry", {"steps": {}}), ("pause", {}), ("abort", {"reason": "late"})):
         answers = [await http.post(f"/v1/runs/{each['run_id']}/{act_}", json=body) for each in (alone, second)]
         assert answers[0].status_code == answers[1].status_code, [answer.text for answer in answers]
+    again = await http.post(f"/v1/runs/{second['run_id']}/retry", json={"from_steps": ["save_json"]})
+    assert again.status_code == 200, again.text
+    assert (await service.closed(second["run_id"]))["status"] == "completed"
+    assert await has_workflow(service, second["run_id"])
 
 
 async def seen_of(who: Reviewer, document_id: str) -> dict[str, Json]:
@@ -388,7 +392,7 @@ async def seen_of(who: Reviewer, document_id: str) -> dict[str, Json]:
         "steps": {name: (step["status"], step["attempts"]) for name, step in run["steps"].items()},
         "explained": {name: step["status"] for name, step in explained["steps"].items()},
         "history": [{"what": event["what"], "by": event["by"]} for event in await history_of(who, document_id)],
-        "review": (review["status"], review["queue"], review["priority"]),
+        "review": (review["status"], review["queue"], round(review["priority"])),  # it grows with the item's age
     }
 
 
