@@ -22,7 +22,6 @@ from docrail.services.documents.repository.page_images import (
     Size,
     image_tag,
     keep_image,
-    keep_words,
     keep_words_of_page,
     load_image,
     load_words,
@@ -32,7 +31,7 @@ from docrail.services.errors import NotFound, Unavailable, WrongState
 from docrail.services.model_config import SHOWN
 from docrail.services.turns import Turns
 
-__all__ = ["Drawings", "PageImage", "PageWords", "Size", "draw_page", "keep_words", "load_original", "show_words"]
+__all__ = ["Drawings", "PageImage", "PageWords", "Size", "draw_page", "load_original", "show_words"]
 
 TURN_SECONDS, PAGES_WAITING = 10.0, 200
 """Timeout for a request's turn while other pages are rendered, and how many wait for one."""

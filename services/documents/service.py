@@ -1,9 +1,9 @@
 """Store and show documents, their readings and their corrections."""
 
 import re
+from typing import TYPE_CHECKING
 
 from docrail.services.access.models import Principal
-from docrail.services.app import App
 from docrail.services.documents.models import Document
 from docrail.services.documents.repository.corrections import insert_change, load_changes, load_corrections, undo_last
 from docrail.services.documents.repository.counts import claim_metrics, load_counts, load_tenant_counts
@@ -29,7 +29,7 @@ from docrail.services.documents.repository.exported import (
     sum_approved,
     take_approved,
 )
-from docrail.services.documents.repository.page_images import remove_images
+from docrail.services.documents.repository.page_images import keep_words, remove_images
 from docrail.services.documents.repository.readings import (
     list_readings,
     load_best_extraction,
@@ -39,6 +39,9 @@ from docrail.services.documents.repository.readings import (
 from docrail.services.documents.repository.vendors import forget, remember
 from docrail.services.errors import NotFound
 
+if TYPE_CHECKING:  # handlers load this module, and checking a definition opens nothing
+    from docrail.services.app import App
+
 __all__ = [
     "DOCUMENT_ID_PATTERN",
     "claim_metrics",
@@ -46,6 +49,7 @@ __all__ = [
     "give_back",
     "insert_change",
     "insert_document",
+    "keep_words",
     "list_approved",
     "list_readings",
     "load_best_extraction",
@@ -79,7 +83,7 @@ __all__ = [
 DOCUMENT_ID_PATTERN = r"^doc_[0-9a-z]{26}$"
 
 
-async def show_document(app: App, principal: Principal, document_id: str) -> Document:
+async def show_document(app: "App", principal: Principal, document_id: str) -> Document:
     """Return the tenant's document. Raises: NotFound."""
     document = None
     if re.fullmatch(DOCUMENT_ID_PATTERN, document_id):

@@ -12,8 +12,7 @@ from docrail.invoices.facts import Severity
 from docrail.invoices.model import FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.services.documents.models import FALLBACK, Document, reading_version
-from docrail.services.documents.originals import keep_words
-from docrail.services.documents.service import load_document, load_extraction, save_extraction
+from docrail.services.documents.service import keep_words, load_document, load_extraction, save_extraction
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, Review, review_id_of
 from docrail.services.tools import Tools

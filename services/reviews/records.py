@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from docrail.adapters.postgres.pool import Database
 from docrail.services.access.models import Principal
-from docrail.services.app import App
 from docrail.services.audit import service as audit
 from docrail.services.audit.models import Act, ChainCheck
 from docrail.services.reviews.repository.states import NEW, list_touched, load_states
+
+if TYPE_CHECKING:  # handlers load this module, and checking a definition opens nothing
+    from docrail.services.app import App
 
 PAGE = 500
 """Number of items that a check reads at a time."""
@@ -30,7 +33,7 @@ async def record_change(db: Database, tenant_id: str, act: Act) -> None:
         await record_act(db, tenant_id, act)
 
 
-async def verify_audit(app: App, principal: Principal, *, kept_head: str | None = None) -> ChainCheck:
+async def verify_audit(app: "App", principal: Principal, *, kept_head: str | None = None) -> ChainCheck:
     """Check in one snapshot the tenant's chain, that it contains the head of an earlier check, and all items."""
     async with app.db.acquire() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
         found = await audit.verify_chain(connection, principal.tenant_id, kept_head=kept_head)

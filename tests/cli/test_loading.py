@@ -12,6 +12,8 @@ from docrail.cli.main import NO_SETTINGS, NOUNS, SHORTCUTS, assemble
 
 ROOT = Path(__file__).parents[2]
 SERVERS = {"docrail.embedded", "duckdb", "fastapi", "httpx", "prometheus_client", "rich", "temporalio", "uvicorn"}
+OPENED = {"docrail.adapters.sandbox", "docrail.services.app", "limits"}
+"""What opens resources, and counts requests."""
 DATABASE = {"asyncpg", "docrail.adapters.postgres"}
 READERS = {"cv2", "lxml", "onnxruntime", "pikepdf", "pyarrow", "pypdfium2", "rapidocr"}
 
@@ -47,7 +49,7 @@ def test_help_loads_no_settings_for_the_variables_of_options() -> None:
 
 def test_validating_loads_no_server_client_and_no_reader() -> None:
     loaded = loaded_by("validate", "definitions/invoice.yaml")
-    assert {*SERVERS, *READERS} & loaded == set()
+    assert {*SERVERS, *READERS, *OPENED} & loaded == set()
     assert "pydantic" in loaded
 
 
