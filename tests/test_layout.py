@@ -14,7 +14,6 @@ ROOT = Path(__file__).parent.parent
 ROOMS = {link.stem for link in (ROOT / "docrail").iterdir() if link.is_symlink()}
 NOT_PURE = {"asyncio", "datetime", "logging", "os", "random", "threading", "time", "uuid"}
 HEAVY = {"cv2", "lxml", "onnxruntime", "pikepdf", "pyarrow", "pypdfium2", "rapidocr"}
-SERVERS = {"asyncpg", "docrail.embedded", "fastapi", "httpx", "prometheus_client", "rich", "temporalio", "uvicorn"}
 LEFTOVERS = {"utils", "helpers", "common", "core", "misc", "asking", "telling", "moving", "doubts", "silence"}
 
 

@@ -103,9 +103,6 @@ SELECT place, document_id, false AS is_duplicate FROM batch_documents
 SELECT place, document_id, true FROM batch_duplicates
  WHERE tenant_id = $1 AND batch_id = $2 AND place = ANY ($3::text[])"""
 
-LOAD_IN_BATCH = """
-SELECT document_id FROM batch_documents WHERE tenant_id = $1 AND batch_id = $2 AND document_id = ANY ($3::text[])"""
-
 INSERT_DOCUMENTS = """
 INSERT INTO batch_documents (tenant_id, batch_id, document_id, place)
 SELECT $1, $2, document_id, place
@@ -319,11 +316,6 @@ async def load_known(db: Database, tenant_id: str, batch_id: str, places: Sequen
     """Return the documents at these places, and whether it is their second place."""
     rows = await db.fetch(LOAD_KNOWN, tenant_id, batch_id, places)
     return {row["place"]: (row["document_id"], row["is_duplicate"]) for row in rows}
-
-
-async def load_in_batch(db: Database, tenant_id: str, batch_id: str, document_ids: Sequence[str]) -> set[str]:
-    """Return those of the documents that the batch has."""
-    return {row["document_id"] for row in await db.fetch(LOAD_IN_BATCH, tenant_id, batch_id, document_ids)}
 
 
 async def insert_documents(
