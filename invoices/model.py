@@ -26,42 +26,61 @@ Box = tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_serialization_defaults_required=True,
+        use_attribute_docstrings=True,  # handlers' outputs have such values
+    )
 
 
 class Candidate(_Model, Generic[T]):
     """One source's value of a field, kept as evidence even if another was chosen."""
 
     value: T
+    """What the source says."""
     source: Source
+    """Where it comes from."""
     page: int | None = None
+    """Counted from 1; None if there is no page (plain XML)."""
     box: Box | None = None
+    """The words that it was read from."""
     word_score: Probability | None = None
+    """Mean OCR score of these words."""
 
 
 class Lock(_Model):
     """A person confirmed the value: no reading may change it."""
 
     by: str
+    """Who confirmed it."""
     at: dt.datetime
+    """When it was confirmed."""
     why: str = ""
+    """The reason that the person gave."""
 
 
 class FieldValue(_Model, Generic[T]):
     """One field as read. A `value` of None means that nothing was found."""
 
     value: T | None = None
+    """The chosen value."""
     confidence: Probability = 0.0
+    """How likely the value is right."""
     source: Source = Source.NOWHERE
+    """Where it comes from."""
     page: int | None = None
     """Counted from 1; None if there is no page (plain XML)."""
     box: Box | None = None
+    """The words that it was read from."""
     word_score: Probability | None = None
     """Mean OCR score of the words it was read from."""
     evidence: tuple[Evidence, ...] = ()
+    """Facts for and against the value."""
     candidates: tuple[Candidate[T], ...] = ()
     """Values from every source including the chosen one, most confident first."""
     lock: Lock | None = None
+    """Set once a person has confirmed the value."""
 
     def as_candidate(self) -> Candidate[Any]:
         """Return the value with its source and place, as evidence for another choice."""

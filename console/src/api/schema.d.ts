@@ -6846,18 +6846,18 @@ export interface components {
         Lock: {
             /**
              * By
-             * @description Who did it.
+             * @description Who confirmed it.
              */
             by: string;
             /**
              * At
              * Format: date-time
-             * @description When it was done.
+             * @description When it was confirmed.
              */
             at: string;
             /**
              * Why
-             * @description Why.
+             * @description The reason that the person gave.
              * @default
              */
             why: string;
