@@ -4,8 +4,11 @@ import { useLayoutEffect, useRef } from 'react'
 export function useCurrentInView<Element extends HTMLElement>(current: string) {
   const row = useRef<Element>(null)
   useLayoutEffect(() => {
-    const link = current === '' ? undefined : row.current?.querySelector('[aria-current]')
-    link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    const link = current === '' ? null : row.current?.querySelector('[aria-current]')
+    if (row.current === null || !link) return
+    // Not scrollIntoView: the Tab key would go on from the link instead of from the page's beginning.
+    const [visible, wanted] = [row.current.getBoundingClientRect(), link.getBoundingClientRect()]
+    row.current.scrollLeft += Math.max(0, wanted.right - visible.right) - Math.max(0, visible.left - wanted.left)
   }, [current])
   return row
 }
