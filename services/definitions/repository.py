@@ -210,7 +210,7 @@ SELECT $1, $2, coalesce(max(move_id), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10
 LIST_MOVES = """
 SELECT move_id, alias, kind, from_version, from_percent, to_version, to_percent, moved_by, moved_at, reason
   FROM alias_moves
- WHERE tenant_id = $1 AND definition_id = $2 AND ($4::int IS NULL OR move_id < $4)
+ WHERE tenant_id = $1 AND definition_id = $2 AND ($4::bigint IS NULL OR move_id < $4)
  ORDER BY move_id DESC
  LIMIT $3"""
 

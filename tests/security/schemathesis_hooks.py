@@ -46,7 +46,7 @@ BEYOND_SCHEMAS = (
     r"(answer|decision)(\.[^:]+)?: ",  # the form of the step
     r"(steps\..+\.)?(output|config)(\.|\[|: )",  # the handler of the step
     r"(steps\..+\.)?items: only a step over a list has items",
-    r"steps\..*: the definition has no such step",
+    r"(from_)?steps\..*: the definition has no such step",
     r"inputs\..*: (is required|the definition '.*' has no such input)",
     r"review_id: is a (document|human step)'s item",
     r"name: the tenant has \d+ triggers: delete one first",

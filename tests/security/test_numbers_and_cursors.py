@@ -97,6 +97,15 @@ async def test_no_number_out_of_range_is_accepted(service: Service) -> None:
     assert [each for each in wrong if each] == []
 
 
+async def test_the_smallest_and_largest_numbers_are_no_error_of_the_server(service: Service) -> None:
+    numbers = [each for each in await parameters(service) if each.schema.get("type") == "integer"]
+    for place in numbers:
+        for value in (place.schema["minimum"], place.schema["maximum"]):
+            path, query = place.request(str(value))
+            answer = await service.http.request(place.method, path, params=query)
+            assert answer.status_code < 500, (place, value, answer.text)
+
+
 async def test_no_time_out_of_range_is_accepted(service: Service) -> None:
     times = [each for each in await parameters(service) if each.schema.get("format") == "date-time"]
     assert len(times) >= 3
