@@ -64,6 +64,7 @@ async def weather(
     documents: int, seed: int, pause_seconds: tuple[float, float], folder: Path, *, s3: bool = False
 ) -> dict[str, Any]:
     """Send the documents through a stack during a storm, check the account, and return the figures."""
+    before = descendants(os.getpid())
     async with AsyncExitStack() as cleanup:
         place = await _prepare(folder, cleanup, s3=s3)
         fake = await cleanup.enter_async_context(gemini(parse_mix(FLAPPING, seed)))
@@ -75,7 +76,7 @@ async def weather(
             await apply_background_schedule(connection, Settings().task_queue)  # as `docrail up` does
             figures = await _brave(stack, place, documents, seed, pause_seconds)
         # The stack's processes have groups of their own; the fake's reader and the S3 server are in this one's.
-        others = [pid for pid in descendants(os.getpid()) if os.getpgid(pid) != os.getpgrp()]
+        others = [pid for pid in descendants(os.getpid()) - before if os.getpgid(pid) != os.getpgrp()]
         left = [command_of(pid) for pid in others]
         assert left == [], "processes that are left over"
     figures["chaos"] = {"documents": documents, "seed": seed, "workers": WORKERS, "s3": s3}
