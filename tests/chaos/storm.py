@@ -45,6 +45,7 @@ BUCKET = "docrail-chaos"
 DISK_BYTES = 4 * 2**30
 MOST = 0.9
 """The share of documents after which the storm ends: the rest must end by itself."""
+LEAST_FAULTS = 5
 STORM_SECONDS = 1800.0
 CALM_SECONDS = 600.0
 """How long after the last fault the last document may take: steps repeat with growing delays."""
@@ -95,6 +96,7 @@ async def _brave(
     async with storm(faults, pause_seconds):
         await customers.send(draw_files(documents, random.Random(seed)))
         await _until_most_are_read(stack, documents)
+        await eventually(lambda: faults.counts.total() >= LEAST_FAULTS, "faults", timeout_seconds=STORM_SECONDS)
         over.set()
         await deciding
     calm = time.monotonic()

@@ -17,5 +17,4 @@ async def test_a_short_storm_loses_and_doubles_nothing(tmp_path: Path, monkeypat
     monkeypatch.setenv("DOCRAIL_GEMINI_API_KEY", "")  # the storm sets its own, and this removes them again
     monkeypatch.setenv("DOCRAIL_GEMINI_BASE_URL", "")
     figures = await weather(80, 1, (0.5, 2.0), tmp_path)
-    assert sum(figures["faults"].values()) >= 5
     assert figures["approved"] > 0
