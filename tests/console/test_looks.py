@@ -1,6 +1,7 @@
 """All pages look alike, and none hangs over the edge of its window."""
 
 import json
+import re
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -68,3 +69,12 @@ async def test_no_page_is_wider_than_its_window(browser: Browser, busy: Site, si
                 wide.append(path)
     assert wide == []
     assert watch.found() == []
+
+
+async def test_the_current_tab_is_in_sight_on_a_phone(browser: Browser, busy: Site) -> None:
+    async with visit(browser, Watch(busy.url), size=PHONE) as visitor:
+        page = await visitor.tab()
+        await page.goto(f"{busy.url}/?status=all")
+        current = page.get_by_label("Documents by status").locator("[aria-current]")
+        await expect(current).to_have_text(re.compile("All"))
+        await expect(current).to_be_in_viewport(ratio=0.9)

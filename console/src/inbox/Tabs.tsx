@@ -26,6 +26,7 @@ export function Tabs({ search, counts }: Props) {
             key={tab}
             to="/"
             search={readSearch({ ...search, status: tab })}
+            activeOptions={{ exact: true }} // otherwise the first tab, which has no search, is current on all others too
             className={classes.tab}
             data-active={tab === current || undefined}
             data-alarm={(tab === 'failed' && number > 0) || undefined}
