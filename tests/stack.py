@@ -4,16 +4,18 @@ import asyncio
 import fcntl
 import json
 import os
+import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.servers import ADDRESSES, GATE, LOG, USE, Servers
 
-__all__ = ["Servers", "descendants", "embedded", "eventually", "survivors"]
+__all__ = ["Servers", "descendants", "embedded", "eventually", "frozen", "survivors"]
 
 ROOT = Path(__file__).parent.parent
 START_SECONDS = 100
@@ -57,6 +59,20 @@ def descendants(pid: int) -> set[int]:
     """Return the process ids of the children of `pid`, their children, and so on."""
     children = {child for child, parent in _living().items() if parent == pid}
     return children.union(*map(descendants, children))
+
+
+@contextmanager
+def frozen(pids: Collection[int]) -> Iterator[None]:
+    """Stop processes as a hanging disk or host would, and let those that are left go on at the end."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
 
 def survivors(pids: set[int]) -> set[int]:

@@ -1,12 +1,10 @@
 """A frozen server accepts connections and never answers: callers still learn within five seconds what is wrong."""
 
 import asyncio
-import os
-import signal
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
 
 import httpx
@@ -20,6 +18,7 @@ from docrail.services.definitions.service import publish_shipped
 from tests.api.service import HELLO, SLOW, Service, is_ready, serve, settings_for, work
 from tests.s3 import KEYS, s3_process
 from tests.stack import descendants, eventually
+from tests.stack import frozen as frozen_processes
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
 
@@ -47,17 +46,9 @@ class Frozen:
         assert root is not None
         return [root, *descendants(root)]
 
-    @contextmanager
-    def freeze(self, name: str) -> Iterator[None]:
-        """Stop the processes of a server as a hanging disk or host would, and let them go on at the end."""
-        stopped = self.pids(name)
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for pid in stopped:
-                os.kill(pid, signal.SIGCONT)
+    def freeze(self, name: str) -> AbstractContextManager[None]:
+        """Freeze the processes of a server until the block ends."""
+        return frozen_processes(self.pids(name))
 
 
 @pytest.fixture(scope="module")

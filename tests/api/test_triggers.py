@@ -136,6 +136,13 @@ def put(folder: Path, place: str, data: bytes, *, seconds_ago: float = 60) -> No
     os.utime(path, (at, at))
 
 
+def pass_over(folder: str) -> TriggerPass:
+    """Return a pass over a watched folder that the schedule never makes."""
+    inputs = {"centre": "1"}
+    order = {"name": named(), "folder": folder, "definition": "trigger_filed", "cron": NEVER, "inputs": inputs}
+    return TriggerPass(request=TriggerRequest(tenant_id="default", created_by="ann", order=order), moment="now")
+
+
 async def test_the_files_of_a_folder_are_uploaded_once_by_place_and_content(triggered: Service, inbox: Path) -> None:
     name, folder = named(), inbox / "default" / "scans"
     order = {
@@ -195,14 +202,7 @@ async def test_a_file_that_cannot_be_taken_keeps_no_other_one_back(
     monkeypatch.setattr(os, "open", opened)
     monkeypatch.setattr(firing, "MOST_FILES", 4)
     app = replace(triggered.app, max_upload_bytes=1_000)
-    order = {
-        "name": named(),
-        "folder": "scans",
-        "definition": "trigger_filed",
-        "cron": NEVER,
-        "inputs": {"centre": "1"},
-    }
-    work = TriggerPass(request=TriggerRequest(tenant_id="default", created_by="ann", order=order), moment="now")
+    work = pass_over("scans")
     report = await fire(app, tmp_path, MailAccess(), work, lambda: None)
     assert (report.uploaded, report.known) == (1, 0)
     more, large, closed = report.refused
@@ -218,14 +218,7 @@ async def test_names_that_no_text_can_have_keep_no_other_file_back(triggered: Se
     for name in (b"caf\xe9%s.txt", b"line\n%s.txt", b"\x1b[2J%s.txt"):
         put(folder, os.fsdecode(name % mark.encode()), name)
     put(folder, os.fsdecode(b"\xe9empty.txt"), b"")
-    order = {
-        "name": named(),
-        "folder": "scans",
-        "definition": "trigger_filed",
-        "cron": NEVER,
-        "inputs": {"centre": "1"},
-    }
-    work = TriggerPass(request=TriggerRequest(tenant_id="default", created_by="ann", order=order), moment="now")
+    work = pass_over("scans")
     reports = [await fire(triggered.app, tmp_path, MailAccess(), work, lambda: None) for _ in range(2)]
     assert [(each.uploaded, each.known) for each in reports] == [(4, 0), (0, 4)]
     assert reports[0].refused == ("\N{REPLACEMENT CHARACTER}empty.txt: file: is empty",)

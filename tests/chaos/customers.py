@@ -7,6 +7,7 @@ import uuid
 import zipfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ PDFS = ("i2d_*.pdf", "smartap_*.pdf")
 
 FILES_OF_BATCH = 50
 AT_ONCE = 4
+PAUSE_SECONDS = 0.5
 REPEATED = 0.1
 """Share of requests that are sent a second time, as a client does that has lost the answer."""
 PATIENCE_SECONDS = 300.0
@@ -95,7 +97,8 @@ class Customers:
             items = (await self._get("/v1/reviews?status=open&limit=20")).get("reviews", [])
             for item in self.chance.sample(items, min(2, len(items))):
                 await self._approve(item["review_id"], item["document_id"])
-            await asyncio.sleep(0.5)  # people pause
+            with suppress(TimeoutError):  # people pause
+                await asyncio.wait_for(until.wait(), PAUSE_SECONDS)
 
     async def _approve(self, review_id: str, document_id: str) -> None:
         path = f"/v1/reviews/{review_id}"

@@ -5,8 +5,8 @@ import os
 import random
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 from docrail.embedded.processes import Supervised, wait_until
 from docrail.embedded.stack import Stack
 from tests.disks import SmallDisk
-from tests.stack import descendants
+from tests.stack import descendants, frozen
 
 FROZEN_SECONDS = (0.5, 8.0)
 """How long a process hangs: some heartbeats and timeouts are missed, some are not."""
@@ -67,7 +67,7 @@ class Faults:
 
     async def _freeze(self, pid: int | None) -> None:
         with frozen(_all_of(pid)):
-            await asyncio.sleep(self.chance.uniform(*FROZEN_SECONDS))
+            await asyncio.sleep(self.chance.uniform(*FROZEN_SECONDS))  # the fault is that nothing happens for so long
 
     async def _freeze_reader(self) -> None:
         for pid in self._readers()[:1]:
@@ -89,7 +89,7 @@ class Faults:
         assert self.disk is not None
         await asyncio.to_thread(self.disk.fill)
         try:
-            await asyncio.sleep(self.chance.uniform(*FULL_SECONDS))
+            await asyncio.sleep(self.chance.uniform(*FULL_SECONDS))  # so does a full disk last
         finally:
             self.disk.free()
 
@@ -107,20 +107,6 @@ async def kill(process: Supervised) -> None:
 
 async def _is_another(process: Supervised, killed: int) -> bool:
     return process.pid not in (None, killed)
-
-
-@contextmanager
-def frozen(pids: Sequence[int]) -> Iterator[None]:
-    """Stop processes as a hanging host would, and let them go on at the end."""
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in pids:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
 
 
 @asynccontextmanager

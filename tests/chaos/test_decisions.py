@@ -1,8 +1,6 @@
 """The API dies while people decide: a decision that was kept reaches its run, once."""
 
 import asyncio
-import os
-import signal
 from contextlib import suppress
 
 import asyncpg
@@ -13,7 +11,7 @@ from docrail.dag.values.json_values import Json
 from docrail.services.access.models import local_name
 from tests.activities.ubl import ubl_invoice
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig
-from tests.stack import eventually
+from tests.stack import eventually, frozen
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -82,14 +80,9 @@ async def check_reported_once(rig: Rig, document: dict[str, Json]) -> None:
 async def test_the_api_killed_before_the_run_was_answered(rig: Rig) -> None:
     document = await waiting_document(rig, "killed-before-telling")
     workers = [worker.pid for worker in rig.stack.workers if worker.pid]
-    for pid in workers:
-        os.kill(pid, signal.SIGSTOP)  # so that no process can answer the run
-    try:
+    with frozen(workers):  # so that no process can answer the run
         await approve_and_kill(rig, document)
         assert (await rig.run_of(document["run_id"]))["status"] not in ("completed", "failed")
-    finally:
-        for pid in workers:
-            os.kill(pid, signal.SIGCONT)
     await check_reported_once(rig, document)
 
 

@@ -5,7 +5,6 @@ import os
 import signal
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -13,24 +12,14 @@ from docrail.dag.values.json_values import Json
 from docrail.worker import DEFAULT_SLOTS
 from docrail.workflows.contract.names import workflow_id
 from tests.chaos.conftest import Rig, upload_all
-from tests.stack import eventually
+from tests.stack import descendants, eventually
 
 pytestmark = pytest.mark.timeout(300)
 
 
-def children_of(pid: int) -> list[int]:
-    """Return the process ids below `pid`, all generations."""
-    parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it ended meanwhile
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-    below = [child for child, parent in parents.items() if parent == pid]
-    return [*below, *(deeper for child in below for deeper in children_of(child))]
-
-
 def freeze_readers(rig: Rig) -> list[int]:
     """Stop the processes that read documents, as if they hung, and return their ids."""
-    readers = [child for worker in rig.stack.workers if worker.pid for child in children_of(worker.pid)]
+    readers = [child for worker in rig.stack.workers if worker.pid for child in descendants(worker.pid)]
     assert readers
     for reader in readers:
         os.kill(reader, signal.SIGSTOP)

@@ -2,9 +2,7 @@
 
 import asyncio
 import io
-import os
 import re
-import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from decimal import Decimal
@@ -30,7 +28,7 @@ from tests.console.test_shell import key_of
 from tests.invoices.documents import make_pdf, pdf_bytes
 from tests.invoices.test_long_documents import long_pdf
 from tests.postgres import migrated_database
-from tests.stack import Servers, eventually
+from tests.stack import Servers, eventually, frozen
 
 ZOOMED = (720, 450)
 """The size of the window that a page has at twice the size on a screen of 1440 x 900."""
@@ -69,11 +67,8 @@ async def unavailable(temporal: TemporalServer, how: str) -> AsyncIterator[None]
         return
     pid = temporal.process.pid
     assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with frozen([pid]):
         yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 async def waiting_document(site: Site) -> tuple[Item, str]:

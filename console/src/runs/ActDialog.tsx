@@ -1,10 +1,11 @@
 /** Asks before an action on one or many runs, and shows what came of it for each. */
-import { Alert, Button, Group, List, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Dialog } from '@/kit/Dialog'
 
 import { type BulkAction, useActOnRuns } from './actions'
+import { ReasonInput } from './ReasonInput'
 
 export type Asked = { action: BulkAction; runIds: string[]; refused: number }
 
@@ -41,16 +42,7 @@ export function ActDialog({ asked, onClose }: { asked: Asked; onClose: (isDone: 
               {t('runs.leftOut', { count: asked.refused })}
             </Text>
           )}
-          {!act.data && (
-            <TextInput
-              label={t('runs.reason')}
-              placeholder={t('runs.reasonHint')}
-              value={reason}
-              maxLength={500}
-              onChange={(event) => setReason(event.currentTarget.value)}
-              data-autofocus
-            />
-          )}
+          {!act.data && <ReasonInput value={reason} onChange={setReason} isFirst />}
           {act.error && <Alert color="red">{act.error.message}</Alert>}
           {act.data && (
             <Alert color="yellow" title={t('runs.outcome', { done, refused: refusals.length })}>

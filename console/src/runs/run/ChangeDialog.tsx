@@ -1,5 +1,5 @@
 /** Retries a step, with or without a change. The dialog is the preview: what will run again, and what is kept. */
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -9,6 +9,7 @@ import { Trouble } from '@/kit/Trouble'
 
 import { orderOf, type StepChange, useRetry } from '../actions'
 import type { StepDetail } from '../queries'
+import { ReasonInput } from '../ReasonInput'
 import { parsed, roundsNumbers } from './parsed'
 import { RetryPreview, useRetryPreview } from './RetryPreview'
 
@@ -68,13 +69,7 @@ export function ChangeDialog({ runId, detail, change, onClose }: Props) {
           </>
         )}
         <RetryPreview found={preview.data} error={preview.error} isLoading={preview.isLoading} />
-        <TextInput
-          label={t('runs.reason')}
-          placeholder={t('runs.reasonHint')}
-          value={reason}
-          maxLength={500}
-          onChange={(event) => setReason(event.currentTarget.value)}
-        />
+        <ReasonInput value={reason} onChange={setReason} />
         {retry.error && <Trouble error={retry.error} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>

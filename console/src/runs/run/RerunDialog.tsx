@@ -1,5 +1,5 @@
 /** Starts an ended run again: from steps that completed, with other inputs, or both. The dialog is the preview. */
-import { Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, MultiSelect, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
@@ -15,6 +15,7 @@ import { Trouble } from '@/kit/Trouble'
 import { type RetryOrder, useRerun } from '../actions'
 import { changeableInputs } from '../list/inputs'
 import { type RunHead, stepsQuery } from '../queries'
+import { ReasonInput } from '../ReasonInput'
 import { RetryPreview, useRetryPreview } from './RetryPreview'
 
 type Props = {
@@ -79,13 +80,7 @@ export function RerunDialog({ run, step, onClose }: Props) {
             </Stack>
           )}
           {isReady && <RetryPreview found={preview.data} error={preview.error} isLoading={preview.isLoading} />}
-          <TextInput
-            label={t('runs.reason')}
-            placeholder={t('runs.reasonHint')}
-            value={reason}
-            maxLength={500}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
+          <ReasonInput value={reason} onChange={setReason} />
           {rerun.error && <Trouble error={rerun.error} />}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
