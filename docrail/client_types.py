@@ -86,7 +86,7 @@ class ApprovalPreview(TypedDict):
 
     items: list["PreviewedItem"]
     approved: int
-    sums: list["DocrailServicesReviewsBulkSum"]
+    sums: list["SumOfCurrency"]
     matching: int
     token: str | None
 
@@ -1506,7 +1506,7 @@ class Preview(TypedDict):
 
     documents: int
     exported_before: int
-    sums: list["DocrailServicesExportsModelsSum"]
+    sums: list["SumOfCurrency"]
     kinds: list[Literal["text", "amount", "date", "time"]]
     rows: list[list[str | None]]
 
@@ -2682,22 +2682,6 @@ class Xlsx(TypedDict):
     """A workbook for Excel; line items are its second sheet."""
 
     format: Literal["xlsx"]
-
-
-class DocrailServicesExportsModelsSum(TypedDict):
-    """The documents of one currency."""
-
-    currency: str | None
-    documents: int
-    total: str
-
-
-class DocrailServicesReviewsBulkSum(TypedDict):
-    """The total of some documents in one currency; null: they name none."""
-
-    currency: str | None
-    documents: int
-    total: str
 
 
 class ProblemOut(TypedDict):

@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from docrail.adapters.http.client import URL_PATTERN, checked_url
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
-from docrail.services.documents.models import Document, FileName
+from docrail.services.documents.models import Document, FileName, SumOfCurrency
 from docrail.services.inbox.models import DocumentStatus
 from docrail.services.model_config import SHOWN, WHOLE, Hidden, body
 
@@ -354,18 +354,6 @@ class ResultDocument:
     """Its review item; null if there is none."""
     outputs: Json
     """Outputs of its run; null if it has none, or they are larger than 16 kB."""
-
-
-@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
-class SumOfCurrency:
-    """The documents of one currency."""
-
-    currency: str | None
-    """ISO 4217 code."""
-    documents: int
-    """How many there are."""
-    total: Annotated[str, Field(examples=["18230.45"])]
-    """Sum of their totals, taxes included."""
 
 
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)

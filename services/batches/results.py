@@ -14,9 +14,9 @@ from docrail.services.batches.models import (
     BatchResult,
     DuplicatePlace,
     ResultDocument,
-    SumOfCurrency,
 )
 from docrail.services.batches.service import find_batch, position_after, show_batch
+from docrail.services.documents.models import SumOfCurrency
 from docrail.services.inbox import service as inbox
 from docrail.services.inbox.models import ListedDocument
 from docrail.services.paging import after_of, token_of

@@ -8,12 +8,13 @@ from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.dag.values.json_values import Json
 from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
 from docrail.services.document_outcomes import Outcome
-from docrail.services.model_config import Hidden
+from docrail.services.model_config import SHOWN, Hidden
 
 
 class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
@@ -216,3 +217,15 @@ class ReadingKey:
 
     sha256: str
     reader_version: str
+
+
+@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
+class SumOfCurrency:
+    """The documents of one currency."""
+
+    currency: str | None
+    """ISO 4217 code; null for documents that state none."""
+    documents: int
+    """How many there are."""
+    total: Annotated[str, Field(examples=["18230.45"])]
+    """Sum of their totals, taxes included."""

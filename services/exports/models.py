@@ -10,7 +10,7 @@ from pydantic import AfterValidator, ConfigDict, Field, computed_field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from docrail.adapters.http.client import URL_PATTERN, checked_url
-from docrail.services.documents.models import PeriodOf
+from docrail.services.documents.models import PeriodOf, SumOfCurrency
 from docrail.services.exports.columns import (
     COLUMNS,
     DEFAULT_COLUMNS,
@@ -224,18 +224,6 @@ class ExportPage:
 
 
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
-class Sum:
-    """The documents of one currency."""
-
-    currency: str | None
-    """ISO 4217 code; null for documents that state none."""
-    documents: int
-    """How many there are."""
-    total: Annotated[str, Field(examples=["18230.45"])]
-    """Sum of their totals, taxes included."""
-
-
-@pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
 class Preview:
     """What an export would have."""
 
@@ -243,7 +231,7 @@ class Preview:
     """How many documents."""
     exported_before: int
     """How many of them an export has already."""
-    sums: list[Sum]
+    sums: list[SumOfCurrency]
     """Their totals by currency."""
     kinds: list[Kind]
     """What each column has."""

@@ -17,7 +17,7 @@ from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import Principal, Scope
 from docrail.services.app import App
-from docrail.services.documents.models import ApprovedFilter
+from docrail.services.documents.models import ApprovedFilter, SumOfCurrency
 from docrail.services.documents.service import list_approved, sum_approved, take_approved
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
 from docrail.services.errors import (
@@ -39,7 +39,6 @@ from docrail.services.exports.models import (
     ExportOrder,
     ExportPage,
     Preview,
-    Sum,
     WebhookMessages,
 )
 from docrail.services.exports.periods import ends_of
@@ -92,7 +91,7 @@ async def preview_export(app: App, principal: Principal, order: ExportOrder) -> 
     return Preview(
         documents=sum(each.documents for each in sums),
         exported_before=sum(each.exported for each in sums),
-        sums=[Sum(each.currency, each.documents, f"{each.total:f}") for each in sums],
+        sums=[SumOfCurrency(each.currency, each.documents, f"{each.total:f}") for each in sums],
         kinds=kinds_of(order.columns),
         rows=[[cell_text(cell, order.period.zone) for cell in cells_of(order.columns, row)] for row in rows],
     )

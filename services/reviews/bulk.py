@@ -18,6 +18,7 @@ from docrail.invoices.assessment.review_summary import review_reasons, shown_dig
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import Principal
 from docrail.services.app import App
+from docrail.services.documents.models import SumOfCurrency
 from docrail.services.errors import InvalidInput, OperationError
 from docrail.services.model_config import SHOWN
 from docrail.services.reviews.decisions import DocumentVerdict, approve_locked, checked, decidable, made_before
@@ -74,18 +75,6 @@ class PreviewedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """The total of some documents in one currency; null: they name none."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
-
-    currency: str | None
-    documents: int
-    """Number of documents."""
-    total: Decimal
-
-
-@dataclass(frozen=True, slots=True)
 class ApprovalPreview:
     """What a bulk approval would do. Nothing is changed."""
 
@@ -95,7 +84,7 @@ class ApprovalPreview:
     """What would become of each."""
     approved: int
     """Number of items that would be approved."""
-    sums: list[Sum]
+    sums: list[SumOfCurrency]
     """Their totals by currency."""
     matching: int
     """Number of items that match; of more than 500, the first are previewed."""
@@ -164,11 +153,11 @@ def _previewed(review_id: str, review: Review | None, why: str | None) -> Previe
     )
 
 
-def _sums(items: Sequence[PreviewedItem]) -> list[Sum]:
+def _sums(items: Sequence[PreviewedItem]) -> list[SumOfCurrency]:
     by_currency: dict[str | None, list[Decimal]] = {}
     for item in items:
         by_currency.setdefault(item.currency, []).append(item.total or Decimal(0))
-    return [Sum(each, len(totals), sum(totals, Decimal(0))) for each, totals in by_currency.items()]
+    return [SumOfCurrency(each, len(totals), f"{sum(totals, Decimal(0)):f}") for each, totals in by_currency.items()]
 
 
 def _obstacles(app: App, invoice: InvoiceData) -> list[str]:

@@ -3132,7 +3132,7 @@ export interface components {
              * Sums
              * @description Their totals by currency.
              */
-            sums: components["schemas"]["docrail__services__reviews__bulk__Sum"][];
+            sums: components["schemas"]["SumOfCurrency"][];
             /**
              * Matching
              * @description Number of items that match; of more than 500, the first are previewed.
@@ -7596,7 +7596,7 @@ export interface components {
              * Sums
              * @description Their totals by currency.
              */
-            sums: components["schemas"]["docrail__services__exports__models__Sum"][];
+            sums: components["schemas"]["SumOfCurrency"][];
             /**
              * Kinds
              * @description What each column has.
@@ -10577,7 +10577,7 @@ export interface components {
         SumOfCurrency: {
             /**
              * Currency
-             * @description ISO 4217 code.
+             * @description ISO 4217 code; null for documents that state none.
              */
             currency: string | null;
             /**
@@ -11455,49 +11455,6 @@ export interface components {
              * @enum {string}
              */
             format: "xlsx";
-        };
-        /**
-         * Sum
-         * @description The documents of one currency.
-         */
-        docrail__services__exports__models__Sum: {
-            /**
-             * Currency
-             * @description ISO 4217 code; null for documents that state none.
-             */
-            currency: string | null;
-            /**
-             * Documents
-             * @description How many there are.
-             */
-            documents: number;
-            /**
-             * Total
-             * @description Sum of their totals, taxes included.
-             * @example 18230.45
-             */
-            total: string;
-        };
-        /**
-         * Sum
-         * @description The total of some documents in one currency; null: they name none.
-         */
-        docrail__services__reviews__bulk__Sum: {
-            /**
-             * Currency
-             * @description ISO 4217 code of the cost.
-             */
-            currency: string | null;
-            /**
-             * Documents
-             * @description Number of documents.
-             */
-            documents: number;
-            /**
-             * Total
-             * @description How many there are.
-             */
-            total: string;
         };
         /**
          * ProblemOut
