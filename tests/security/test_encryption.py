@@ -140,6 +140,9 @@ async def test_a_run_whose_key_is_missing_keeps_no_other_from_being_copied(plain
     async with serve_with_worker(with_keys(plain, FIRST)) as service:
         sealed = await start(service, echo("a"))
         await service.closed(sealed)
+        forced = await start(service, {"id": "nap", "handler": "sleep", "config": {"seconds": 3600}})
+        by_force = {"reason": "done", "force": True}
+        (await service.http.post(f"/v1/runs/{forced}/abort", json=by_force)).raise_for_status()
     async with serve_with_worker(plain) as service:
         readable = await start(service, echo("a"))
         await service.closed(readable)
@@ -147,7 +150,7 @@ async def test_a_run_whose_key_is_missing_keeps_no_other_from_being_copied(plain
         async def is_copied() -> bool:
             await copy_ended_runs(service.app)
             found = await service.pool.fetch(
-                "SELECT run_id FROM ended_runs WHERE run_id = ANY ($1)", [sealed, readable]
+                "SELECT run_id FROM ended_runs WHERE run_id = ANY ($1)", [sealed, forced, readable]
             )
             return [row["run_id"] for row in found] == [readable]
 

@@ -132,7 +132,7 @@ async def _uncopied(app: App, executions: Sequence[WorkflowExecution]) -> list[W
 async def _read(app: App, execution: WorkflowExecution) -> EndedRun | None:
     try:
         report = await ended_report(app.temporal, execution)
-    except (NotFound, ValueError, Unavailable) as error:
+    except (NotFound, ValueError, PayloadKeyError, Unavailable) as error:
         if isinstance(error, Unavailable) and not isinstance(error.__cause__, PayloadKeyError):
             raise
         # It was deleted meanwhile, is of a build whose reports cannot be read, or its key is gone.
