@@ -15,7 +15,7 @@ from docrail.services.runs.views.explained import DELETED as EXPLANATION_LEFT
 from docrail.services.runs.views.recorded import NO_WORKER
 from docrail.services.runs.views.reports import DELETED
 from docrail.services.runs.views.steps import DELETED as GONE
-from docrail.workflows.contract.names import TENANT, WORKFLOW_TYPE, workflow_id
+from docrail.workflows.contract.names import DEFINITION, TENANT, WORKFLOW_TYPE, workflow_id
 from tests.api.service import HELLO, Service, serve, settings_for, work
 from tests.api.test_runs import start
 from tests.stack import Servers, eventually
@@ -111,6 +111,32 @@ async def test_a_terminated_run_that_temporal_has_deleted_is_explained_with_its_
     explained = (await service.http.get(f"/v1/runs/{run_id}/explain")).json()
     assert (explained["status"], explained["steps"]["nap"]["status"]) == ("failed", "running")
     assert explained["words"] == ["terminated in Temporal: enough", EXPLANATION_LEFT]
+
+
+async def test_a_run_that_no_worker_explains_keeps_no_other_explanation_back(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ended, "AT_ONCE", 1)  # the run without a worker ends first, and so is asked first
+    abandoned = f"hello.{uuid.uuid4().hex}"
+    pairs = [SearchAttributePair(TENANT, "default"), SearchAttributePair(DEFINITION, "hello")]
+    handle = await service.app.temporal.start_workflow(
+        WORKFLOW_TYPE,
+        id=workflow_id("default", abandoned),
+        task_queue="no-workers",
+        memo={"definition": "hello", "version": 1, "digest": "d"},
+        search_attributes=TypedSearchAttributes(pairs),
+    )
+    await handle.terminate()
+    run_id = await start(service.http, HELLO)
+    await service.closed(run_id)
+
+    async def copied(table: str, run_id: str) -> bool:
+        await copy_ended_runs(service.app)
+        return await service.app.db.fetchval(f"SELECT true FROM {table} WHERE run_id = $1", run_id) is True
+
+    await eventually(lambda: copied("run_explanations", run_id), "the explanation to be copied")
+    assert await copied("ended_runs", abandoned)
+    assert not await copied("run_explanations", abandoned)
 
 
 async def test_the_copy_of_a_run_shows_its_last_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import datetime as dt
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 
 from temporalio.client import WorkflowExecution, WorkflowQueryFailedError
@@ -35,6 +36,9 @@ SHORTEST_WINDOW = dt.timedelta(seconds=1)
 
 AT_ONCE = 8
 """Reports that are read at the same time."""
+
+MOST_SILENCES = 3
+"""Runs of a task queue that no worker explains, one of which may only be broken, before its others are left out."""
 
 MOST_SECONDS = 100.0
 """When a pass ends; the next one goes on where it stopped."""
@@ -101,21 +105,20 @@ async def _copy(app: App, window: Window) -> int:
 
 
 async def _explain(app: App, executions: Sequence[WorkflowExecution]) -> None:
-    """Store the runs' explanations as far as a worker answers: after the first silence none is awaited any more.
+    """Store the runs' explanations as far as workers answer: where they are silent, none is awaited any more.
 
     What is left out is stored when it is first read.
     """
-    turns, is_silent = asyncio.Semaphore(AT_ONCE), False
+    turns, silences = asyncio.Semaphore(AT_ONCE), Counter[str]()
 
     async def explain(execution: WorkflowExecution) -> None:
-        nonlocal is_silent
         async with turns:
-            if is_silent:
+            if silences[execution.task_queue] >= MOST_SILENCES:
                 return
             try:
                 await explain_ended(app, execution)
             except Unavailable:
-                is_silent = True
+                silences[execution.task_queue] += 1
             except (NotFound, ValueError, WorkflowQueryFailedError) as error:
                 log.warning("the explanation of the run %s is not copied: %s", run_id_of(execution.id), error)
 
