@@ -19,7 +19,7 @@ from docrail.invoices.kinds import Arrow
 from docrail.invoices.model import FIELDS, FieldValue, InvoiceData, LineItem, TaxPart
 from docrail.services.lake.models import LakeVersion
 
-LAKE_SCHEMA_VERSION = 300 + len(FIELDS)
+LAKE_SCHEMA_VERSION = 400 + len(FIELDS)
 """Version of the columns: grows with each invoice field; add 100 for any other change. Columns missing in an older file
 are null."""
 
@@ -69,6 +69,8 @@ FIELD = pa.struct(
 )
 PROBLEM = pa.struct([(name, pa.string()) for name in ("code", "severity", "message", "field")])
 
+_STATED = ("vendor_trade_name", "account", "account_scheme")
+"""E-invoices may state a trading name next to the registered one, and an account that is no IBAN."""
 _COLUMNS: dict[str, pa.DataType] = {
     "tenant_id": pa.string(),
     "document_id": pa.string(),
@@ -80,6 +82,7 @@ _COLUMNS: dict[str, pa.DataType] = {
     "net_adjustment": AMOUNT,
     "total_adjustment": AMOUNT,
     "vendor_country": pa.string(),
+    **dict.fromkeys(_STATED, pa.string()),
     "line_items": pa.list_(LINE_ITEM),
     "tax_parts": pa.list_(TAX_PART),
     "fields": pa.list_(FIELD),
@@ -215,6 +218,7 @@ def _row(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> dict[str
         "net_adjustment": _amount("net_adjustment", invoice.net_adjustment),
         "total_adjustment": _amount("total_adjustment", invoice.total_adjustment),
         "vendor_country": invoice.vendor_country,
+        **{name: getattr(invoice, name) for name in _STATED},
         "line_items": [_struct("line_items", line) for line in invoice.line_items],
         "tax_parts": [_struct("tax_parts", part) for part in invoice.tax_parts],
         "fields": [_field(name, getattr(invoice, name)) for name in FIELDS],

@@ -30,7 +30,7 @@ def said(value: Any, source: Source = Source.XML) -> FieldValue[Any]:
     return FieldValue(value=value, source=source, candidates=(Candidate(value=value, source=source),))
 
 
-def reading(**fields: FieldValue[Any]) -> InvoiceData:
+def reading(**fields: FieldValue[Any] | str) -> InvoiceData:
     """Return the reading of a correct e-invoice."""
     reported = {
         "invoice_number": said(unique("R")),

@@ -38,7 +38,7 @@ def named(*names: str) -> list[Json]:
     return [{"name": name} for name in names]
 
 
-async def approved(service: Service, who: Reviewer, **fields: FieldValue[Any]) -> str:
+async def approved(service: Service, who: Reviewer, **fields: FieldValue[Any] | str) -> str:
     """Approve a document and return its id."""
     item = await waiting(service, who, reading(**fields))
     verdict = await who.verdict(item, why="it is right")
@@ -127,6 +127,20 @@ async def test_a_workbook_has_real_dates_and_numbers_and_a_sheet_of_lines(servic
     assert isinstance(row[3], dt.datetime)
     assert row[4] is None
     assert list(book["Line items"].iter_rows(values_only=True))[1] == ("007", 1, "Beratung", 100, None)
+
+
+@pytest.mark.parametrize("to", [CSV, XLSX], ids=["csv", "xlsx"])
+async def test_a_trading_name_and_an_account_that_is_no_iban_are_columns(
+    service: Service, ann: Reviewer, to: Json
+) -> None:
+    stated = {"vendor_trade_name": "Muster Shop", "account": "0012-34567 890", "account_scheme": "BBAN"}
+    await approved(service, ann, iban=FieldValue(), **stated)
+    data = await exported(ann, to, columns=named("vendor_name", *stated, "iban"))
+    sheet = None if to is CSV else load_workbook(io.BytesIO(data))["Invoices"].iter_rows(values_only=True)
+    headings, row = sheet or rows_of(data)
+    found: dict[Any, Any] = dict(zip(headings, row, strict=True))
+    assert {name: found[name] for name in stated} == stated
+    assert (found["vendor_name"], found["iban"] or None) == ("Muster GmbH", None)
 
 
 async def test_line_items_are_a_second_file(service: Service, ann: Reviewer) -> None:

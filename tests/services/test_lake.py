@@ -127,6 +127,14 @@ async def test_the_parquet_row_says_what_the_invoice_says(lake: Lake) -> None:
     assert (row["flags"], row["page_count"], row["confidence"]) == (["repaired"], 2, 0.93)
 
 
+async def test_a_trading_name_and_an_account_that_is_no_iban_are_columns(lake: Lake) -> None:
+    stated = {"vendor_trade_name": "Müller Shop", "account": "12-34567 890", "account_scheme": "BBAN"}
+    file = await lake.write_parquet("acme", invoice().model_copy(update=stated), FIRST)
+    [row] = pq.read_table(lake.root / file.path).to_pylist()
+    assert {name: row[name] for name in stated} == stated
+    assert (row["vendor_name"], row["iban"]) == ("Müller & Söhne", None)
+
+
 @pytest.mark.parametrize(
     ("given", "kept"),
     [("99999999999999.9999", "99999999999999.9999"), ("-0.00005", "0"), ("0.00015", "0.0002"), ("1E+3", "1000")],

@@ -4063,7 +4063,7 @@ export interface components {
              * @description What the column has.
              * @enum {string}
              */
-            name: "file_name" | "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "vendor_country" | "payment_reference" | "source" | "received_at" | "approved_by" | "approved_at" | "document_id";
+            name: "file_name" | "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "vendor_country" | "vendor_trade_name" | "account" | "account_scheme" | "payment_reference" | "source" | "received_at" | "approved_by" | "approved_at" | "document_id";
             /**
              * Heading
              * @description Its heading; by default its name.
