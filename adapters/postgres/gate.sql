@@ -45,7 +45,7 @@ BEGIN
             WHEN 'audit_heads' THEN 'SELECT, INSERT, UPDATE'
             ELSE 'SELECT, INSERT, UPDATE, DELETE'
         END;
-        IF target.is_view THEN -- it must read its tables as its caller (security_invoker), with their policies
+        IF target.is_view THEN -- it reads its tables as its caller (security_invoker), or has their policies' condition
             EXECUTE format('GRANT SELECT ON %s TO docrail_app, docrail_fleet', target.name);
             CONTINUE;
         END IF;

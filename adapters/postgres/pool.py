@@ -88,6 +88,25 @@ async def transaction(pool: asyncpg.Pool) -> AsyncIterator[PoolConnectionProxy]:
         yield connection
 
 
+PLAN_FOR_VALUES = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
+
+
+@asynccontextmanager
+async def planned_for_values(db: Database) -> AsyncIterator[asyncpg.Connection | PoolConnectionProxy]:
+    """Yield a connection whose statements are planned anew for the values of each call, until the block ends.
+
+    For filters that match a few rows or most of them. PostgreSQL otherwise keeps one plan for all values after five
+    calls; planning takes a few milliseconds.
+    """
+    if isinstance(db, asyncpg.Pool):
+        async with db.acquire() as connection, planned_for_values(connection) as planned:
+            yield planned
+        return
+    async with db.transaction():
+        await db.execute(PLAN_FOR_VALUES)
+        yield db
+
+
 MOST_DELETED = 5000
 """Rows that one DELETE removes, so that it neither takes long nor holds many locks."""
 

@@ -49,6 +49,14 @@ CREATE FUNCTION public.review_status(status text, postponed_until timestamp with
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN ((status = 'open'::text) AND (postponed_until > as_of)) THEN 'postponed'::text ELSE status END;
 
+CREATE FUNCTION public.searched(value text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN lower("left"(value, 300));
+
+CREATE FUNCTION public.trigrams(value text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT COST 3000 PARALLEL SAFE
+    RETURN (SELECT COALESCE(array_agg(substr(trigrams.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(trigrams.value) - 2)) n(n));
+
 CREATE TABLE public.alias_moves (
     move_id integer NOT NULL,
     tenant_id text NOT NULL,
@@ -368,7 +376,9 @@ CREATE TABLE public.seen_invoices (
     vendor_name text,
     invoice_number text,
     currency text,
-    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    total_key text GENERATED ALWAYS AS ((trim_scale(total))::text) STORED,
+    words text GENERATED ALWAYS AS (public.searched(((((COALESCE(vendor_name, ''::text) || ' '::text) || COALESCE(invoice_number, ''::text)) || ' '::text) || COALESCE((total)::text, ''::text)))) STORED
 );
 
 CREATE VIEW public.document_states WITH (security_invoker='true') AS
@@ -451,6 +461,21 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
            FROM public.dead_letters l
           WHERE ((l.document_id IS NOT NULL) AND ((l.status <> 'resolved'::text) OR (l.resolution = ANY (ARRAY['abort'::text, 'dismiss'::text]))))
           ORDER BY l.tenant_id, l.document_id, (l.status = 'resolved'::text), l.failed_at DESC, l.run_id, l.step_id) f ON (((f.tenant_id = d.tenant_id) AND (f.document_id = d.document_id))));
+
+CREATE VIEW public.document_texts AS
+ SELECT documents.tenant_id,
+    documents.document_id,
+    public.searched(documents.file_name) AS words,
+    NULL::text AS total_key
+   FROM public.documents
+  WHERE ((documents.tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")) OR (CURRENT_USER = 'docrail_fleet'::name))
+UNION ALL
+ SELECT seen_invoices.tenant_id,
+    seen_invoices.document_id,
+    seen_invoices.words,
+    seen_invoices.total_key
+   FROM public.seen_invoices
+  WHERE ((seen_invoices.tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")) OR (CURRENT_USER = 'docrail_fleet'::name));
 
 CREATE TABLE public.ended_runs (
     tenant_id text NOT NULL,
@@ -935,6 +960,8 @@ CREATE INDEX dead_letters_open ON public.dead_letters USING btree (tenant_id, er
 
 CREATE INDEX documents_by_sha256 ON public.documents USING btree (sha256);
 
+CREATE INDEX documents_by_text ON public.documents USING gin (public.trigrams(public.searched(file_name)));
+
 CREATE INDEX documents_decided ON public.documents USING btree (tenant_id, decision, received_at DESC, document_id DESC) WHERE ((decision IS NOT NULL) AND (exported_at IS NULL));
 
 CREATE INDEX documents_exported ON public.documents USING btree (tenant_id, received_at DESC, document_id DESC) WHERE (exported_at IS NOT NULL);
@@ -999,7 +1026,13 @@ CREATE INDEX run_explanations_by_end ON public.run_explanations USING btree (end
 
 CREATE INDEX seen_invoices_by_number ON public.seen_invoices USING btree (tenant_id, number_key) WHERE (number_key IS NOT NULL);
 
-CREATE INDEX seen_invoices_by_total ON public.seen_invoices USING btree (tenant_id, total, issued_on) WHERE (total IS NOT NULL);
+CREATE INDEX seen_invoices_by_text ON public.seen_invoices USING gin (public.trigrams(words));
+
+CREATE INDEX seen_invoices_by_total ON public.seen_invoices USING btree (tenant_id, total_key, issued_on) WHERE (total_key IS NOT NULL);
+
+CREATE INDEX seen_invoices_by_vat_id ON public.seen_invoices USING btree (tenant_id, vat_id) WHERE (vat_id IS NOT NULL);
+
+CREATE INDEX seen_invoices_by_vendor ON public.seen_invoices USING btree (tenant_id, name_key COLLATE "C") WHERE (name_key IS NOT NULL);
 
 CREATE INDEX sessions_of_tenant ON public.sessions USING btree (tenant_id, created_at DESC, session_id DESC);
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import asyncpg
 
-from docrail.adapters.postgres.pool import Database
+from docrail.adapters.postgres.pool import Database, planned_for_values
 from docrail.invoices.facts import DocumentType
 from docrail.invoices.values.folding import squeeze
 from docrail.invoices.values.numbers import parse_number
@@ -43,9 +43,11 @@ claimed_by, claimed_until, assigned_to, first_approved_by, decided_by, postponed
 _MATCHES = """
 tenant_id = $1
    AND ($2::text IS NULL OR document_type = $2)
-   AND ($3::text IS NULL OR vat_id = upper($3) OR starts_with(name_key, $3))
-   AND ($4::text IS NULL OR total = $5::numeric
-        OR strpos(lower(concat_ws(' ', file_name, vendor_name, invoice_number, total)), lower($4)) > 0)
+   AND ($3::text IS NULL OR vat_id = upper($3) OR starts_with(name_key COLLATE "C", $3))
+   AND ($4::text[] IS NULL OR document_id = ANY ($4))
+   AND ($5::text IS NULL
+        OR strpos(lower(concat_ws(' ', vendor_name, invoice_number, total)), lower($5)) > 0
+        OR strpos(lower(file_name), lower($5)) > 0)
    AND ($6::timestamptz IS NULL OR received_at >= $6)
    AND ($7::timestamptz IS NULL OR received_at < $7)"""
 
@@ -92,7 +94,8 @@ def _neighbours(sort: DocumentSort, status: DocumentStatus | None) -> str:
     # The documents $8 and $10 have a place also when they have left the list.
     return f"""
 WITH listed AS (
-    SELECT {columns}, true AS is_listed FROM document_states WHERE {_MATCHES} {_of_status(status)}
+    SELECT {columns}, true AS is_listed FROM document_states
+     WHERE {_MATCHES} {_of_status(status)}
 ), known AS (
     SELECT * FROM listed
      UNION ALL
@@ -138,6 +141,18 @@ SELECT found.status, found.documents
           FROM document_states WHERE {_MATCHES} AND decision IS NOT NULL) AS decided,
        LATERAL (VALUES {", ".join(f"('{status}', {status})" for status in DECIDED)}) AS found (status, documents)"""
 
+MOST_FOUND = 10_000
+"""More documents with a text are not looked up, but met while the list is read in its order: there are many of them."""
+
+FIND_TEXT = f"""
+SELECT document_id FROM document_texts
+ WHERE tenant_id = $1 AND trigrams(words) @> trigrams(lower($2)) AND strpos(words, lower($2)) > 0
+ UNION ALL
+SELECT document_id FROM document_texts WHERE tenant_id = $1 AND total_key = $3
+ LIMIT {MOST_FOUND + 1}"""
+
+EXPECT_TEXT = f"EXPLAIN (FORMAT JSON) {FIND_TEXT}"
+
 LOAD_LISTED = f"SELECT {_COLUMNS} FROM document_states WHERE tenant_id = $1 AND document_id = $2"
 
 
@@ -159,7 +174,9 @@ async def list_documents(
     after: str | None = None,
 ) -> list[ListedDocument]:
     """Return documents in the order of `sort`; `after` is the id of the last one of the previous page."""
-    rows = await db.fetch(LIST_DOCUMENTS[sort, wanted.status], tenant_id, *_given(wanted), after, limit)
+    async with planned_for_values(db) as connection:
+        given = await _given(connection, tenant_id, wanted)
+        rows = await connection.fetch(LIST_DOCUMENTS[sort, wanted.status], *given, after, limit)
     return [_listed(row) for row in rows]
 
 
@@ -177,14 +194,17 @@ async def find_neighbours(
 
     Look-alikes follow the first of them. `below` is the one that the document followed, if that has left the list.
     """
-    row = await db.fetchrow(FIND_NEIGHBOURS[sort, wanted.status], tenant_id, *_given(wanted), document_id, me, below)
+    async with planned_for_values(db) as connection:
+        given = await _given(connection, tenant_id, wanted)
+        row = await connection.fetchrow(FIND_NEIGHBOURS[sort, wanted.status], *given, document_id, me, below)
     assert row, "every stored document has a place"
     return Neighbours(**row)
 
 
 async def count_documents(db: Database, tenant_id: str, wanted: DocumentFilter) -> dict[DocumentStatus, int]:
     """Return the number of documents of each status; the status in the filter does not count."""
-    rows = await db.fetch(COUNT_DOCUMENTS, tenant_id, *_given(wanted))
+    async with planned_for_values(db) as connection:
+        rows = await connection.fetch(COUNT_DOCUMENTS, *await _given(connection, tenant_id, wanted))
     found = {row["status"]: row["documents"] for row in rows}
     return {status: found.get(status, 0) for status in DocumentStatus}
 
@@ -195,15 +215,31 @@ async def load_listed(db: Database, tenant_id: str, document_id: str) -> ListedD
     return _listed(row) if row else None
 
 
-def _given(wanted: DocumentFilter) -> tuple[object, ...]:
+async def _given(db: Database, tenant_id: str, wanted: DocumentFilter) -> tuple[object, ...]:
+    """Return the values of $1 to $7. A text that few documents have is given as their ids."""
     vendor = None if wanted.vendor is None else squeeze(wanted.vendor)
-    amount = None if wanted.text is None else _amount(wanted.text)
-    return (wanted.document_type, vendor, wanted.text, amount, wanted.since, wanted.until)
+    found = None if wanted.text is None else await _documents_with(db, tenant_id, wanted.text)
+    text = wanted.text if found is None else None
+    return (tenant_id, wanted.document_type, vendor, found, text, wanted.since, wanted.until)
 
 
-def _amount(text: str) -> Decimal | None:
-    """Return the amount that a search for a total means, as people write it: `4.904,95`."""
-    return parse_number(text.strip()) if _AMOUNT.fullmatch(text.strip()) else None
+async def _documents_with(db: Database, tenant_id: str, text: str) -> list[str] | None:
+    """Return the ids of the documents with a text; None if there are more than MOST_FOUND of them.
+
+    PostgreSQL's estimate goes first: to find out that there are millions takes as long as to find them.
+    """
+    values = (tenant_id, text, _amount(text))
+    plan = (await db.fetchval(EXPECT_TEXT, *values))[0]["Plan"]["Plans"][0]
+    if plan["Plan Rows"] > MOST_FOUND:
+        return None
+    found = await db.fetch(FIND_TEXT, *values)
+    return None if len(found) > MOST_FOUND else [row["document_id"] for row in found]
+
+
+def _amount(text: str) -> str | None:
+    """Return the amount that a search for a total means, from how people write it: `4.904,95`."""
+    found = parse_number(text.strip()) if _AMOUNT.fullmatch(text.strip()) else None
+    return None if found is None else f"{found.normalize():f}"
 
 
 def _listed(row: asyncpg.Record) -> ListedDocument:

@@ -118,18 +118,27 @@ async def test_only_the_installation_s_own_tables_have_no_tenant(owner: asyncpg.
     assert {row["relname"] for row in rows} == {"migrations", "store_identity"}
 
 
-async def test_a_view_shows_the_rows_of_its_caller(two_tenants: asyncpg.Pool) -> None:
-    seen = "SELECT array_agg(DISTINCT tenant_id) FROM document_states"
+@pytest.mark.parametrize("view", ["document_states", "document_texts"])
+async def test_a_view_shows_the_rows_of_its_caller(two_tenants: asyncpg.Pool, view: str) -> None:
+    seen = f"SELECT array_agg(DISTINCT tenant_id) FROM {view}"
     assert await two_tenants.fetchval(seen) is None
     with of_tenant(TENANT):
         assert await two_tenants.fetchval(seen) == [TENANT]
 
 
-async def test_every_view_reads_its_tables_as_its_caller(owner: asyncpg.Connection) -> None:
+async def test_every_view_reads_its_tables_as_its_caller_or_has_the_condition_of_their_policies(
+    owner: asyncpg.Connection,
+) -> None:
     rows = await owner.fetch(
-        "SELECT relname, reloptions FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm')"
+        "SELECT relname, reloptions, pg_get_viewdef(oid) AS made FROM pg_class"
+        " WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm') ORDER BY relname"
     )
-    assert [(row["relname"], row["reloptions"]) for row in rows] == [("document_states", ["security_invoker=true"])]
+    assert [(row["relname"], row["reloptions"]) for row in rows] == [
+        ("document_states", ["security_invoker=true"]),
+        ("document_texts", None),
+    ]
+    condition = "NULLIF(current_setting('docrail.tenant'::text, true), ''::text)"
+    assert rows[1]["made"].count(condition) == rows[1]["made"].count("FROM") == 2
 
 
 async def test_a_table_of_a_later_migration_is_closed_too(

@@ -20,7 +20,7 @@ OTHER_SQL = {"docrail.adapters.postgres.migrate", "docrail.services.lake.query"}
 """The first creates the schema, the second queries DuckDB."""
 OF_CREDENTIALS = "docrail.services.access.repository"
 """A key or a cookie is looked up before its tenant is known; after that, row-level security keeps to the tenant."""
-VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+VERBS = ("EXPLAIN", "SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 GIVEN = "docrail.adapters.postgres.pool.statement"
 """The parameter of delete_all: what its callers give is checked instead."""
 RUN_SQL = {"cursor", "execute", "executemany", "fetch", "fetchmany", "fetchrow", "fetchval", "prepare"}
@@ -88,6 +88,7 @@ def test_every_statement_that_runs_is_one_of_these() -> None:
 
 def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
     locks = {
+        "adapters.postgres.pool.PLAN_FOR_VALUES",
         "adapters.postgres.pool.SHOW_ROWS",
         "adapters.store.renewal.TAKE_TURN",
         "services.documents.repository.calibrations.LOCK_CALIBRATIONS",
@@ -148,6 +149,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     say_whose |= {"note_done", "keep_file", "end_export"}
     say_whose |= {"cancel", "close", "complete", "end_waiting", "go_on", "hold", "note_run", "pause", "put_back"}
     say_whose |= {"resume", "retry", "take", "note_runs"}
+    run_nothing = {"planned_for_values"}
     leases = {"claim_lease", "renew_lease", "leave_lease", "release_lease"}
     # Files know no tenant, or belong to all.
     of_all = {"forget_stored_outputs", "load_old_originals", "load_open_documents", "mark_original_removed"}
@@ -167,7 +169,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
         "load_tenant_counts",
         "load_spent_by_tenants",
     }
-    assert free == say_whose | leases | of_all | sweeps | old | totals
+    assert free == say_whose | run_nothing | leases | of_all | sweeps | old | totals
 
 
 async def test_a_transaction_commits_at_its_end(pool: asyncpg.Pool) -> None:

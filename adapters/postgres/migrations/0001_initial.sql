@@ -51,6 +51,19 @@ CREATE INDEX documents_unended ON documents (run_started_at DESC, document_id DE
 -- For the removal of old originals, across all tenants: blobs are shared.
 CREATE INDEX documents_by_sha256 ON documents (sha256);
 
+-- The parts of three characters of a text, by which a GIN index finds a text inside of others: as pg_trgm, which is not
+-- installed everywhere.
+CREATE FUNCTION trigrams(value text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT COST 3000
+    RETURN (SELECT coalesce(array_agg(substr(value, n, 3)), '{}') FROM generate_series(1, length(value) - 2) AS n);
+
+-- What of a text can be searched: its beginning, in lower case.
+CREATE FUNCTION searched(value text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+    RETURN lower(left(value, 300));
+
+CREATE INDEX documents_by_text ON documents USING gin (trigrams(searched(file_name)));
+
 -- Histograms of finished documents, updated by the statement that marks a document as counted: a scrape reads about ten
 -- rows of each tenant instead of every document. They can be rebuilt from `documents`. A bucket is named by its upper
 -- bound, so that the bounds can change.
@@ -365,11 +378,27 @@ CREATE TABLE seen_invoices (
     invoice_number text,
     currency       text,
     seen_at        timestamptz NOT NULL DEFAULT clock_timestamp(), -- the first time
+    -- Under row-level security no index finds a number: only the comparison of texts is known to leak nothing.
+    total_key      text GENERATED ALWAYS AS (trim_scale(total)::text) STORED,
+    words          text GENERATED ALWAYS AS (searched(coalesce(vendor_name, '') || ' ' || coalesce(invoice_number, '')
+                                                      || ' ' || coalesce(total::text, ''))) STORED,
     PRIMARY KEY (tenant_id, document_id),
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
 );
 CREATE INDEX seen_invoices_by_number ON seen_invoices (tenant_id, number_key) WHERE number_key IS NOT NULL;
-CREATE INDEX seen_invoices_by_total ON seen_invoices (tenant_id, total, issued_on) WHERE total IS NOT NULL;
+CREATE INDEX seen_invoices_by_total ON seen_invoices (tenant_id, total_key, issued_on) WHERE total_key IS NOT NULL;
+CREATE INDEX seen_invoices_by_vat_id ON seen_invoices (tenant_id, vat_id) WHERE vat_id IS NOT NULL;
+CREATE INDEX seen_invoices_by_vendor ON seen_invoices (tenant_id, name_key COLLATE "C") WHERE name_key IS NOT NULL;
+CREATE INDEX seen_invoices_by_text ON seen_invoices USING gin (trigrams(words));
+
+-- What a search for documents looks through. The view has the condition of the tables' policies itself: under a policy,
+-- PostgreSQL uses no index for an operator that might leak, and `@>` is one.
+CREATE VIEW document_texts AS
+SELECT tenant_id, document_id, searched(file_name) AS words, NULL AS total_key FROM documents
+ WHERE tenant_id = (SELECT nullif(current_setting('docrail.tenant', true), '')) OR current_user = 'docrail_fleet'
+ UNION ALL
+SELECT tenant_id, document_id, words, total_key FROM seen_invoices
+ WHERE tenant_id = (SELECT nullif(current_setting('docrail.tenant', true), '')) OR current_user = 'docrail_fleet';
 
 -- What approvals taught about each vendor. vendor_keys lead to it.
 CREATE TABLE vendors (

@@ -51,16 +51,20 @@ _NOT_REJECTED = """s.tenant_id = $1 AND s.document_id <> $2 AND NOT EXISTS
 
 _SAME_VENDOR = "(s.vat_id = $6 OR s.iban = $7 OR s.name_key = $8)"
 
+_SAME_TOTAL = "s.total_key = trim_scale($9::numeric)::text"
+
 _HALF = "length($5::text) / 2"
 
 _LIKENESSES = (
     # the same number, of this vendor or with this total
-    f"SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND s.number_key = $5 AND ({_SAME_VENDOR} OR s.total = $9)",
+    f"""SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND s.number_key = $5
+         AND ({_SAME_VENDOR} OR {_SAME_TOTAL})""",
     # the same work under another number
-    f"""SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND s.total = $9 AND {_SAME_VENDOR}
+    f"""SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND {_SAME_TOTAL} AND {_SAME_VENDOR}
          AND s.issued_on BETWEEN $10::date - {DAYS_APART} AND $10::date + {DAYS_APART}""",
     # numbers one edit apart share their first or their last half
-    f"""SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND s.total = $9 AND length($5::text) >= {SHORTEST_NUMBER}
+    f"""SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND {_SAME_TOTAL}
+         AND length($5::text) >= {SHORTEST_NUMBER}
          AND length(s.number_key) BETWEEN length($5::text) - 1 AND length($5::text) + 1
          AND (left(s.number_key, {_HALF}) = left($5, {_HALF}) OR right(s.number_key, {_HALF}) = right($5, {_HALF}))""",
 )
