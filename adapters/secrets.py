@@ -4,7 +4,8 @@ Only names that the definition's author wrote are resolved: a document with the 
 bank's key, even if a template puts that text into a header.
 
 A secret is the file `<tenant>/<name>` in one folder, as container platforms mount them; it is read at each use, so a
-new value needs no restart. An optional file `<tenant>/<name>.hosts` lists the hosts that it may be sent to.
+new value needs no restart. The file `<tenant>/<name>.hosts` lists the hosts that it may be sent to: whoever may start
+runs can write a definition, and with it any address.
 """
 
 import asyncio
@@ -90,13 +91,19 @@ class SecretStore:
                 raise MissingSecretError(f"headers.{header} refers to a secret by a name that none can have")
             for name in names:
                 values[name] = await self.load(tenant_id, name, field=f"headers.{header}", named=named)
-                await self._check_host(tenant_id, name, host)
+                await self.check_host(tenant_id, name, host)
         revealed = {name: SECRET_REFERENCE.sub(lambda found: values[found[1]], text) for name, text in texts.items()}
         return Revealed(revealed, Redaction(redaction().values | {*values.values()}))
 
-    async def _check_host(self, tenant_id: str, name: str, host: str) -> None:
+    async def check_host(self, tenant_id: str, name: str, host: str) -> None:
+        """Check that the secret, or what it signs, may be sent to `host`. Raises: RefusedSecretError."""
         listed = await self._read(tenant_id, name, ".hosts")
-        if listed is not None and host.lower() not in listed.lower().split():
+        if listed is None:
+            raise RefusedSecretError(
+                f"no host may receive the secret {name!r}: list those that may, one a line, in the file "
+                f"{tenant_id}/{name}.hosts in the folder of DOCRAIL_SECRETS_DIR"
+            )
+        if host.lower() not in listed.lower().split():
             raise RefusedSecretError(
                 f"the secret {name!r} may not go to {host}: the file {name}.hosts does not list it"
             )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from standardwebhooks import Webhook
 from standardwebhooks.webhooks import EmptyWebhookSecretError
 
-from docrail.adapters.http.client import Answer, HttpClient, Outgoing, read_json
+from docrail.adapters.http.client import Answer, HttpClient, Outgoing, checked_url, read_json
 from docrail.adapters.http.errors import AnswerUnusableError
 from docrail.adapters.http.exchange import Sender
 from docrail.adapters.secrets import SecretStore
@@ -95,4 +95,5 @@ async def _keys(message: Message, secrets: SecretStore) -> list[str]:
         found = await secrets.find(message.tenant_id, DEFAULT_SECRET) or ""
     else:
         found = await secrets.load(message.tenant_id, message.secret, field="secret", named=message.named)
+        await secrets.check_host(message.tenant_id, message.secret, checked_url(message.url).host)
     return [key for line in found.splitlines() if (key := line.strip())]

@@ -62,6 +62,7 @@ async def test_every_attempt_has_the_same_idempotency_key() -> None:
 async def test_a_header_carries_a_secret_and_what_is_echoed_does_not(tmp_path: Path) -> None:
     (tmp_path / "acme").mkdir()
     (tmp_path / "acme" / "erp").write_text("hush-hush")
+    (tmp_path / "acme" / "erp.hosts").write_text("127.0.0.1")
     headers = {"Authorization": "Bearer secret://erp"}
     async with loopback(reply_json({"you": "hush-hush"}, Link="<hush-hush>")) as service:
         output = await run(HANDLER, {"url": service.url, "headers": headers}, tools_with(tmp_path))

@@ -132,6 +132,7 @@ def reaching(tools: Tools, secrets: Path) -> HandlerTools:
     """Return tools that may call 127.0.0.1 and have the tenant's secret `erp`."""
     (secrets / TENANT).mkdir()
     (secrets / TENANT / "erp").write_text("s3cret-key")
+    (secrets / TENANT / "erp.hosts").write_text("127.0.0.1")
     outside = Outside(HttpClient(AllowedHosts.parse(["127.0.0.1"])), SecretStore(secrets))
     return HandlerTools(dataclasses.replace(tools, outside=outside))
 

@@ -21,7 +21,9 @@ async def load(store: SecretStore, tenant: str, name: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for path, content in {"acme/erp": "hush-hush\n", "acme/two_lines": "a\nb\n", "globex/bank": "other-word"}.items():
+    files = {"acme/erp": "hush-hush\n", "acme/erp.hosts": "erp.internal", "acme/two_lines": "a\nb\n"}
+    files |= {"acme/two_lines.hosts": "erp.internal", "globex/bank": "other-word"}
+    for path, content in files.items():
         file = tmp_path / path
         file.parent.mkdir(exist_ok=True)
         file.write_text(content)
@@ -101,6 +103,12 @@ async def test_a_host_is_listed_by_its_whole_name_and_an_empty_list_allows_none(
     (folder / "acme" / "erp.hosts").write_text(listed)
     with pytest.raises(RefusedSecretError, match="may not go to"):
         await SecretStore(folder).reveal("acme", {"X": "secret://erp"}, host, named=("erp",))
+
+
+async def test_without_a_list_no_host_may_receive_it(folder: Path) -> None:
+    (folder / "acme" / "erp.hosts").unlink()
+    with pytest.raises(RefusedSecretError, match=r"no host may receive the secret 'erp': .* the file acme/erp\.hosts"):
+        await SecretStore(folder).reveal("acme", {"X": "secret://erp"}, "erp.internal", named=("erp",))
 
 
 async def test_only_what_the_author_named_is_revealed_whatever_a_value_says(folder: Path) -> None:

@@ -25,6 +25,8 @@ def secrets(tmp_path: Path) -> Path:
     (tmp_path / "acme").mkdir()
     (tmp_path / "acme" / "customer").write_text(f"{SECRET}\n")
     (tmp_path / "acme" / "token").write_text("hush-hush\n")
+    for name in ("customer", "token"):
+        (tmp_path / "acme" / f"{name}.hosts").write_text("127.0.0.1")
     return tmp_path
 
 

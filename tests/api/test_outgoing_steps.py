@@ -18,6 +18,8 @@ async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPath
     (folder / "secrets" / "default").mkdir(parents=True)
     (folder / "secrets" / "default" / "erp").write_text("hush-hush")
     (folder / "secrets" / "default" / "bank").write_text("gold-bars")
+    for name in ("erp", "bank"):
+        (folder / "secrets" / "default" / f"{name}.hosts").write_text("127.0.0.1")
     settings = settings_for(embedded.temporal_address, dsn, folder)
     settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
     async with serve_with_worker(settings) as served:

@@ -42,6 +42,7 @@ async def logged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     folder = tmp_path_factory.mktemp("logging")
     (folder / "secrets" / "default").mkdir(parents=True)
     (folder / "secrets" / "default" / "erp").write_text(SECRET)
+    (folder / "secrets" / "default" / "erp.hosts").write_text("127.0.0.1")
     options = StackOptions(folder, api_port=0, temporal_port=0, ui_port=0, callback_key=CALLBACK_KEY)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DOCRAIL_LOG_LEVEL", "debug")

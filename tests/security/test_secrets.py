@@ -92,6 +92,7 @@ async def installation(
         file = tmp_path / "secrets" / "default" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(value)
+        file.with_name(f"{name}.hosts").write_text("127.0.0.1")
     (tmp_path / "handlers").mkdir()
     (tmp_path / "handlers" / "careless.py").write_text(CARELESS)
     more = {
