@@ -202,6 +202,8 @@ class Requirement:
     """
 
     scope: Scope | None = None
+    also: Scope | None = None
+    """A second scope that the route needs."""
     of_operator: bool = False
     """Whether only the operator's tenant is admitted: what the route is about belongs to all tenants."""
 
@@ -209,8 +211,9 @@ class Requirement:
         self, who: Annotated[Principal, Depends(current_principal)], request: Request, app: AppDep
     ) -> Principal:
         """Return the caller. Raises: Forbidden, QuotaExceeded, TooLarge."""
-        if self.scope is not None and self.scope not in who.scopes:
-            raise Forbidden(self.scope)
+        for needed in (self.scope, self.also):
+            if needed is not None and needed not in who.scopes:
+                raise Forbidden(needed)
         if self.of_operator and who.tenant_id != DEFAULT_TENANT:
             raise Forbidden(self.scope or "", tenant=DEFAULT_TENANT)
         enter_tenant(who.tenant_id)
@@ -226,6 +229,8 @@ MaySubmit = Annotated[Principal, Depends(Requirement(Scope.SUBMIT))]
 MayRead = Annotated[Principal, Depends(Requirement(Scope.READ))]
 MayReview = Annotated[Principal, Depends(Requirement(Scope.REVIEW))]
 MayOperateRuns = Annotated[Principal, Depends(Requirement(Scope.OPERATE))]
+MayArrangeRuns = Annotated[Principal, Depends(Requirement(Scope.OPERATE, also=Scope.SUBMIT))]
+"""For triggers that start runs, now or later: whoever may not start a run may not let one be started."""
 MayAdminister = Annotated[Principal, Depends(Requirement(Scope.ADMIN))]
 MayReadTotals = Annotated[Principal, Depends(Requirement(Scope.READ, of_operator=True))]
 """For totals of all tenants."""

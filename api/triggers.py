@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, Field
 
-from docrail.api.auth import MayOperateRuns, MayRead
+from docrail.api.auth import MayArrangeRuns, MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
 from docrail.services.access.models import Scope
@@ -29,8 +29,11 @@ class TriggerReason(BaseModel):
 
 
 @router.post("", status_code=201, responses=problems(NotFound, KeyConflict))
-async def create_trigger(order: TriggerOrder, who: MayOperateRuns, app: AppDep, response: Response) -> Trigger:
-    """Start runs by schedule, or upload files of a watched folder or of mails. The same order again changes nothing."""
+async def create_trigger(order: TriggerOrder, who: MayArrangeRuns, app: AppDep, response: Response) -> Trigger:
+    """Start runs by schedule, or upload files of a watched folder or of mails. The same order again changes nothing.
+
+    Needs the scopes `operate` and `submit`.
+    """
     created = await triggers.create_trigger(app, who, order)
     response.headers["Location"] = f"/v1/triggers/{created.name}"
     return created
@@ -66,8 +69,11 @@ async def resume_trigger(
 
 
 @router.post("/{trigger}/run", responses=problems(NotFound))
-async def fire_trigger(trigger: Name, who: MayOperateRuns, app: AppDep) -> Trigger:
-    """Fire a trigger now, also a paused one. While a pass runs, no other starts."""
+async def fire_trigger(trigger: Name, who: MayArrangeRuns, app: AppDep) -> Trigger:
+    """Fire a trigger now, also a paused one. While a pass runs, no other starts.
+
+    Needs the scopes `operate` and `submit`.
+    """
     return await triggers.fire_trigger(app, who, trigger)
 
 

@@ -15,7 +15,7 @@ DEFAULT_TENANT = "default"
 
 
 class Scope(StrEnum):
-    """A permission of a principal. Each route requires exactly one."""
+    """A permission of a principal. Each route requires one; what starts runs by itself requires two."""
 
     SUBMIT = "submit"
     READ = "read"

@@ -130,4 +130,4 @@ class TriggerList:
     triggers: list[Trigger]
     """The triggers."""
     allowed: bool
-    """Whether the caller may create, pause, resume, fire and delete them."""
+    """Whether the caller may pause, resume and delete them and, with the scope `submit` too, create and fire them."""

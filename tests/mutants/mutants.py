@@ -508,8 +508,8 @@ ADAPTERS = (
     Mutant(
         "secrets-go-anywhere",
         "adapters/secrets.py",
-        "if listed is not None and host.lower() not in listed.lower().split():",
-        "if listed and host.lower() not in listed.lower():",
+        "if host.lower() not in listed.lower().split():",
+        "if host.lower() not in listed.lower():",
         ("tests/activities/test_secret_store.py",),
         "a host whose name is part of a listed one gets the secret",
     ),
@@ -987,7 +987,7 @@ API = (
     Mutant(
         "scopes-are-decoration",
         "api/auth.py",
-        "if self.scope is not None and self.scope not in who.scopes:",
+        "if needed is not None and needed not in who.scopes:",
         "if not who.scopes:",
         ("tests/security/test_permissions.py",),
         "a key may do everything",

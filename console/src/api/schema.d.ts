@@ -1107,6 +1107,8 @@ export interface paths {
         /**
          * Create Trigger
          * @description Start runs by schedule, or upload files of a watched folder or of mails. The same order again changes nothing.
+         *
+         *     Needs the scopes `operate` and `submit`.
          */
         post: operations["create_trigger"];
         delete?: never;
@@ -1191,6 +1193,8 @@ export interface paths {
         /**
          * Fire Trigger
          * @description Fire a trigger now, also a paused one. While a pass runs, no other starts.
+         *
+         *     Needs the scopes `operate` and `submit`.
          */
         post: operations["fire_trigger"];
         delete?: never;
@@ -9425,7 +9429,7 @@ export interface components {
         };
         /**
          * Scope
-         * @description A permission of a principal. Each route requires exactly one.
+         * @description A permission of a principal. Each route requires one; what starts runs by itself requires two.
          * @enum {string}
          */
         Scope: "submit" | "read" | "review" | "operate" | "admin";
@@ -10891,7 +10895,7 @@ export interface components {
             triggers: components["schemas"]["Trigger"][];
             /**
              * Allowed
-             * @description Whether the caller may create, pause, resume, fire and delete them.
+             * @description Whether the caller may pause, resume and delete them and, with the scope `submit` too, create and fire them.
              */
             allowed: boolean;
         };
