@@ -100,6 +100,34 @@ def test_the_api_is_called_by_its_services_and_its_public_name() -> None:
     assert service["selector"].items() <= labels.items()
 
 
+def reached_by(**values: Any) -> list[dict[str, Any]]:
+    """Return what the workers' network policy lets in, after checking that it is about all workers."""
+    objects = rendered(**values)
+    policy = objects["NetworkPolicy", "docrail-worker"]["spec"]
+    pod = objects["Deployment", "docrail-worker"]["spec"]["template"]
+    assert policy["podSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+    assert policy["policyTypes"] == ["Ingress"]
+    allowed: list[dict[str, Any]] = policy["ingress"]
+    assert all(rule["from"] and rule["ports"] for rule in allowed), "an empty list lets everyone in"
+    assert {port["port"] for rule in allowed for port in rule["ports"]} <= {
+        port["name"] for port in pod["spec"]["containers"][0]["ports"]
+    }
+    return [peer for rule in allowed for peer in rule["from"]]
+
+
+def test_only_prometheus_reaches_the_metrics_of_workers() -> None:
+    assert reached_by() == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
+    own = {"podSelector": {"matchLabels": {"app": "prometheus"}}}
+    assert reached_by(worker={"metricsFrom": [own]}) == [own]
+    assert reached_by(worker={"metricsFrom": []}) == []
+    with pytest.raises(helm.HelmError, match="metricsFrom"):
+        rendered(worker={"metricsFrom": [{}]})
+
+
+def test_outside_of_a_container_a_worker_shows_its_metrics_to_this_machine_only() -> None:
+    assert Settings().worker_metrics_host == "127.0.0.1"
+
+
 def test_workers_scale_on_the_backlog_that_the_metrics_show() -> None:
     assert rendered()["Deployment", "docrail-worker"]["spec"]["replicas"] == 2
     objects = rendered(autoscaling={"enabled": True, "maxReplicas": 7})
