@@ -41,7 +41,7 @@ async def create_trigger(order: TriggerOrder, who: MayArrangeRuns, app: AppDep, 
 
 @router.get("", responses=problems())
 async def list_triggers(who: MayRead, app: AppDep) -> TriggerList:
-    """List the tenant's triggers, by name. A new one may be missing for a moment."""
+    """List the tenant's triggers, by name."""
     found = await triggers.list_triggers(app, who)
     return TriggerList(triggers=found, allowed=Scope.OPERATE in who.scopes)
 

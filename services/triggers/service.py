@@ -31,7 +31,7 @@ from docrail.services.definitions.checks import check_inputs, check_some
 from docrail.services.definitions.routing import check_brought
 from docrail.services.definitions.service import resolve
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
-from docrail.services.errors import InvalidInput, KeyConflict, NotFound
+from docrail.services.errors import InvalidInput, KeyConflict, NotFound, Unavailable
 from docrail.services.maintenance.models import ScheduleName
 from docrail.services.maintenance.schedules import last_pass, note_of
 from docrail.services.triggers.models import MOST_TRIGGERS, Trigger, TriggerOrder
@@ -41,6 +41,8 @@ from docrail.workflows.contract.names import TENANT, TRIGGER_TYPE, trigger_id
 CATCH_UP = timedelta(minutes=10)
 """Passes that an outage has left out longer ago are not made up for."""
 LONGEST_PASS = timedelta(hours=1)
+LISTED_TRIES, LISTED_PAUSE_SECONDS = 50, 0.1
+"""How often a new trigger is looked for in Temporal's list, where it usually is after a tenth of a second."""
 
 _ORDER = TypeAdapter(TriggerOrder)
 
@@ -51,8 +53,15 @@ async def create_trigger(app: App, principal: Principal, order: TriggerOrder) ->
     Raises: InvalidInput, NotFound (the definition), KeyConflict (another trigger has the name), Unavailable.
     """
     await _check(app, principal, order)
-    if len(await list_triggers(app, principal)) >= MOST_TRIGGERS:
+    if len({*await _names(app, principal)} - {order.name}) >= MOST_TRIGGERS:
         raise InvalidInput([InputProblem("name", f"the tenant has {MOST_TRIGGERS} triggers: delete one first")])
+    if await _create_or_find(app, principal, order):
+        await _delete_if_too_many(app, principal, order.name)
+    return await show_trigger(app, principal, order.name)
+
+
+async def _create_or_find(app: App, principal: Principal, order: TriggerOrder) -> bool:
+    """Create the trigger and return True; False if there is one of the same order. Raises: as `create_trigger`."""
     handle = _handle(app, principal, order.name)
     with engine_errors("trigger", order.name):
         try:
@@ -66,11 +75,34 @@ async def create_trigger(app: App, principal: Principal, order: TriggerOrder) ->
             known = await _describe(app, principal, order.name)
             if (await _request_of(app, known)).order != _ORDER.dump_python(order, mode="json"):
                 raise KeyConflict(order.name, ["body"]) from None
+            return False
         except RPCError as error:
             if error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
             raise InvalidInput([InputProblem("cron", f"is no calendar: {error.message}")]) from None
-    return await show_trigger(app, principal, order.name)
+    return True
+
+
+async def _delete_if_too_many(app: App, principal: Principal, name: str) -> None:
+    """Delete the trigger that was just created unless the tenant may have it. Raises: InvalidInput, Unavailable.
+
+    Of triggers that are created at once, each counts the others once it is listed itself. Of two, one at least sees
+    both, so no more than MOST_TRIGGERS stay; all may be refused.
+    """
+    names = await _names(app, principal)
+    for _ in range(LISTED_TRIES):
+        if name in names:
+            break
+        await asyncio.sleep(LISTED_PAUSE_SECONDS)
+        names = await _names(app, principal)
+    if name in names and len(names) <= MOST_TRIGGERS:
+        return
+    with engine_errors("trigger", name):
+        await _handle(app, principal, name).delete(rpc_timeout=RPC_TIMEOUT)
+    if name not in names:
+        raise Unavailable("Temporal", "it does not list the trigger that was created, which was deleted again")
+    many = f"the tenant has {MOST_TRIGGERS} triggers, with those that are created just now: delete one, or try again"
+    raise InvalidInput([InputProblem("name", many)])
 
 
 async def list_triggers(app: App, principal: Principal) -> list[Trigger]:

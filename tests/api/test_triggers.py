@@ -1,5 +1,6 @@
 """Triggers: runs by schedule and files of a watched folder, each started once; listed with Docrail's own schedules."""
 
+import asyncio
 import errno
 import json
 import os
@@ -14,6 +15,7 @@ import pytest
 
 from docrail.dag.values.json_values import Json
 from docrail.services.triggers import firing
+from docrail.services.triggers import service as triggers
 from docrail.services.triggers.firing import fire
 from docrail.services.triggers.mailbox import MailAccess
 from docrail.workflows.contract.messages import TriggerPass, TriggerRequest
@@ -126,6 +128,39 @@ async def test_a_repeated_pass_starts_no_second_run(triggered: Service) -> None:
     work = TriggerPass(request=request, moment="2026-11-26T16:00:00Z")
     first, again = [await fire(triggered.app, None, MailAccess(), work, lambda: None) for _ in range(2)]
     assert first.run_ids == again.run_ids == (f"trigger_report.{order['name']}.2026-11-26T16:00:00Z",)
+
+
+async def test_no_more_triggers_are_created_than_a_tenant_may_have_however_many_at_once(
+    triggered: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(triggers, "MOST_TRIGGERS", 5)
+    headers = {"X-Test-Tenant": f"many-{uuid.uuid4().hex[:8]}"}
+    (await triggered.http.post("/v1/definitions", json={"definition": REPORT}, headers=headers)).raise_for_status()
+
+    async def order(name: str) -> int:
+        body = {"name": name, "definition": "trigger_report", "cron": NEVER}
+        answer = await triggered.http.post("/v1/triggers", json=body, headers=headers)
+        assert answer.status_code == 201 or "the tenant has 5 triggers" in answer.text
+        return answer.status_code
+
+    async def listed() -> list[str]:
+        found = (await triggered.http.get("/v1/triggers", headers=headers)).json()["triggers"]
+        return [each["name"] for each in found]
+
+    answers = await asyncio.gather(*(order(f"at-once-{number}") for number in range(12)))
+    created = [f"at-once-{number}" for number, status in enumerate(answers) if status == 201]
+    assert len(created) <= 5
+
+    async def only_they_are_listed() -> bool:
+        return await listed() == sorted(created)
+
+    await eventually(only_they_are_listed, "what was refused is not listed")
+    for number in range(5 - len(created)):
+        assert await order(f"more-{number}") == 201
+    assert await order("one-too-many") == 422
+    again = (await listed())[0]
+    assert await order(again) == 201, "the same order again is no further trigger"
+    assert len(await listed()) == 5
 
 
 def put(folder: Path, place: str, data: bytes, *, seconds_ago: float = 60) -> None:

@@ -1100,7 +1100,7 @@ export interface paths {
         };
         /**
          * List Triggers
-         * @description List the tenant's triggers, by name. A new one may be missing for a moment.
+         * @description List the tenant's triggers, by name.
          */
         get: operations["list_triggers"];
         put?: never;
