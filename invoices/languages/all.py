@@ -1,12 +1,23 @@
-"""Every supported language, and the patterns made of all of them."""
+"""Every supported language, and the patterns made of all of them.
+
+A language is a file of this folder that defines LANGUAGE; no list names it.
+"""
 
 from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 
+from docrail.invoices import languages
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages import cs, da, de, en, es, fi, fr, it, nl, no, pl, pt, sv, tr
-from docrail.invoices.languages.language import Label
+from docrail.invoices.languages.language import Label, Language
 
-LANGUAGES = tuple(module.LANGUAGE for module in (en, de, fr, nl, es, it, pl, pt, sv, da, no, fi, cs, tr))
+CODE_LENGTH = 2
+"""Files with names of this length are languages."""
+LANGUAGES: tuple[Language, ...] = tuple(
+    import_module(f"{languages.__name__}.{found.name}").LANGUAGE
+    for found in sorted(iter_modules(languages.__path__), key=lambda found: found.name)
+    if len(found.name) == CODE_LENGTH
+)
 
 MONTH_OF: Mapping[str, int] = {
     name: month
@@ -17,9 +28,10 @@ MONTH_OF: Mapping[str, int] = {
 """The number of a month by its folded name; no two languages use a name for different months."""
 
 LABELS: Mapping[Label, str] = {
-    label: "|".join(pattern for language in LANGUAGES for pattern in language.labels.get(label, ())) for label in Label
+    label: "|".join(dict.fromkeys(pattern for language in LANGUAGES for pattern in language.labels.get(label, ())))
+    for label in Label
 }
-"""A pattern of each label in every language that has its labels in its file."""
+"""A pattern of each label in every language."""
 
 OTHER_PAPERS: Mapping[DocumentType, tuple[str, ...]] = {
     kind: tuple(name for language in LANGUAGES for name in language.papers.get(kind, ()))

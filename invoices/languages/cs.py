@@ -32,6 +32,8 @@ LANGUAGE = Language(
     days="dni|dnu",
     paying=r"splat\w+|uhrad\w+|plat\w+",
     labels={
+        Label.INVOICE: ("faktur[ay]", "danovy doklad"),
+        Label.PLAIN_DATE: ("datum",),
         Label.NUMBER: (
             r"(?:cislo|c\.) (?:faktury|dokladu)",
             r"(?:faktura|doklad)(?: -? ?danovy doklad)? (?:c(?:islo|\.)?)",

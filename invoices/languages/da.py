@@ -30,6 +30,8 @@ LANGUAGE = Language(
     days="dage",
     paying=r"betal\w+|netto|forfald\w*",
     labels={
+        Label.INVOICE: ("faktura",),
+        Label.PLAIN_DATE: ("dato",),
         Label.NUMBER: (r"faktura(?:nummer|nr)\.?", "faktura nr"),
         Label.ISSUE_DATE: ("fakturadato", "udstedelsesdato", "udstedt"),
         Label.DUE_DATE: (

@@ -1,7 +1,7 @@
 """German."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, Label, Language
 
 LANGUAGE = Language(
     code="de",
@@ -30,6 +30,187 @@ LANGUAGE = Language(
     ),
     days="tagen?",
     paying=r"netto|zahl\w+|fallig|rein netto|ohne abzug|begleich\w+|uberweis\w+|ausgleich",
+    labels={
+        Label.INVOICE: ("rechnung(?:en)?",),
+        Label.NUMBERED: (
+            *("beleg", "dokument", "fakt(?:u+r)?[ay]?", "rechn?", "korrektur", "gutschrifts", "r[eg]"),
+            *("quittungs?", "storno"),
+        ),
+        Label.NUMBER: (
+            rf"(?:\w*rechnung(?:s|skorrektur)?|gutschrift){BRACKETED}[\s-]*{NO}",
+            rf"\w*rechnungs?[\s-]*{NO}",
+            rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{NO}",
+        ),
+        Label.DATED: ("vom", "von"),
+        Label.OTHER_PAPER: (".*dokument",),
+        Label.TITLE: (r"beleg(?=\W*$)",),
+        Label.ISSUE_DATE: (
+            r"(?:rechnungs|rechn?\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*datum",
+            r"(?:dokument(?:en)?|gutschrifts?|faktura)[\s-]*datum",
+            "datum der (?:rechnung(?:sstellung)?|ausstellung)",
+            "ausgestellt am",
+            r"(?:^\W*|rechnung\W+)erstellt am",
+        ),
+        Label.WEAK_DATE: (".*erstellt am",),
+        Label.OTHER_DOCUMENT: (
+            *(r"abzg?l\.", "abzuglich", r"zu(?:r)? rechnung", r"ursprung\w*", r"bezug\w*", r"zugrunde\w*"),
+            "korrigierte[nr]?",
+        ),
+        Label.ORDER: (r"(?:\w*bestell|auftrag|vertrag|liefer|angebot)\w*",),
+        Label.ORDER_REFERENCE: (
+            rf"(?:(?:rechnung )?(?:gema(?:ss|ß)|zu|laut|lt\.) )?(?:ihrer? )?bestell(?:ung)?s?[\s-]*{NO}",
+            r"(?:(?:rechnung )?(?:gema(?:ss|ß)|zu|laut|lt\.) )?ihrer? bestellung",
+            "ihr auftrag",  # an `Auftragsnummer` is usually the seller's
+        ),
+        Label.STAY: ("anreise", "ankunft", "abreise", "aufenthalt"),
+        Label.PLAIN_DATE: ("datum",),
+        Label.DUE_DATE: (
+            "(?:letzter )?zahltag",
+            "(?:letzter )?zahl(?:ungs)?t(?:ermin|ag)",
+            "netto bis",
+            "ohne abzug bis",
+            r"fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?:\s*(?:am|bis|zum))?",
+            rf"zahlbar{IN_SENTENCE}{{0,40}}?\bbis(?:\s*zum)?",
+            "(?:spatestens|langstens) (?:am|bis)(?: zum)?",
+            "bis (?:spatestens|langstens)(?: zum| am)?",
+            "zahlungsziel",
+            "zahlungsfrist",
+            r"inner(?:t|halb)\b.{0,25}?\bbis(?: zum| spatestens)?",
+            r"(?:zahlbar|fallig)\s*(?:zum|am)",
+            (
+                rf"(?:zahl(?:en?|ung(?:seingang)?)|uberweis(?:en?|ung)|begleich(?:en?|ung)|ausgleich)\b{IN_SENTENCE}{{0,80}}?"
+                r"\bbis(?: spatestens)?(?: zum| am)?"
+            ),
+            rf"\w*(?:betrag|zahlung|forderung)\b{IN_SENTENCE}{{0,40}}?\bwird (?:am|zum)",
+            rf"(?:buchen|ziehen)\b{IN_SENTENCE}{{0,60}}?\b(?:am|zum)",
+            r"\w*betrag ist (?:spatestens )?(?:am|zum|bis(?: zum)?)(?=.{6,30}(?:fallig|zahlbar|zu [uzb]))",
+            "(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug) (?:am|zum)",
+            r"valuta(?=\W*\d)",
+            r"bis(?: zum)?(?= \d{1,2}\.\d{1,2}\.\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
+            r"bis(?: zum)?(?= \d.{4,24}\b(?:zu )?(?:be)?(?:zahlen|uberweisen|begleichen))",
+            r"(?:zahlbar|zahlung)\W{1,2}(?:(?:in|innerhalb(?: von)?|innert) )*(?=\d{1,3} tagen?(?![a-z]))",
+        ),
+        Label.DELIVERY_DATE: (
+            (
+                r"(?:liefer-? ?(?:und|u\.|/|oder|&) ?)?(?:liefer|leistungs)[\s-]*(?:datum|tag)"
+                "(?: ?/ ?leistungs(?:datum|tag))?"
+            ),
+            "(?:datum|tag) der (?:lieferung|leistung)",
+            "geliefert am",
+        ),
+        Label.FUTURE: (
+            *("erstmals", "erstmalig"),
+            r"(?:neue[rns]?|kunftige[rn]?|nachste[rn]?) (?:\w+ ){0,2}?(?:\w*abschlag\w*|raten?|\w*rechnung)",
+        ),
+        Label.SELLER: (
+            *("verkaufer", "lieferant", "rechnungs(?:steller|ersteller|aussteller)", "aussteller"),
+            *("leistungserbringer", r"von(?=\W*$)"),
+        ),
+        Label.PAYEE: ("kontoinhaber", "zahlungsempfanger"),
+        Label.BUYER: (
+            r"(?:rechnungs|waren|leistungs)\s*(?:empfanger|adresse|anschrift)",
+            "rechnung an",
+            r"an(?=\s*:)",
+            *("kunde", "kaufer", "auftraggeber", "liefer(?:adresse|anschrift)", "versand an"),
+        ),
+        Label.BUYER_ROLE: ("patient(?:in)?", "gast", "mieter(?:in)?", "bauherr(?:in)?"),
+        Label.SALUTATION: ("an(?: die| das| den)?", "firma", "herrn?", "frau", "familie", "eheleute"),
+        Label.ATTENTION: (r"z\. ?hd\.", r"z\. ?h\.", "zu handen"),
+        Label.THIRD_PARTY: ("(?:steuer|fiskal)vertreter",),
+        Label.YOURS: ("ihre?[nrms]?", "kunden?", "empfangers?"),
+        Label.RECIPIENTS: (r"\w+empfangers?", "auftraggebers?"),
+        Label.REGISTRATION: (
+            *("hrb", "hra", "amtsgericht", "handelsregister", r"geschaftsfuhr\w*", r"ust\W{0,3}id\w*"),
+            *(r"fn(?= ?\d)", r"firmenbuch\w*", r"uid(?=\W)", r"steuer\W?n(?:r|ummer)"),
+        ),
+        Label.VAT_ID: (
+            r"u\.?\s?st\.?[\s.-]*id\w*(?:[\s.-]*(?:nr|nummer|no|ident\w*))*",
+            r"umsatzsteuer[\s-]*(?:id\w*|identifikation\w*)[\s.-]*(?:nr|nummer)?",
+            r"uid(?:[\s.-]*(?:nr|nummer))?",
+            r"mwst[\s.-]*nr",
+        ),
+        Label.CURRENCY: ("(?:rechnungs|beleg)?wahrung(?! der)",),
+        Label.DESCRIPTION: ("produkts?", "arbeiten", r"artikel\w*", "bezeichnung", "beschreibung", "leistung"),
+        Label.QUANTITY: ("stunden", "menge", "anzahl", "stk", "std", "tage"),
+        Label.PRICE: (r"(?:einzel|netto|vk|e|stuck)?-?\s*preis", "satz"),
+        Label.AMOUNT: ("betrag", r"gesamt\w*", r"\w*betrag", "entgelt", "nettowert", "summe"),
+        Label.TABLE_END: (
+            *("zahlungsbedingungen", "zahlungsart", "zu- und abschlage"),
+            r"(?:umsatz)?steuer\w*aufschlusselung",
+            "belegsummen",
+        ),
+        Label.GROSS: (r"brutto\w*", r"inkl\w*", "zu (?:(?:ihren|unseren) )?gunsten"),
+        Label.BEFORE_TAX: (
+            *(r"netto\w*", r"exkl\w*", "ohne (?:ust|mwst)", "vor steuern?"),
+            "(?:betrag|summe|gesamt|preise?|wert) zzgl",
+            "zwischen(?:summe|total)",
+        ),
+        Label.SUM: ("summe", r"gesamt\w*", r"\w*betrag"),
+        Label.INCLUDING: ("inkl", "inklusive", "mit (?:mwst|ust)"),
+        Label.TOTAL: (
+            (
+                r"(?:rechnungs|gesamt|brutto|end|schluss|zahl(?:ungs)?|gesamtrechnungs|bruttorechnungs|rechnungsgesamt|total)"
+                r"\s*(?:betrag|summe)(?: brutto)?"
+            ),
+            "rechnungstotal",
+            "gesamtkosten",
+            "rechnungssumme brutto",
+            "(?:summe|gesamt|total|betrag) (?:brutto|inkl)",
+            *(r"\w*endbetrag", "gesamtforderung", "forderungsbetrag", "falliger betrag"),
+            "zu (?:be)?(?:zahlen|uberweisen|begleichen|erstatten)(?:der betrag)?",
+            "bitte uberweisen",
+            "gesamt(?:honorar|preis)",
+            "endsumme",
+            "total inkl",
+            "gutschrifts?(?:betrag|summe)",
+            "gesamtgutschrift",
+            "gutgeschriebener betrag",
+            "(?:ruck)?erstattung(?:sbetrag)?",
+            "(?:auszahlungs|storno)betrag",
+            r"(?:betrag |total |^\W*)zu (?:ihren|unseren) gunsten",
+        ),
+        Label.PLAIN_TOTAL: ("gesamt", "summe", "insgesamt", r"zusammen(?=\W*$)", "brutto", "endbetrag"),
+        Label.NET: (
+            r"netto\s*(?:betrag|summe|wert|total)?",
+            r"(?:zwischen|netto|positions)\s*summe",
+            "summe (?:der )?positionen",
+            "gesamtpreis netto",
+            r"(?:gesamt|waren|steuerbasis)\s*(?:betrag|wert)?\s*netto",
+            r"(?:summe|gesamt|rechnungssumme|gesamtbetrag|betrag)\s*(?:netto|ohne|exkl|excl|zzgl)\w*\.?(?: ust| mwst)?",
+            *("nettobetrag", "bemessungsgrundlage", "warenwert"),
+            "steuer(?:pflichtiger|barer) betrag",
+        ),
+        Label.INSIDE: ("davon", "darin", r"enthalten\w*", "inklusive"),
+        Label.TAX_SUM: ("zwischensumme (?:der )?(?:mwst|ust)",),
+        Label.TAX: (
+            r"(?:mwst|ust|umsatzsteuer|mehrwertsteuer|steuer)(?:[\s.-]*(?:betrag|summe))?",
+            r"\w*steuern?(?:betrag)?",
+        ),
+        Label.TURNOVER_TAX: ("mwst", "ust", "umsatzsteuer", "mehrwertsteuer"),
+        Label.ADJUSTMENT: (
+            *(r"verpackung\w*", r"versand\w*", "porto(?:kosten)?", r"fracht\w*", r"transport\w*", "lieferkosten"),
+            *("aufschlag", r"zuschlag\w*", r"\w*rabatt\w*", r"\w*nachlass", r"abschlag\w*", "skonto"),
+            *("(?:bau)?abzugs?steuer", r"rundung\w*"),
+            "(?:kur|orts|gaste|betten|tourismus)(?:taxe|abgabe|steuer)",
+            "beherbergungs(?:steuer|abgabe)",
+            "citytax",
+            *("auslagen", "durchlaufende posten", "pfand", "leergut", r"nicht steuerbar\w*", r"steuerfrei\w*"),
+        ),
+        Label.PAID: (
+            *("(?:bereits )?(?:bezahlt|gezahlt)", r"anzahlung\w*", r"erhaltene\w*", "offener? betrag", "offene"),
+        ),
+        Label.PREPAID: (r"vorauszahlung\w*", r"abschlag\w*", "abschlage"),
+        Label.NOT_A_SUM: ("basis(?:betrag)?",),
+        Label.CASH_DISCOUNT: (r"skonto\w*",),
+        Label.WITHOUT: ("ohne ", "kein ", "keinen "),
+        Label.OTHERWISE: ("sonst", "danach", "ansonsten"),
+        Label.TENDER: (
+            *("bar(?:geld|zahlung)?", "gegeben", "ruckgeld", "wechselgeld"),
+            r"(?:ec|giro)[\s-]?(?:karte|card)",
+        ),
+        Label.CHANGE: ("ruckgeld", "wechselgeld"),
+        Label.ROUNDING: (r"rundung\w*",),
+    },
     papers={
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:erste|zweite|dritte|letzte|\d)\.? )?(?:zahlungs|rechnungs)?(?:mahnung|erinnerung)",

@@ -1,7 +1,7 @@
 """Spanish."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, Label, Language
 
 LANGUAGE = Language(
     code="es",
@@ -30,6 +30,151 @@ LANGUAGE = Language(
     ),
     days="dias",
     paying=r"pag\w+|vencimiento|transferencia|neto|abon\w+",
+    labels={
+        Label.INVOICE: ("facturas?",),
+        Label.NUMBERED: (
+            *("documento?", "nota", "abono", "fra", "fact", "factura rectificativa", "minuta", "recibo"),
+            *("nota d[ie] (?:debito|cargo)", "nota credito", "certificacion"),
+        ),
+        Label.COUNTED: ("(?<!id )documento", "fra", "fact", "abono", "recibo"),
+        Label.NUMBER: (
+            rf"factura{BRACKETED}[\s-]*{NO}",
+            rf"serie\s*[ey/-]\s*(?:{NO}|folio)",
+            r"ref(?:erence|\.)? (?:de )?(?:la )?factura",
+            rf"factura (?:de )?(?!client|klant)\w+ {NO}",
+        ),
+        Label.DATED: ("(?<!antes )del",),
+        Label.OTHER_PAPER: (".*debito?(?![a-z])", ".*cargo", "certificacion"),
+        Label.ISSUE_DATE: (
+            r"fecha\s*(?:del?\s*)?(?:la\s*)?(?:factura|fra|emision|expedicion|documento|abono)",
+            r"f\. ?(?:factura|emision)",
+            "emitid[ao] el",
+            r"(?:emitid[ao]|expedid[ao])(?: el)?(?=\W*\d)",
+        ),
+        Label.OTHER_DOCUMENT: ("rectifica", "corrige", "sustituye", "anterior", "rectificada", "original"),
+        Label.ORDER: ("pedido", "contrato", "entrega"),
+        Label.ORDER_REFERENCE: (
+            rf"(?:{NO} {OF}|ref(?:erencia|\.)? {OF}|su )?pedido(?: cliente)?(?:[\s-]*{NO})?(?: ?/ ?po)?",
+        ),
+        Label.STAY: ("llegada", "salida", "entrada", "estancia"),
+        Label.PLAIN_DATE: ("fecha",),
+        Label.DUE_DATE: (
+            r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)",
+            "(?:pagader[oa]|exigible|a pagar) el",
+            (
+                rf"(?:pag[aou]\w*|abon(?:o|ar|en?)|transferencia)\b{IN_SENTENCE}{{0,60}}?"
+                r"\b(?:antes del?|hasta|a mas tardar|como maximo)(?: el)?"
+            ),
+            (
+                rf"(?:saldo|resto|restante|importe|pendiente)\b{IN_SENTENCE}{{0,40}}?"
+                r"\b(?:a mas tardar|como maximo)(?: el)?"
+            ),
+            "fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo))",
+            "plazo(?: de pago)?",
+            r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el)?(?=\W+\d)",
+            (
+                rf"(?:se (?:cargara|cobrara|adeudara)|sera (?:cargad|cobrad|adeudad)[oa])\b{IN_SENTENCE}{{0,50}}?"
+                " el(?: dia)?"
+            ),
+            r"^\W*(?:a mas tardar|como maximo)(?: el)?",
+            r"(?:pago|pagadero|transferencia|giro)\W{1,2}(?:(?:a|bancario) )*(?=\d{1,3} dias(?![a-z]))",
+        ),
+        Label.DELIVERY_DATE: (
+            r"fecha\s*(?:de\s*)?(?:la\s*)?(?:entrega|operacion|prestacion|servicio)",
+            "entregado el",
+        ),
+        Label.FUTURE: (
+            "por primera vez",
+            r"(?:nuev[oa]s?|proxim[oa]s?) (?:\w+ ){0,2}?(?:cuotas?|plazos?|pagos?|recibos?|factur\w+)",
+        ),
+        Label.SELLER: ("(?:datos del )?(?:proveedor|vendedor|emisor)", r"de(?=\W*$)"),
+        Label.PAYEE: ("titular(?: de la cuenta)?", "beneficiario"),
+        Label.BUYER: (
+            *("cliente", "factura(?:r|do) a", "datos del cliente", "destinatario", "receptor", "comprador"),
+            r"para(?=\W*$)",
+        ),
+        Label.BUYER_ROLE: ("paciente", "huesped", "alumn[oa]", "inquilin[oa]"),
+        Label.SALUTATION: ("se[nñ]or(?:es|a)?", r"sr(?:a|es)?\.?"),
+        Label.THIRD_PARTY: ("represent[ae]nte? fiscal",),
+        Label.YOURS: (
+            "(?<!bonifico )(?<!bancario )su(?! (?:banc[ao]|conto|c/c))",
+            *("(?:a|de|en|por) su banco", "vuestro", "cliente"),
+        ),
+        Label.RECIPIENTS: ("destinatari[oa]", "adquirente"),
+        Label.REGISTRATION: ("registro mercantil", r"c\.?i\.?f", r"n\.?i\.?f"),
+        Label.VAT_ID: (r"(?:c\.?i\.?f|n\.?i\.?f)\.?",),
+        Label.CURRENCY: ("moneda", "divisa"),
+        Label.DESCRIPTION: ("productos?", "servicios?", "trabajos", "concepto", "descripcion", "articulo"),
+        Label.QUANTITY: ("cantidad", "cant", "unidades", "uds?", "dias"),
+        Label.PRICE: ("precio",),
+        Label.AMOUNT: ("importe",),
+        Label.TABLE_END: ("(?:condiciones|forma) de pago", "desglose (?:de |del )?iva"),
+        Label.GROSS: (
+            *(r"bruta?(?! h\.?t)", "con iva", "iva incluid[oa]", r"a pagar\w*"),
+            "(?:a|en) (?:su )?(?:cre?dito?|favor)",
+        ),
+        Label.BEFORE_TAX: ("base iva", "antes de (?:iva|impuestos)", "sin iva"),
+        Label.SUM: ("total", "importe"),
+        Label.INCLUDING: ("inclus[ao]", "incluid[ao]", "con iva"),
+        Label.TOTAL: (
+            r"total\s*factura",
+            r"total (?:iva|impuestos) inc(?:l\w*)?",
+            "total con (?:iva|impuestos)",
+            r"^\W*a pagar",
+            "(?:total |importe )?iva incluid[oa]",
+            r"(?:importe|total)\s*(?:total|(?:de la )?factura|con iva)",
+            "(?:importe )?pendiente(?: de pago)?",
+            "total (?:importe )?(?:factura|general)",
+            "importe liquido",
+            "(?:neto|liquido|total|importe|saldo) a (?:percibir|pagar|cobrar|transferir|abonar|su favor)",
+            "(?:neto|liquido|total|importe|saldo) a (?:devolver|reembolsar)",
+            r"^\W*a su favor",
+            "(?:total|importe) (?:(?:del )?abono|abonado|reembolsado)",
+        ),
+        Label.PLAIN_TOTAL: ("totales",),
+        Label.NET: (
+            "importe bruto",
+            "neto",
+            r"(?:base|suma)(?=\W*$)",
+            r"base imp\.?",
+            "total net?o",
+            "suma neta",
+            "total bases?",
+            r"bases?\s*(?:imponibles?|gravable|liquidable|sujeta)",
+            r"b\. imponible",
+            "importe neto",
+        ),
+        Label.INSIDE: ("incluid[oa]s?",),
+        Label.TAX_SUM: (r"sub[\s-]?total (?:de )?i\.?v\.?a\.?",),
+        Label.TAX: (
+            r"cuotas?(?=\W*$)",
+            "cuota repercutida",
+            r"(?:cuota\s*)?(?:i\.?v\.?a\.?|igic|ipsi)",
+            "impuestos?",
+        ),
+        Label.TURNOVER_TAX: (r"i\.?v\.?a", "igic"),
+        Label.ADJUSTMENT: (
+            *(
+                "envio",
+                "gastos de envio",
+                "portes",
+                "descuento",
+                "dto",
+                r"i\.?r\.?p\.?f",
+                "retencion(?:es)?",
+                "redondeo",
+            ),
+            *("(?:tasa|impuesto) turistic[oa]", "suplidos?", "envases"),
+            "(?:importes?|conceptos) (?:no sujetos?|exentos?)",
+        ),
+        Label.PAID: ("anticipo", "pagado"),
+        Label.PREPAID: ("senal", "entrega a cuenta", "pagos? a cuenta"),
+        Label.CASH_DISCOUNT: ("pronto pago",),
+        Label.WITHOUT: ("sin ",),
+        Label.OTHERWISE: ("en otro caso", "de lo contrario"),
+        Label.TENDER: ("efectivo",),
+        Label.ROUNDING: ("redondeo",),
+    },
     papers={
         DocumentType.DUNNING_LETTER: (
             "(?:(?:primer|segundo|tercer|ultimo) )?(?:recordatorio|aviso|requerimiento) de (?:pago|cobro|impago)",

@@ -1,7 +1,7 @@
 """French."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, Label, Language
 
 LANGUAGE = Language(
     code="fr",
@@ -30,6 +30,157 @@ LANGUAGE = Language(
     ),
     days="jours",
     paying=r"net|pai?e\w*|regle\w*|echeance|virement|payable",
+    labels={
+        Label.INVOICE: ("factures?",),
+        Label.NUMBERED: (
+            *("document", "fact", "recu", "quittance", "note de debit", "piece", "liquidation", "decompte", "releve"),
+        ),
+        Label.COUNTED: ("fact", "piece"),
+        Label.NUMBER: (
+            rf"facture{BRACKETED}[\s-]*{NO}",
+            "facture ref(?:erence)?",
+            r"ref(?:erence|\.)? (?:de )?(?:la )?facture",
+            rf"facture (?:de |d')?(?!client|klant)\w+ {NO}",
+        ),
+        Label.DATED: ("du", "date"),
+        Label.OTHER_PAPER: (".*debit(?![a-z])", "liquidation", "decompte", "releve", ".*piece"),
+        Label.ISSUE_DATE: (
+            r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|(?:l')?avoir)",
+            "(?:editee?|emise?|etablie?|faite?) le",
+            r"^\W*le\s*:(?=\s*\d)",
+        ),
+        Label.OTHER_DOCUMENT: (
+            *(
+                "moins",
+                "a deduire",
+                "sur facture",
+                "associee?s?",
+                "liee?s?",
+                "precedente?",
+                "d'origine",
+                "originale?s?",
+            ),
+        ),
+        Label.ORDER: ("commande", "contrat", "devis", "livraison"),
+        Label.ORDER_REFERENCE: (
+            rf"(?:{NO} {OF}|ref(?:erence|\.)? {OF}|votre |vos )?(?:bons? de )?commande(?: client)?(?:[\s-]*{NO})?",
+        ),
+        Label.STAY: ("arrivee", "depart", "sejour"),
+        Label.PLAIN_DATE: ("date",),
+        Label.DUE_DATE: (
+            r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|exigibilite)",
+            r"(?:date\s*(?:d'|de\s*)?)?echeances?(?: de (?:paiement|reglement))?",
+            r"reglement (?:attendu )?(?:le|au)(?=\W*\d)",
+            r"date\s*(?:d[eu]\s*)?(?:reglement|prelevement)",
+            r"(?:virement|cheque|traite|lcr)(?: bancaire)? (?:au|le)(?= \d)",
+            r"preleve(?:e|s|ment)?(?: automatique)? (?:le|au|a (?:partir|compter) du)(?=\W*(?:\d|$))",
+            r"^\W*(?:avant|au plus tard) le",
+            r"(?:a payer|payable|regler|paiement|reglement)\b[^.\d]{0,20}? pour le(?=\W*(?:\d|$))",
+            r"(?:a payer|payable|a regler)\b[^.\d]{0,20}? (?:le|au)(?=\W*(?:\d|$))",
+            (
+                rf"(?:payer|payable|regler|verser|acquitter|reglement|paiement|virement)\b{IN_SENTENCE}{{0,40}}?"
+                "(?:avant|au plus tard|jusqu'au)(?: le)?"
+            ),
+            rf"(?:solde|reste|somme|montant|acompte)\b{IN_SENTENCE}{{0,40}}?\bau plus tard(?: le)?",
+            (
+                rf"(?:paiement|reglement|payable|virement|echeance|jours)\b{IN_SENTENCE}{{0,40}}?"
+                r"\bsoit (?:le|au)(?=\W*(?:\d|$))"
+            ),
+            r"(?:due?s?|exigible|echoit|echeant) (?:le|au)(?=\W*(?:\d|$))",
+            r"(?:paiement|reglement|virement)\W{1,2}(?:(?:a|sous|bancaire) )*(?=\d{1,3} jours(?![a-z]))",
+        ),
+        Label.DELIVERY_DATE: (
+            r"date\s*(?:de\s*)?(?:la\s*|l')?(?:livraison|prestation|execution)",
+            "livree?s? le",
+        ),
+        Label.FUTURE: (
+            "pour la premiere fois",
+            r"(?:nouvel\w*|prochaine?s?|futur\w*) (?:\w+ ){0,2}?(?:mensualites?|echeances?|prelevements?|factur\w+)",
+        ),
+        Label.SELLER: ("fournisseur", "vendeur", "emetteur", "prestataire"),
+        Label.PAYEE: ("titulaire du compte", "beneficiaire"),
+        Label.BUYER: (
+            "(?:votre )?adresse (?:du |de )?client",
+            "contact acheteur",
+            "(?:facture|livre|adresse)e? a",
+            "a l'attention de",
+            "(?:adresse de )?(?:facturation|livraison)",
+            *("destinataire", "acheteur", "client(?:e)?", "abonne"),
+        ),
+        Label.BUYER_ROLE: ("patient(?:e)?", "locataire", "maitre d'ouvrage"),
+        Label.SALUTATION: ("monsieur", "madame", "mme", "mlle", "societe", "ste"),
+        Label.ATTENTION: ("p/a", "a l'attention"),
+        Label.THIRD_PARTY: ("represent[ae]nte? fiscal",),
+        Label.YOURS: ("votre", "vos", "client", "acheteur"),
+        Label.RECIPIENTS: ("preneur",),
+        Label.REGISTRATION: (
+            *("siren", "siret", "rcs", "capital", r"rp[mr](?= )"),
+            r"(?:n[o°º]\.? ?)?tva(?: intra\w*)?",
+        ),
+        Label.VAT_ID: (r"(?:n[o°º]\s*(?:de\s*)?)?t\.?v\.?a\.?(?:\s*intra\s*communautaire|\s*intra\w*)?",),
+        Label.CURRENCY: ("devise",),
+        Label.DESCRIPTION: ("produits?", "activite", "travaux", "designation", "libelle", "prestation"),
+        Label.QUANTITY: ("quantite", "qte", "nombre", "jours"),
+        Label.PRICE: (r"p\.?u\.?", "prix", "tarif"),
+        Label.AMOUNT: ("montant",),
+        Label.TABLE_END: ("(?:conditions|modalites|mode) de (?:paiement|reglement)", "detail (?:de la )?tva"),
+        Label.GROSS: ("ttc", "tvac", "a payer", "(?:a|en) (?:(?:votre|notre) )?(?:credit|faveur)", r"brut(?! h\.?t)"),
+        Label.BEFORE_TAX: (
+            *("(?:sans|base(?: de)?) tva", r"h(?:ors )?t\.?v\.?a", r"h\.?t", "hors taxes?", "sous-total"),
+            "total (?:partiel|intermediaire)",
+        ),
+        Label.SUM: ("total", "montant", "prix"),
+        Label.INCLUDING: ("inclus", "ttc", "avec tva"),
+        Label.TOTAL: (
+            r"total\s*(?:facture)",
+            r"total (?:tva|toutes taxes) (?:inc(?:l\w*)?|comprise?s?)",
+            "total avec (?:tva|taxes)",
+            r"^\W*a (?:payer|regler)",
+            "montant (?:de la )?facture",
+            "tvac",
+            r"(?:total|montant|prix)\s*(?:eur\s*|general\s*)?(?:ttc|tvac|tvacp|t\.t\.c)",
+            "(?:net|somme|total|montant|reste|solde)(?: ttc| net)? a (?:payer|regler|verser|crediter|rembourser)",
+            "net (?:a deduire|du)",
+            "montant (?:credite|rembourse|preleve)",
+            "(?:net )?a votre credit",
+            "(?:net|somme|total|montant|solde) en (?:votre|notre) faveur",
+            "total (?:facture|general)",
+            "(?:montant|total) (?:total )?brut",
+            "(?:montant|total|solde|reste) du",
+            "(?:total|montant|net) (?:de l')?avoir",
+        ),
+        Label.PLAIN_TOTAL: ("totaux", "ttc"),
+        Label.NET: (
+            r"(?:total|montant|sous-total)?\s*(?:eur\s*)?h\.?t\b\.?",
+            "(?:montant|total) (?:total )?net",
+            r"h(?:ors )?t\.?v\.?a",
+            "(?:base|montant) (?:imposable|taxable)",
+            "base d'imposition",
+            "base ht(?:va)?",
+            "sous-total",
+        ),
+        Label.INSIDE: ("dont", r"compris\w*"),
+        Label.TAX_SUM: (r"(?:sous-total|sub[\s-]?total) (?:de )?(?:la )?t\.?v\.?a\.?",),
+        Label.TAX: (
+            *("taxe", "tps", "tvq", "tvh"),
+            r"(?:montant\s*)?t\.?v\.?a\.?",
+            "taxes? sur la valeur ajoutee",
+        ),
+        Label.TURNOVER_TAX: (r"t\.?v\.?a",),
+        Label.ADJUSTMENT: (
+            *(r"port(?=\W*$)", "escompte", "frais(?: de)?(?: port| livraison)?", "livraison", "remise", "arrondi"),
+            *("retenue a la source", "taxe de sejour", "debours", "consignes?", "emballage"),
+            *("non soumis", "hors champ"),
+        ),
+        Label.PAID: ("acompte", "deja (?:paye|regle)"),
+        Label.PREPAID: ("arrhes", "versements?"),
+        Label.CASH_DISCOUNT: ("escompte",),
+        Label.WITHOUT: ("pas d'", "sans ", "aucun "),
+        Label.OTHERWISE: ("sinon", "passe ce delai"),
+        Label.TENDER: ("especes", "rendu", "carte (?:bancaire|bleue)"),
+        Label.CHANGE: ("rendu",),
+        Label.ROUNDING: ("arrondi",),
+    },
     papers={
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:premiere?|deuxieme|seconde?|troisieme|derniere?|\d\w*) )?(?:lettre de )?(?:relance|rappel)",

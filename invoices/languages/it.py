@@ -1,7 +1,7 @@
 """Italian."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, Label, Language
 
 LANGUAGE = Language(
     code="it",
@@ -32,6 +32,118 @@ LANGUAGE = Language(
     ),
     days="giorni|gg",
     paying=r"pagament\w+|bonifico|scadenza|netto|pagabile|saldo|ri\.?ba",
+    labels={
+        Label.INVOICE: ("fattur[ae]",),
+        Label.NUMBERED: (
+            *("documento?", "nota", "bolletta", "fatt", "ft", "ricevuta(?: fiscale)?", "nc"),
+            *("nota d[ie] (?:debito|cargo)", "nota credito"),
+        ),
+        Label.COUNTED: ("(?<!id )documento", "fatt"),
+        Label.NUMBER: (
+            rf"fattura{BRACKETED}[\s-]*{NO}",
+            rf"fattura (?:di )?(?!client|klant)\w+ {NO}",
+        ),
+        Label.DATED: ("(?<!antes )del",),
+        Label.OTHER_PAPER: (r"ft(?![a-z])", ".*debito?(?![a-z])"),
+        Label.ISSUE_DATE: (
+            r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|emissione|documento|doc|bolletta)",
+            "emess[ao] il",
+        ),
+        Label.OTHER_DOCUMENT: ("rettifica", r"rif\.", "rettificata", "collegata", "originale"),
+        Label.ORDER: ("ordine", "contratto", "consegna"),
+        Label.ORDER_REFERENCE: (
+            (
+                rf"(?:{NO} {OF}|rif(?:erimento|\.)? {OF}|vs\.? |vostro )?ordine"
+                rf"(?: {OF}(?:acquisto|cliente))?(?:[\s-]*{NO})?"
+            ),
+        ),
+        Label.STAY: ("arrivo", "partenza", "soggiorno"),
+        Label.PLAIN_DATE: ("data",),
+        Label.DUE_DATE: (
+            r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae](?: (?:del )?pagamento)?|e(?: il)?|\.)",
+            "data (?:di )?addebito",
+            "(?:(?:da )?pagare |pagamento )?entro(?: e non oltre)?(?: il)?",
+            "termine(?: ultimo)?(?: (?:di|del|per il) pagamento)?",
+            r"(?:ri\.?ba\.?|r\.?b\.?|ricevuta bancaria|pagamento) al(?=\W*(?:\d|$))",
+            rf"(?:pagabile|esigibile|addebit(?:o|at[oa])\b{IN_SENTENCE}{{0,25}}?) il(?=\W*(?:\d|$))",
+            r"(?:pagamento|bonifico|ri\.?ba\.?)\W{1,2}(?:(?:a|bonifico) )*(?=\d{1,3} (?:giorni|gg)(?![a-z]))",
+        ),
+        Label.DELIVERY_DATE: (
+            r"data\s*(?:di\s*|della\s*)?(?:consegna|prestazione|esecuzione)",
+            "consegnato il",
+        ),
+        Label.FUTURE: (
+            "per la prima volta",
+            r"(?:nuov[aoei]|prossim[aoei]) (?:\w+ ){0,2}?(?:rate?|pagament[oi]|bollett[ae]|fattur[ae])",
+        ),
+        Label.SELLER: (
+            *("venduto da", "fornitore", "mittente", "prestatore"),
+            r"cedente(?:\s*/\s*prestatore)?(?: \(fornitore\))?",
+            r"da(?=\W*$)",
+        ),
+        Label.PAYEE: ("beneficiario", "intestatario"),
+        Label.BUYER: (
+            *("cliente", "fatturato a", "intestato a", "destinatario"),
+            r"cessionario(?:\s*/\s*committente)?",
+            "committente",
+            r"spett(?:\.le|abile)?",
+        ),
+        Label.BUYER_ROLE: ("paziente", "ospite", "inquilin[oa]"),
+        Label.SALUTATION: (r"gent(?:\.le|ile)", r"egr(?:\.|egio)(?: sig(?:\.|nore)?)?"),
+        Label.THIRD_PARTY: ("rappresentante fiscale",),
+        Label.YOURS: ("(?<!bonifico )(?<!bancario )su(?! (?:banc[ao]|conto|c/c))", "vostr[oa]", "cliente"),
+        Label.RECIPIENTS: ("destinatari[oa]", "cessionario", "committente"),
+        Label.REGISTRATION: ("rea", r"cap\. ?soc\w*", "capitale sociale", r"p\.? ?iva", "partita iva"),
+        Label.VAT_ID: (
+            "identificativo fiscale(?: ai fini iva)?",
+            r"p(?:artita|art\.|\.)?\s*i\.?v\.?a\.?",
+            r"p\.\s?i\.",
+        ),
+        Label.CURRENCY: ("valuta", "divisa"),
+        Label.DESCRIPTION: (*("prodott[oi]", "servizio", "lavori", "descrizione", "denominazione"),),
+        Label.QUANTITY: ("ore", "quantita", r"q\.?ta", "giorni"),
+        Label.PRICE: ("prezzo", "tariffa"),
+        Label.AMOUNT: ("importo",),
+        Label.TABLE_END: ("(?:condizioni|modalita) di pagamento", "riepilogo iva"),
+        Label.GROSS: (
+            *("ivato", "con iva", "da (?:pagare|versare|saldare|rimborsare|accreditare)"),
+            r"(?:a|in) (?:(?:suo?|vostro|vs\.?) )?(?:cre?dito?|favor[ei]?)",
+        ),
+        Label.BEFORE_TAX: ("esclus[ao]", r"escl\.?", "senza iva", r"sub[\s-]?totale", "totale parziale"),
+        Label.SUM: ("total[ei]?", "importo"),
+        Label.INCLUDING: ("inclus[ao]", "con iva"),
+        Label.TOTAL: (
+            r"total[ei]? iva (?:inc(?:l\w*)?|compres[aei])",
+            "total[ei]? con (?:iva|imposte)",
+            r"(?:totale|importo|tot\.)\s*(?:fatt(?:ura|\.)|documento|complessivo|dovuto|ivato|generale|bolletta|parcella|nota)",
+            "importo totale",
+            r"(?:(?:netto|totale|importo|saldo) |^\W*)(?:da|a) (?:pagare|versare|saldare|rimborsare|accreditare)",
+            r"(?:(?:netto|totale|importo|saldo) |^\W*)a (?:(?:suo|vostro|nostro|vs\.?) )?(?:credito|favore)",
+            "totale accredito",
+            "importo (?:rimborsato|accreditato)",
+        ),
+        Label.PLAIN_TOTAL: ("total[ei]", r"^\W*lordo(?=\W*$)"),
+        Label.NET: (
+            r"sub[\s-]?totale",
+            "(?<!su )imponib(?:ile|\\.)",
+            "totale (?:netto|merc[ei]|beni|righe|prestazioni|servizi|competenze|onorari|compensi)",
+        ),
+        Label.INSIDE: ("di cui", "compres[ao]"),
+        Label.TAX_SUM: (r"sub[\s-]?tota?ale? i\.?v\.?a\.?",),
+        Label.TAX: ("impost[ae]", r"i\.?v\.?a\.?"),
+        Label.TURNOVER_TAX: (r"i\.?v\.?a",),
+        Label.ADJUSTMENT: (
+            *("trasporto", "spese(?: di)? (?:trasporto|spedizione)", "sconto", "ritenut[ae]", "arrotondamento"),
+            *("(?:imposta|tassa) di soggiorno", "anticipazion[ei]", "vuoti", "cauzion[ei]", "fuori campo"),
+        ),
+        Label.PAID: ("acconto", "pagato"),
+        Label.PREPAID: ("caparra",),
+        Label.CASH_DISCOUNT: ("sconto (?:cassa|per pagamento)",),
+        Label.WITHOUT: ("senza ",),
+        Label.OTHERWISE: ("altrimenti", "oltre"),
+        Label.TENDER: ("contant[ei]",),
+        Label.ROUNDING: ("arrotondamento",),
+    },
     papers={
         DocumentType.DUNNING_LETTER: (
             "(?:(?:primo|secondo|terzo|ultimo) )?sollecito(?: di pagamento)?",

@@ -1,7 +1,9 @@
 """Dutch."""
 
 from docrail.invoices.facts import DocumentType
-from docrail.invoices.languages.language import Language
+from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, Label, Language
+
+_BEFORE = r"(?:voor|tegen|tot(?: en met)?|uiterlijk(?: op)?|ten laatste(?: op)?)"
 
 LANGUAGE = Language(
     code="nl",
@@ -32,6 +34,141 @@ LANGUAGE = Language(
     ),
     days="dagen",
     paying=r"netto|beta\w+|voldoen|overma\w+|te voldoen",
+    labels={
+        Label.INVOICE: ("factuurs?", "facturen"),
+        Label.NUMBERED: ("(?:credit)?nota", "declaratie", "fact", "afrekening"),
+        Label.COUNTED: ("fact",),
+        Label.NUMBER: (
+            rf"factuur{BRACKETED}[\s-]*{NO}",
+            "factuur ref(?:erence)?",
+            rf"factuur (?:voor )?(?!client|klant)\w+ {NO}",
+        ),
+        Label.DATED: ("van", r"d\.d\."),
+        Label.OTHER_PAPER: ("afrekening",),
+        Label.TITLE: (
+            r"nota(?=\W+[a-z]{1,4}[-./]?\d)",
+            r"declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d)",
+        ),
+        Label.ISSUE_DATE: (
+            r"(?:fa[ck]tuur|fact\.|nota|document|credit(?:nota|factuur)?|uitgifte)\s*datum",
+            "datum (?:van )?(?:factuur|nota|uitgifte)",
+        ),
+        Label.OTHER_DOCUMENT: ("bij factuur", "oorspronkelijke", "originele"),
+        Label.ORDER: (r"\w*bestelling", "opdracht", "offerte", "levering"),
+        Label.ORDER_REFERENCE: (
+            rf"(?:uw )?(?:inkoop)?(?:order|bestel)[\s-]*{NO}",
+            "uw (?:bestelling|order)",
+            "inkooporder",
+        ),
+        Label.STAY: ("aankomst", "vertrek", "verblijf"),
+        Label.PLAIN_DATE: ("datum",),
+        Label.DUE_DATE: (
+            r"verval(?:datum|dag|t(?: op)?(?=\W*(?:\d|$)))",
+            "incassodatum",
+            "afschrijfdatum",
+            r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)",
+            "uiterlijk (?:te )?(?:betalen|voldoen)",
+            rf"(?:te (?:betalen|voldoen)|betaalbaar) (?:op|{_BEFORE})",
+            r"(?:uiterste\s*)?betaal(?:datum|dag|termijn)",
+            "betalingstermijn",
+            "voldoen voor",
+            rf"(?:beta(?:len|al|ling)|overma(?:ken|king)|storten)(?: graag)? {_BEFORE}",
+            rf"bedrag{IN_SENTENCE}{{0,20}}? {_BEFORE}(?= \d)",
+            r"(?:^\W*|(?:dagen|betaling|betalen)\W+)(?:uiterlijk|ten laatste)(?: op)?(?=\W*\d)",
+            r"(?:voor|tegen|uiterlijk|ten laatste)(?: op)?(?= \d.{4,24}\b(?:te )?(?:betalen|voldoen|maken|storten))",
+            rf"(?:saldo|restant)\b{IN_SENTENCE}{{0,40}}? (?:uiterlijk|ten laatste)(?: op)?(?= \d)",
+            "wordt (?:op|rond|omstreeks)(?=.{6,40}(?:afgeschr|geincass))",
+            (
+                rf"(?:incasso|incasseren|afschrijving|schrijven|domiciliering)\b{IN_SENTENCE}{{0,40}}?"
+                r"\b(?:op|rond|omstreeks)(?= \d)"
+            ),
+            r"(?:betal(?:en|ing)|betaalbaar)\W{1,2}(?:binnen )*(?=\d{1,3} dagen(?![a-z]))",
+        ),
+        Label.DELIVERY_DATE: (
+            r"lever(?:ings)?[\s-]*datum",
+            "datum (?:van )?(?:levering|prestatie)",
+            "geleverd op",
+        ),
+        Label.FUTURE: (
+            "voor het eerst",
+            r"(?:nieuwe?|volgende) (?:\w+ ){0,2}?(?:termijn\w*|voorschot\w*|maandbedrag|factur\w+)",
+        ),
+        Label.SELLER: ("leverancier", "verkoper", r"van(?=\W*$)"),
+        Label.PAYEE: ("ten name van", r"t\.?n\.?v\.?"),
+        Label.BUYER: (
+            "klant",
+            "factuur (?:aan|voor)",
+            r"factuur\s*adres",
+            r"aflever\s*adres",
+            *("koper", "bestemd voor", "(?:gefactureerd )?aan", r"t\.?a\.?v\.?", r"voor(?=\W*$)"),
+        ),
+        Label.BUYER_ROLE: ("huurder", "opdrachtgever"),
+        Label.SALUTATION: (r"(?:de heer|dhr\.?|mevrouw|mevr\.?)(?: en (?:mevrouw|mevr\.?))?",),
+        Label.ATTENTION: (r"t\. ?a\. ?v\.", "tav"),
+        Label.THIRD_PARTY: ("fiscaal vertegenwoordiger",),
+        Label.YOURS: ("uw", "klant"),
+        Label.RECIPIENTS: ("opdrachtgever", "afnemer"),
+        Label.REGISTRATION: (
+            *("kvk", r"k\.v\.k", r"ondernemingsn\w+", "kbo", "bce", r"rp[mr](?= )", "btw(?: ?-?nr)?"),
+        ),
+        Label.VAT_ID: (r"btw(?:[\s.-]*(?:nr|nummer|id))?",),
+        Label.CURRENCY: ("valuta", "munt(?:eenheid)?"),
+        Label.DESCRIPTION: ("activiteit", "werkzaamheden", "omschrijving", "dienst"),
+        Label.QUANTITY: ("uren", "aantal", "hoeveelheid", "dagen"),
+        Label.PRICE: ("(?:stuk)?prijs", "tarief"),
+        Label.AMOUNT: ("bedrag", "totaal"),
+        Label.TABLE_END: ("betalingsvoorwaarden", "btw-overzicht"),
+        Label.GROSS: ("te betalen",),
+        Label.BEFORE_TAX: (r"(?:ex\.?|zonder) ?btw", r"sub[\s-]?totaal", "tussen(?:totaal|telling)"),
+        Label.SUM: ("totaal", r"\w*bedrag"),
+        Label.INCLUDING: ("inclusief", "met btw"),
+        Label.TOTAL: (
+            r"totaal (?:met btw|btw (?:incl\w*|inbegrepen))",
+            "eindbedrag",
+            r"verschuldigd\w* bedrag",
+            *("eindtotaal", "totaalprijs"),
+            r"(?:factuur\s*)?totaal\s*(?:te betalen|incl\w*\.?(?: btw)?)",
+            r"factuur\s*(?:totaal|bedrag)",
+            "(?:te (?:betalen|voldoen|storten)|over te maken|totaalbedrag)(?: bedrag)?(?! btw)",
+            r"(?:nota|declaratie)\s*bedrag",
+            "(?:totaal )?(?<!btw )te crediteren",
+            "(?:totaal |gecrediteerd )credit",
+            "credit(?:nota|factuur)? ?(?:totaal|bedrag)",
+            "gecrediteerd bedrag",
+            "terug te (?:betalen|ontvangen)",
+            "u ontvangt(?: terug)?",
+            *("terugbetaling", "te restitueren"),
+            r"(?:saldo |totaal |^\W*)in uw voordeel",
+        ),
+        Label.PLAIN_TOTAL: ("totalen", "totaal"),
+        Label.NET: (
+            r"sub[\s-]?totaal",
+            r"netto\s*bedrag",
+            r"(?:totaal\s*)?ex(?:cl|clusief)\w*\.?\s*(?:btw)?",
+            *("grondslag", "maatstaf(?: van heffing)?", "belastbaar(?: bedrag)?"),
+            "goederen(?:waarde|bedrag)",
+            "totaal goederen",
+        ),
+        Label.INSIDE: ("waarvan",),
+        Label.TAX_SUM: (r"sub[\s-]?totaal btw",),
+        Label.TAX: (r"b\.?t\.?w\.?(?:[\s-]*bedrag)?", "omzetbelasting"),
+        Label.TURNOVER_TAX: (r"b\.?t\.?w",),
+        Label.ADJUSTMENT: (
+            *(r"verzend\w*", r"\w*korting", "inhouding", "afronding", "(?:toeristen|verblijfs)belasting"),
+            *("verschotten", "leeggoed", "statiegeld"),
+        ),
+        Label.PAID: (
+            r"aanbetaling|(?<!totaal )voorschot\w*(?=\W*$|\W+verrekend)",
+            *("voldaan", "betaald", "ontvangen"),
+        ),
+        Label.PREPAID: (r"vooruitbetaling\w*",),
+        Label.CASH_DISCOUNT: ("(?:betalings|contant)korting", "kredietbeperking"),
+        Label.WITHOUT: ("zonder ", "geen "),
+        Label.OTHERWISE: ("anders", "daarna"),
+        Label.TENDER: ("contant", "wisselgeld"),
+        Label.CHANGE: ("wisselgeld",),
+        Label.ROUNDING: ("afronding",),
+    },
     papers={
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:eerste|tweede|derde|laatste|\d\w*) )?(?:betalings)?(?:herinnering|aanmaning)",

@@ -30,6 +30,8 @@ LANGUAGE = Language(
     days="dager",
     paying=r"betal\w+|netto|forfall\w*",
     labels={
+        Label.INVOICE: ("faktura",),
+        Label.PLAIN_DATE: ("dato",),
         Label.NUMBER: (r"faktura(?:nummer|nr)\.?", "faktura nr"),
         Label.ISSUE_DATE: ("fakturadato", "utstedt"),
         Label.DUE_DATE: ("forfall(?:sdato|er)?", "betalingsfrist", "betales innen", "betal innen"),

@@ -30,6 +30,8 @@ LANGUAGE = Language(
     days="dni",
     paying=r"platno\w+|zaplat\w+|przelew\w*",
     labels={
+        Label.INVOICE: ("faktur[ay]",),
+        Label.PLAIN_DATE: ("data",),
         Label.NUMBER: ("(?:numer|nr) faktury", "numer dokumentu", "nr dokumentu"),
         Label.ISSUE_DATE: ("data (?:wystawienia|faktury|dokumentu)", "wystawion[oay](?: dnia)?"),
         Label.DUE_DATE: ("termin (?:platnosci|zaplaty)", "platne do", "data platnosci", "zaplata do"),

@@ -30,6 +30,8 @@ LANGUAGE = Language(
     days="dias",
     paying=r"pag\w+|vencimento|prazo",
     labels={
+        Label.INVOICE: ("fatura",),
+        Label.PLAIN_DATE: ("data",),
         Label.NUMBER: (r"(?:numero|n[o°º]\.?) (?:da |de )?fatura", "fatura[ -]recibo n[o°º]", "ft"),
         Label.ISSUE_DATE: ("data (?:da |de )?(?:fatura|emissao|documento)", "emitid[oa] em"),
         Label.DUE_DATE: (

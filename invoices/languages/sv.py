@@ -30,6 +30,8 @@ LANGUAGE = Language(
     days="dagar",
     paying=r"betal\w+|netto|villkor\w*",
     labels={
+        Label.INVOICE: ("faktura",),
+        Label.PLAIN_DATE: ("datum",),
         Label.NUMBER: (r"faktura(?:nummer|nr)\.?", "faktura nr"),
         Label.ISSUE_DATE: ("fakturadatum", "utskriftsdatum"),
         Label.DUE_DATE: (

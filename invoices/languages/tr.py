@@ -30,6 +30,7 @@ LANGUAGE = Language(
     days="gun(?:dur)?",
     paying=r"ode\w+|vade\w*",
     labels={
+        Label.INVOICE: ("fatura",),
         Label.NUMBER: ("(?:e-?)?fatura (?:no|numarasi|nosu)",),
         Label.ISSUE_DATE: ("(?:fatura|duzenlenme|duzenleme) tarihi", "tarih"),
         Label.DUE_DATE: ("(?:son )?odeme tarihi", "vade(?: tarihi)?"),

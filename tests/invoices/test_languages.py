@@ -1,14 +1,50 @@
 """An invoice in each supported language is read by the words of its file; the language is known by them too."""
 
 import datetime as dt
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from docrail.invoices.languages.all import LANGUAGES
+from docrail.invoices.languages.language import Label
 from docrail.invoices.readers.header.language import language_of
 from docrail.invoices.readers.read import read_layout
 from tests.invoices.languages import DOCS
 from tests.invoices.layouts import layout
+
+HUNGARIAN = """
+from docrail.invoices.languages.language import Label, Language
+
+LANGUAGE = Language(
+    code="hu",
+    titles=("szamla",),
+    months=("januar", "februar", "marcius", "aprilis", "majus", "junius", "julius", "augusztus", "szeptember",
+            "oktober", "november", "december"),
+    common="es szamla datum osszesen fizetendo",
+    days="nap",
+    paying="fizet\\w+",
+    labels={
+        Label.NUMBER: ("szamlaszam",),
+        Label.ISSUE_DATE: ("kiallitas datuma",),
+        Label.NET: ("netto osszesen",),
+        Label.TAX: ("afa",),
+        Label.TOTAL: ("fizetendo",),
+    },
+)
+"""
+PLANTED = """
+import sys
+from docrail.invoices import languages
+languages.__path__.append(sys.argv[1])
+from docrail.invoices.readers.read import read_layout
+from tests.invoices.layouts import layout
+sums = (f"{line},00" for line in ("Nettó összesen: 100", "ÁFA: 27", "Fizetendő: 127"))
+lines = ("Számlaszám: 77", "Kiállítás dátuma: 3 március 2026", *sums)
+invoice = read_layout(layout([(50, 50 + 20 * row, line) for row, line in enumerate(lines)]))
+print(invoice.invoice_number.value, invoice.date.value, invoice.net.value, invoice.tax.value, invoice.total.value)
+"""
 
 EXPECTED = {
     "pl": (
@@ -64,3 +100,14 @@ def test_a_name_of_a_month_is_the_same_month_in_every_language() -> None:
         for month, names in enumerate(language.months, start=1):
             for name in names.split():
                 assert months.setdefault(name, month) == month, (language.code, name)
+
+
+def test_another_language_is_one_more_file(tmp_path: Path) -> None:
+    (tmp_path / "hu.py").write_text(HUNGARIAN, "utf-8")
+    read = subprocess.run([sys.executable, "-c", PLANTED, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert read.stdout.split() == ["77", "2026-03-03", "100.00", "27.00", "127.00"]
+
+
+def test_every_language_knows_the_labels_of_an_invoice() -> None:
+    needed = {Label.NUMBER, Label.ISSUE_DATE, Label.DUE_DATE, Label.TOTAL, Label.NET, Label.TAX, Label.BUYER}
+    assert {language.code for language in LANGUAGES if needed - set(language.labels)} == set()
