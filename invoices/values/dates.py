@@ -2,13 +2,24 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from docrail.invoices.languages.all import MONTH_OF
+from docrail.invoices.languages.all import CUT_MONTH_OF
 from docrail.invoices.values.folding import fold
 
-_MONTH = "|".join(sorted(MONTH_OF, key=len, reverse=True))
+
+def _any_of(names: Collection[str]) -> str:
+    """Return a pattern of some names that tries each first letter once, longer names first: there are hundreds."""
+    if len(names) == 1:
+        return "".join(names)
+    tails: dict[str, list[str]] = {}
+    for name in names:
+        tails.setdefault(name[:1], []).append(name[1:])
+    return f"(?:{'|'.join(letter + _any_of(rest) for letter, rest in sorted(tails.items(), reverse=True))})"
+
+
+_MONTH = _any_of(CUT_MONTH_OF)
 PATTERNS = (
     re.compile(r"(?<![\d.-])(?P<y>20\d\d|19\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d-])"),
     re.compile(
@@ -73,7 +84,7 @@ def _read(match: re.Match[str], month_first: bool) -> FoundDate | None:
         month, day = (first, second) if american else (second, first)
         ambiguous = max(first, second) <= 12 and first != second and parts["s"] != "."  # noqa: PLR2004
     else:
-        month = MONTH_OF[parts["month"]] if "month" in parts else int(parts["m"])
+        month = CUT_MONTH_OF[parts["month"]] if "month" in parts else int(parts["m"])
         day = int(parts["d"])
     year = _year(parts["y"])
     try:

@@ -193,6 +193,18 @@ def test_with_dots_the_day_comes_first_whatever_the_others_of_the_document_do() 
     assert found.value == dt.date(2024, 4, 3)
 
 
+@pytest.mark.parametrize(
+    ("text", "month"),
+    [("12 aoû 2026", 8), ("3 septem 2026", 9), ("12 juill. 2026", 7), ("1 sierp 2026", 8), ("Octob. 5, 2026", 10)],
+)
+def test_months_may_be_cut_off(text: str, month: int) -> None:
+    assert [found.value.month for found in find_dates(text)] == [month]
+
+
+def test_a_name_cut_to_the_start_of_two_months_is_none() -> None:
+    assert not list(find_dates("12 jui 2026"))
+
+
 @pytest.mark.parametrize("language", MONTHS)
 @given(date=DATES)
 def test_written_months(language: str, date: dt.date) -> None:
