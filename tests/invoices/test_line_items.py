@@ -318,3 +318,9 @@ def test_taxes_below_the_sum_are_no_lines_though_they_count() -> None:
 def test_a_line_may_end_in_a_word_for_sums() -> None:
     rows = ("Consulting | 100.00", "Lump sum | 40.00", "Driving | 60.00", "Subtotal | 200.00", "VAT 20% | 40.00")
     assert len(lines_of("Description | Amount", *rows, "Total | 240.00", edges=(50, 480))) == 3
+
+
+def test_one_line_without_a_head_or_cents_is_the_sum_below_it() -> None:
+    (line,) = lines_of("Consulting in March | 1500", "Total EUR | 1500", edges=(50, 480))
+    assert (line.description, line.amount) == ("Consulting in March", Decimal(1500))
+    assert not lines_of("Customer | 1500", "Total EUR | 1700", edges=(50, 480))

@@ -378,3 +378,11 @@ def test_a_column_of_rates_has_no_taxes() -> None:
     taxes = table("Base | TVA % | Montant TVA | Total EUR", "1.163,30 | 21,00 | 244,29 | 1.407,59", edges=edges)
     paid = table("Acompte versé ||| -250,00", "Solde à payer EUR ||| 1.157,59", top=400, edges=edges)
     assert values(solve([*taxes, *paid])) == ("1163.30", "244.29", "1407.59")
+
+
+def test_sums_without_cents_count_if_the_lines_add_up_to_one() -> None:
+    amounts = ("1500.00", "100.50", "99.50")
+    lines = table(*(f"Chair | {amount}" for amount in amounts), edges=SUMS)
+    sums = [*lines, *table("Net | 1700", "VAT 20% | 340", "Total | 2040", edges=SUMS, top=400)]
+    assert values(solve(sums, "1700.00")) == ("1700", "340", "2040")
+    assert values(solve(sums, "1600.00")) == (None, None, None)

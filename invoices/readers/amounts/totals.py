@@ -39,6 +39,7 @@ from docrail.invoices.values.currencies import tolerance
 
 CENTS_ARE_USUAL = 3
 """Number of amounts with cents or a currency from which the document is taken to print them always."""
+NAMED_SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET, Role.TAX)
 MAX_CANDIDATES = 14
 MAX_LEFT = 4
 """Most totals, taxes and nets tried if the net is not named."""
@@ -109,6 +110,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 
     If no tax is stated, the total is also the net, provided that the tax is zero or the lines add up to it.
     """
+    amounts = _with_whole_sums(amounts, lines_total)
     of = candidates_of(amounts)
     totals = rounded(_solve(amounts, of, lines_total), amounts)
     totals = before_payment(with_tax_inside(totals, amounts), amounts)
@@ -121,6 +123,14 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
         net = replace(totals.total, source=Source.TEXT_PATTERN)
         return replace(totals, net=net)
     return totals
+
+
+def _with_whole_sums(amounts: Sequence[Money], lines_total: Decimal | None) -> Sequence[Money]:
+    """Take named sums without cents for exact amounts if the lines add up to one: the document prints its sums so."""
+    whole = [money for money in amounts if not money.exact and money.role in NAMED_SUMS]
+    if all(money.value != lines_total for money in whole):
+        return amounts
+    return [replace(money, exact=True) if money in whole else money for money in amounts]
 
 
 @dataclass(frozen=True, slots=True)

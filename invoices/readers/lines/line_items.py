@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.features import Feature, leaders
@@ -94,7 +94,7 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     if _sum(chosen) not in sums:
         above = _above_their_sum(layout, sums, headed) or _above_tax_and_total(layout, amounts)
         chosen = above if above and (len(above) > len(chosen) or _sum(chosen) not in headed) else chosen
-    return tuple(line.item for line in chosen or _above_a_number_like_it(layout))
+    return tuple(line.item for line in chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout, sums))
 
 
 def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
@@ -171,6 +171,17 @@ def _above_a_number_like_it(layout: Layout) -> Sequence[_Line]:
         if same and len(lines) > 1:
             return lines
         lines = [*lines, line] if line and not _is_a_tax(line) else []
+    return []
+
+
+def _alone_above_its_sum(layout: Layout, sums: Collection[Decimal]) -> Sequence[_Line]:
+    """Return the row above a sum of the same number, a table of one line without a head; cents do not matter."""
+    for above, row in pairwise(layout.rows):
+        charge, total = _last_amount(above, loose=True), _last_amount(row, loose=True)
+        if charge and total and is_sum(row) and not is_sum(above) and above.page == row.page:
+            line = _summed_line(layout, above, charge) if abs(charge.amount.value) in sums else None
+            if line and charge.amount.value == total.amount.value and not _is_a_tax(line):
+                return [line]
     return []
 
 
