@@ -29,6 +29,7 @@ LANGUAGE = Language(
         "a na pro faktura datum castka celkem platba mnozstvi cena dph odberatel dodavatel popis splatnosti "
         "ucet dni ico dic variabilni symbol vystaveni uhrade kc"
     ),
+    printed="castka celkem cislo datum faktura faktury mezisoucet splatnost splatnosti uhrade vystaveni zaklad",
     days="dni|dnu",
     paying=r"splat\w+|uhrad\w+|plat\w+",
     labels={

@@ -27,6 +27,7 @@ LANGUAGE = Language(
         "og at af for med jeres faktura dato belob alt betaling antal pris moms kunde beskrivelse "
         "forfaldsdato dage cvr vi bedes venligst konto reg"
     ),
+    printed="belob betaling faktura fakturadato fakturanr fakturanummer forfaldsdato netto subtotal total",
     days="dage",
     paying=r"betal\w+|netto|forfald\w*",
     labels={

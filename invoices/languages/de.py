@@ -28,6 +28,12 @@ LANGUAGE = Language(
         "und der die das von fur mit bitte rechnung datum betrag gesamt zahlung menge preis steuer mwst ust "
         "bank innerhalb tage nummer ihre wir netto brutto kunde zzgl"
     ),
+    printed=(
+        "belegdatum belegnummer betrag bezeichnung brutto bruttobetrag datum einzelpreis endbetrag fallig "
+        "falligkeit falligkeitsdatum gesamt gesamtbetrag gesamtpreis mehrwertsteuer menge netto nettobetrag "
+        "nummer preis rechnung rechnungsbetrag rechnungsdatum rechnungsnummer steuer summe umsatzsteuer "
+        "zahlbar zahlbetrag zahlungsziel zwischensumme"
+    ),
     days="tagen?",
     paying=r"netto|zahl\w+|fallig|rein netto|ohne abzug|begleich\w+|uberweis\w+|ausgleich",
     labels={

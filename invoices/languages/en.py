@@ -29,6 +29,10 @@ LANGUAGE = Language(
         "the and of to for invoice date due total amount payment please your with from number price "
         "description quantity tax account bank within days thank terms"
     ),
+    printed=(
+        "amount balance currency customer description invoice issued number payable payment price quantity "
+        "receipt subtotal total"
+    ),
     days="days",
     paying=r"net|pay(?:ment|able)?|paid|due|terms|settle\w*|credit",
     labels={

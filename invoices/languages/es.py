@@ -28,6 +28,9 @@ LANGUAGE = Language(
         "y el la los de del para con su factura fecha importe total pago cantidad precio iva cliente "
         "descripcion vencimiento cuenta dias gracias transferencia concepto numero"
     ),
+    printed=(
+        "cantidad descripcion emision factura fecha imponible importe numero pagar precio subtotal total vencimiento"
+    ),
     days="dias",
     paying=r"pag\w+|vencimiento|transferencia|neto|abon\w+",
     labels={

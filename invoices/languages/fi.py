@@ -27,6 +27,7 @@ LANGUAGE = Language(
         "ja on lasku paivays paivamaara summa yhteensa maksu maara hinta alv asiakas kuvaus erapaiva "
         "tilinumero paivaa veroton viitenumero laskun maksettava viite kpl netto"
     ),
+    printed="erapaiva lasku laskun laskunumero maksettava numero paivays summa verollinen veroton yhteensa",
     days="paivaa|pv",
     paying=r"maks\w+|netto",
     labels={

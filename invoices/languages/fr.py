@@ -28,6 +28,7 @@ LANGUAGE = Language(
         "et le la les de du des pour votre facture date montant total paiement quantite prix tva client "
         "designation echeance reglement jours virement nous merci adresse"
     ),
+    printed="avoir designation echeance emission facture montant numero payer quantite reglement taxes total",
     days="jours",
     paying=r"net|pai?e\w*|regle\w*|echeance|virement|payable",
     labels={

@@ -30,6 +30,7 @@ LANGUAGE = Language(
         "e il la di del della per con fattura data importo totale pagamento quantita prezzo iva cliente "
         "descrizione scadenza giorni bonifico imponibile numero codice spett"
     ),
+    printed=("descrizione emissione fattura imponibile importo imposta numero pagare prezzo quantita scadenza totale"),
     days="giorni|gg",
     paying=r"pagament\w+|bonifico|scadenza|netto|pagabile|saldo|ri\.?ba",
     labels={

@@ -127,6 +127,9 @@ class Language:
     """For each month, its names and abbreviations with spaces between them; no patterns."""
     common: str
     """Words that are frequent on invoices, with spaces between them; no patterns. They show the language of a page."""
+    printed: str
+    """Words of the labels of numbers, dates and sums as they are printed, with spaces between them; no patterns.
+    Garbled ones are recognized by them."""
     days: str
     """Days, after their number in a payment term: `14 days`."""
     paying: str

@@ -32,6 +32,10 @@ LANGUAGE = Language(
         "en de het van voor met uw factuur datum bedrag totaal betaling aantal prijs btw klant omschrijving "
         "rekening binnen dagen wij excl graag nummer vervaldatum"
     ),
+    printed=(
+        "aantal bedrag betalen datum factuur factuurbedrag factuurdatum factuurnummer nummer omschrijving "
+        "prijs subtotaal totaal totaalbedrag vervaldag vervaldatum voldoen"
+    ),
     days="dagen",
     paying=r"netto|beta\w+|voldoen|overma\w+|te voldoen",
     labels={

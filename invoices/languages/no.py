@@ -27,6 +27,7 @@ LANGUAGE = Language(
         "og av for med deres faktura dato belop totalt betaling antall pris mva kunde beskrivelse "
         "forfallsdato dager org sum kontonummer vi vennligst ved"
     ),
+    printed="belop betale faktura fakturadato fakturanr fakturanummer forfallsdato netto total",
     days="dager",
     paying=r"betal\w+|netto|forfall\w*",
     labels={

@@ -27,6 +27,10 @@ LANGUAGE = Language(
         "i do na z w dla faktura data sprzedawca nabywca razem netto brutto kwota ilosc cena wartosc "
         "platnosci termin zaplaty konto dni nazwa nip slownie przelew"
     ),
+    printed=(
+        "brutto faktura faktury ilosc kwota nabywca netto numer platnosci podatek razem sprzedawca sprzedaz "
+        "termin wartosc wystawienia zaplaty"
+    ),
     days="dni",
     paying=r"platno\w+|zaplat\w+|przelew\w*",
     labels={

@@ -27,6 +27,7 @@ LANGUAGE = Language(
         "e o os de da do para com fatura data valor total pagamento quantidade preco iva cliente descricao "
         "vencimento conta dias obrigado morada contribuinte designacao nif"
     ),
+    printed="descricao emissao fatura imposto incidencia numero pagar preco quantidade total valor vencimento",
     days="dias",
     paying=r"pag\w+|vencimento|prazo",
     labels={

@@ -27,6 +27,7 @@ LANGUAGE = Language(
         "och att av for med er faktura datum belopp summa betalning antal pris moms kund beskrivning "
         "forfallodatum bankgiro dagar exkl oss vid betala inkl referens"
     ),
+    printed="belopp betala faktura fakturadatum fakturanummer forfallodag forfallodatum netto summa totalt",
     days="dagar",
     paying=r"betal\w+|netto|villkor\w*",
     labels={

@@ -27,6 +27,7 @@ LANGUAGE = Language(
         "ve ile icin fatura tarihi tutar toplam odeme miktar fiyat kdv musteri aciklama vade hesap gun sayin "
         "vergi no adet birim genel satici alici"
     ),
+    printed="fatura matrah numarasi odenecek tarihi toplam tutar tutari vadesi",
     days="gun(?:dur)?",
     paying=r"ode\w+|vade\w*",
     labels={

@@ -28,7 +28,8 @@ from docrail.invoices.readers.header.script import unsupported_script
 from docrail.invoices.readers.header.several import beginnings, several_invoices
 from docrail.invoices.readers.layout.labels import Finder
 from docrail.invoices.readers.layout.page import Layout, Page, lay_out
-from docrail.invoices.readers.layout.places import Places, computed, found, mostly_ocr
+from docrail.invoices.readers.layout.places import Places, computed, found, mostly_ocr, without_label
+from docrail.invoices.readers.layout.spelling import spelled
 from docrail.invoices.readers.lines.line_items import find_line_items
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.page_check import (
@@ -51,6 +52,9 @@ NO_TEXT = InvoiceProblem.warning(
     "The document has no text: its pages are blank, or pictures that were not read. Enter the values yourself.",
 )
 BROKEN_EINVOICE = "einvoice_unreadable"
+SUMS, ADJUSTMENTS = frozenset({"net", "tax", "total"}), ("net_adjustment", "total_adjustment")
+LABELLED = frozenset({"invoice_number", "date", "due_date", *SUMS})
+"""Fields whose labels are looked for again where words are garbled."""
 
 
 def read_document(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) -> InvoiceData:
@@ -183,7 +187,24 @@ def read_text(pages: Sequence[Page]) -> InvoiceData:
 
 
 def read_layout(layout: Layout) -> InvoiceData:
-    """Return the invoice printed on a layout; fields that were not found are empty."""
+    """Return the invoice printed on a layout; fields that were not found are empty.
+
+    Those that labels name are then looked for at garbled labels.
+    """
+    read = _read_layout(layout)
+    missing = {name for name in LABELLED if getattr(read, name).value is None}
+    corrected = spelled(layout) if missing else None
+    if corrected is None:
+        return read
+    again = _read_layout(corrected)
+    if "total" in missing and again.total.value is not None:
+        missing |= SUMS  # net, tax and total are one assignment
+    fields = {name: without_label(getattr(again, name)) for name in missing}
+    sums = {name: getattr(again, name) for name in ADJUSTMENTS} if "total" in missing else {}
+    return read.model_copy(update={**fields, **sums})
+
+
+def _read_layout(layout: Layout) -> InvoiceData:
     finder = Finder(layout)
     dates = read_dates(finder)
     amounts = find_money(layout)

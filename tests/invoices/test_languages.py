@@ -23,6 +23,7 @@ LANGUAGE = Language(
     months=("januar", "februar", "marcius", "aprilis", "majus", "junius", "julius", "augusztus", "szeptember",
             "oktober", "november", "december"),
     common="es szamla datum osszesen fizetendo",
+    printed="szamla szamlaszam datuma osszesen fizetendo",
     days="nap",
     paying="fizet\\w+",
     labels={

@@ -16,6 +16,7 @@ LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
 MOST_ROUNDED = Decimal("0.50")
 """Half of the largest coin to which totals are rounded, a krone."""
 MAX_ROUNDINGS = 3
+NAMED_SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET, Role.TAX)
 
 
 class Basis(Enum):
@@ -119,6 +120,14 @@ def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
     printed = next((m.cell for m in amounts if m.exact and m.value == net), None)
     tax = Part(money.value, money.cell, Source.TEXT_LABEL)
     return Totals(Part(net, printed, Source.TEXT_PATTERN), tax, totals.total)
+
+
+def with_whole_sums(amounts: Sequence[Money], lines_total: Decimal | None) -> Sequence[Money]:
+    """Take named sums without cents for exact amounts if the lines add up to one: the document prints its sums so."""
+    whole = [money for money in amounts if not money.exact and money.role in NAMED_SUMS]
+    if all(money.value != lines_total for money in whole):
+        return amounts
+    return [replace(money, exact=True) if money in whole else money for money in amounts]
 
 
 def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:

@@ -34,12 +34,12 @@ from docrail.invoices.readers.amounts.sums import (
     roundings,
     settled,
     with_tax_inside,
+    with_whole_sums,
 )
 from docrail.invoices.values.currencies import tolerance
 
 CENTS_ARE_USUAL = 3
 """Number of amounts with cents or a currency from which the document is taken to print them always."""
-NAMED_SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET, Role.TAX)
 MAX_CANDIDATES = 14
 MAX_LEFT = 4
 """Most totals, taxes and nets tried if the net is not named."""
@@ -110,7 +110,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 
     If no tax is stated, the total is also the net, provided that the tax is zero or the lines add up to it.
     """
-    amounts = _with_whole_sums(amounts, lines_total)
+    amounts = with_whole_sums(amounts, lines_total)
     of = candidates_of(amounts)
     totals = rounded(_solve(amounts, of, lines_total), amounts)
     totals = before_payment(with_tax_inside(totals, amounts), amounts)
@@ -120,17 +120,8 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
     unnamed_tax = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
     free = totals.tax is not None and totals.tax.value == 0
     if free or (unnamed_tax and lines_total == totals.total.value):
-        net = replace(totals.total, source=Source.TEXT_PATTERN)
-        return replace(totals, net=net)
+        return replace(totals, net=replace(totals.total, source=Source.TEXT_PATTERN))
     return totals
-
-
-def _with_whole_sums(amounts: Sequence[Money], lines_total: Decimal | None) -> Sequence[Money]:
-    """Take named sums without cents for exact amounts if the lines add up to one: the document prints its sums so."""
-    whole = [money for money in amounts if not money.exact and money.role in NAMED_SUMS]
-    if all(money.value != lines_total for money in whole):
-        return amounts
-    return [replace(money, exact=True) if money in whole else money for money in amounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +174,7 @@ def solutions(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | N
 
 
 def _solve(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None) -> Totals:
-    best = leaders(SOLUTION, solutions(amounts, of, lines_total))
-    if best:
+    if best := leaders(SOLUTION, solutions(amounts, of, lines_total)):
         return best[0].totals
     named, kept = of.named, settled(amounts)
     headed = [part for part in _parts(amounts, Role.TOTAL) if part.value == _largest(amounts)]

@@ -19,6 +19,7 @@ from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 T = TypeVar("T")
+_WITHOUT_LABEL = {Source.TEXT_LABEL: Source.TEXT_PATTERN, Source.OCR_LABEL: Source.OCR_PATTERN}
 _BY_OCR = {Source.TEXT_LABEL: Source.OCR_LABEL, Source.TEXT_PATTERN: Source.OCR_PATTERN}
 
 
@@ -33,6 +34,11 @@ def found(layout: Layout, value: T, cell: Cell, source: Source, evidence: tuple[
         word_score=round(fmean(scores), 4) if scores else None,
         evidence=evidence,
     )
+
+
+def without_label(field: FieldValue[T]) -> FieldValue[T]:
+    """Return a value found at a garbled label as one that no label names."""
+    return field.model_copy(update={"source": _WITHOUT_LABEL.get(field.source, field.source)})
 
 
 def computed(layout: Layout, value: T, source: Source) -> FieldValue[T]:
