@@ -230,7 +230,7 @@ async def measure(data: Path, documents: int, only: str, with_plans: bool) -> st
                     continue
                 line = {"bench": "tables", "what": one.what, "documents": documents} | await times(pool, one)
                 print(json.dumps(line), flush=True)
-                if with_plans:
+                if with_plans and line["median"] is not None:
                     kept.append(f"## {one.what}\n\n```\n{await plan_of(dsn, one)}\n```\n")
             await pool.close()
     finally:

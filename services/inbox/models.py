@@ -98,7 +98,10 @@ class DocumentFilter:
     vendor: str | None = None
     """A VAT id, or how the name begins; spaces, punctuation, accents and case do not count."""
     text: str | None = None
-    """Part of the file name, the vendor's name or the invoice number, in upper or lower case, or the total."""
+    """Part of the file name, the vendor's name or the invoice number, in upper or lower case, or the total.
+
+    One of one or two characters is looked for in the newest 10,000 documents.
+    """
     since: dt.datetime | None = None
     until: dt.datetime | None = None
 

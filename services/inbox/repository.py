@@ -144,12 +144,21 @@ SELECT found.status, found.documents
 MOST_FOUND = 10_000
 """More documents with a text are not looked up, but met while the list is read in its order: there are many of them."""
 
+INDEXED = 3
+"""Characters of a part of a text in the index, which the SQL function `trigrams` makes."""
+
 FIND_TEXT = f"""
 SELECT document_id FROM document_texts
  WHERE tenant_id = $1 AND trigrams(words) @> trigrams(lower($2)) AND strpos(words, lower($2)) > 0
  UNION ALL
 SELECT document_id FROM document_texts WHERE tenant_id = $1 AND total_key = $3
  LIMIT {MOST_FOUND + 1}"""
+
+FIND_SHORT_TEXT = f"""
+SELECT document_id
+  FROM (SELECT document_id, file_name, vendor_name, invoice_number, total FROM document_states
+         WHERE tenant_id = $1 ORDER BY received_at DESC, document_id DESC LIMIT {MOST_FOUND}) AS newest
+ WHERE strpos(lower(concat_ws(' ', file_name, vendor_name, invoice_number, total)), lower($2)) > 0"""
 
 EXPECT_TEXT = f"EXPLAIN (FORMAT JSON) {FIND_TEXT}"
 
@@ -226,8 +235,11 @@ async def _given(db: Database, tenant_id: str, wanted: DocumentFilter) -> tuple[
 async def _documents_with(db: Database, tenant_id: str, text: str) -> list[str] | None:
     """Return the ids of the documents with a text; None if there are more than MOST_FOUND of them.
 
-    PostgreSQL's estimate goes first: to find out that there are millions takes as long as to find them.
+    PostgreSQL's estimate goes first: to find out that there are millions takes as long as to find them. A text that
+    has no part in the index is looked for in the newest documents.
     """
+    if len(text) < INDEXED:
+        return [row["document_id"] for row in await db.fetch(FIND_SHORT_TEXT, tenant_id, text)]
     values = (tenant_id, text, _amount(text))
     plan = (await db.fetchval(EXPECT_TEXT, *values))[0]["Plan"]["Plans"][0]
     if plan["Plan Rows"] > MOST_FOUND:

@@ -440,6 +440,12 @@ async def test_a_text_is_found_in_few_and_in_many_documents(
     assert sum((await count_documents(db, TENANT, wanted)).values()) == len(numbers)
 
 
+@pytest.mark.parametrize(("text", "count"), [("9", 38), ("99", 2), ("E 4", 11), ("e 4", 11), ("zq", 0), ("%", 0)])
+async def test_a_short_text_is_found_too(db: PoolConnectionProxy, text: str, count: int) -> None:
+    await store_many(db, 200)
+    assert len(await listed(db, text=text)) == count
+
+
 @pytest.mark.parametrize("table", ["documents", "seen_invoices"])
 async def test_a_text_is_looked_up_in_an_index(db: PoolConnectionProxy, table: str) -> None:
     """Under row-level security, which hides `@>` from indexes, the view is what makes it possible."""
