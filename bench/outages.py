@@ -33,7 +33,7 @@ from tests.stack import descendants, eventually, frozen
 BUCKET = "docrail-outages"
 PARTS = ("postgresql", "temporal", "store", "workers", "api")
 READY_EVERY, CALL_EVERY = 0.05, 0.25
-WELL_SECONDS, ENDED_SECONDS = 120.0, 60.0
+WELL_SECONDS, ENDED_SECONDS = 120.0, 200.0
 
 
 @dataclass

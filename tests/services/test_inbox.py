@@ -449,7 +449,7 @@ async def test_a_short_text_is_found_too(db: PoolConnectionProxy, text: str, cou
 @pytest.mark.parametrize("table", ["documents", "seen_invoices"])
 async def test_a_text_is_looked_up_in_an_index(db: PoolConnectionProxy, table: str) -> None:
     """Under row-level security, which hides `@>` from indexes, the view is what makes it possible."""
-    await store_many(db, 20_000)
+    await store_many(db, 4_000)
     await as_owner(db)  # only the owner may analyze
     await db.execute("ANALYZE documents, seen_invoices")
     await db.execute("SELECT set_config('role', 'docrail_app', true), set_config('docrail.tenant', $1, true)", TENANT)
@@ -477,12 +477,12 @@ async def test_documents_are_filtered_by_the_time_of_their_upload(db: PoolConnec
     ],
 )
 async def test_a_page_is_found_by_an_index(db: PoolConnectionProxy, status: DocumentStatus | None, index: str) -> None:
-    """Of 20,000 documents a third are undecided, approved and exported each."""
-    await store_many(db, 20_000)
+    """Of 4,000 documents a third are undecided, approved and exported each."""
+    await store_many(db, 4_000)
     await as_owner(db)  # only the owner may analyze
     await db.execute("ANALYZE documents, seen_invoices, reviews, dead_letters")
     statement = LIST_DOCUMENTS[DocumentSort.NEWEST, status]
-    rows = await db.fetch(f"EXPLAIN {statement}", TENANT, *[None] * 6, "doc_10000", 101)
+    rows = await db.fetch(f"EXPLAIN {statement}", TENANT, *[None] * 6, "doc_2000", 101)
     plan = "\n".join(row[0] for row in rows)
     assert f"using {index}" in plan, plan
     assert "Seq Scan on documents" not in plan
