@@ -26,7 +26,7 @@ def approvals_of(human: Human | None) -> int:
 def refusal(human: Human, answer: Answer, starters: tuple[str, ...]) -> str | None:
     """Return why the step refuses a person's decision, None if it accepts it. An unknown person is refused as well.
 
-    `starters`: who started the run, then those who know that person's key.
+    `starters`: who started the run, then those who know that person's key or ran it again with other inputs.
     """
     if not answer.by and approvals_of(human) > 1:
         return "the person who decides is unknown, and the step needs several people to decide alike"
@@ -43,7 +43,10 @@ def _refusal_of_starter(answer: Answer, starters: tuple[str, ...]) -> str | None
         return None
     if by == started_by:
         return f"{by} started the run, and the step accepts only another person's decision"
-    return f"one person knows the keys of {by} and of {started_by}, who started the run: expected another person"
+    return (
+        f"{by} counts as {started_by}, who started the run, because one person knows the keys of both or ran it again "
+        "with other inputs: expected another person"
+    )
 
 
 def _people(made: Answer | Decision) -> frozenset[str]:

@@ -2,17 +2,18 @@
 
 Temporal answers a call for a run's result when the run ends, so that nothing is polled and no run has to report to its
 batch. A process that dies leaves rows that say `running`: the next attempt follows their runs, and starts those that
-were not started.
+were not started. In one file because all of it reads and changes the state of one window.
 """
 
 import asyncio
 import datetime as dt
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError
 
 from docrail.adapters.postgres.pool import transaction
@@ -35,6 +36,7 @@ from docrail.services.runs.chunks import find_chunked, note_ends
 from docrail.services.runs.control import cancel_run
 from docrail.services.runs.executing import describe
 from docrail.services.runs.leaving import move_out
+from docrail.services.runs.service import check_room
 from docrail.workflows.contract.messages import BatchRest, BatchRound
 from docrail.workflows.contract.names import RUN_FAILED, ChunkedEnd, workflow_id
 
@@ -285,6 +287,10 @@ class Window:
     async def _retry(self, document: BatchDocument) -> str:
         """Retry the failed steps of the document's run; one that goes on already is left alone."""
         assert document.run_id is not None, "only runs are retried"
+        with suppress(NotFound):  # it is part of a chunk
+            found = await describe(self.app, self.tenant_id, document.run_id)
+            if found.status is not WorkflowExecutionStatus.RUNNING:
+                await check_room(self.app, self.tenant_id)  # the batch waits for it
         letters = await self._letters(document.document_id, document.run_id)
         if letters:
             retried = await failures.retry_letters(

@@ -1,6 +1,7 @@
 """Retry a run that ended without success: start a new Temporal run under the same id, keeping finished work.
 
 Also restores the states of the nested runs that are retried with it, and retries unfinished compensations.
+In one file because a preview and a retry must decide the same.
 """
 
 import asyncio
@@ -41,6 +42,7 @@ from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal
+from docrail.services.access.service import list_known_to
 from docrail.services.app import App
 from docrail.services.definitions.checks import check_inputs
 from docrail.services.definitions.nested import pin_nested
@@ -54,7 +56,14 @@ from docrail.services.limits.service import check_tags
 from docrail.services.runs.control import end_run
 from docrail.services.runs.executing import describe
 from docrail.services.runs.saved import kept, request_of, saved_state
-from docrail.services.runs.service import checked_run_id, continue_run, lock_run, priority_of, record_action
+from docrail.services.runs.service import (
+    check_room,
+    checked_run_id,
+    continue_run,
+    lock_run,
+    priority_of,
+    record_action,
+)
 from docrail.services.runs.views.reports import show_run
 from docrail.workflows.contract.names import RunRequest, child_run_id, nested_key, outer_run_id, run_id_of
 
@@ -114,9 +123,11 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
     With a version, a run that waits with parked steps is ended in its current state and continued under that version.
     With `undo`, a failed or aborted run repeats its unfinished compensations, and then ends with the same status.
 
-    Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
+    Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, QuotaExceeded (not for `undo`), Unavailable.
     """
     prepared = await _prepare(app, principal, run_id, order)
+    if prepared.description.status is not WorkflowExecutionStatus.RUNNING and not order.undo:
+        await check_room(app, principal.tenant_id)
     if status_of(prepared.description) is RunStatus.WAITING:
         await _hand_over(app, principal, run_id, prepared.request.version)
         prepared = await _prepare(app, principal, run_id, order)
@@ -202,6 +213,8 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     asked = await request_of(app, description)
     saved = await saved_state(app, description)
     request = await _request_for(app, principal, asked, saved, order)
+    if order.inputs:
+        request = request.model_copy(update={"rerun_by": await _rerun_by(app, principal, asked)})
     check_tags(app, [request.definition, *(inner.definition for inner in request.nested.values())])
     who = Who(principal.name, time.time())
     plan = plan_of(request.definition, request.semantics)
@@ -288,6 +301,12 @@ async def _request_for(
             "nested": nested,
         }
     )
+
+
+async def _rerun_by(app: App, principal: Principal, asked: RunRequest) -> tuple[str, ...]:
+    """Return who has given the run other inputs, the caller included: the inputs are theirs now."""
+    known = await list_known_to(app.db, principal.tenant_id, principal.name)
+    return tuple(dict.fromkeys((*asked.rerun_by, principal.name, *sorted(principal.people), *known)))
 
 
 def _known(inputs: Mapping[str, Json]) -> dict[str, Json]:

@@ -25,7 +25,7 @@ from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
 from docrail.services.documents.service import mark_read_again
 from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, engine_errors
-from docrail.services.errors import InvalidInput, KeyConflict, NotFound
+from docrail.services.errors import InvalidInput, KeyConflict, NotFound, QuotaExceeded
 from docrail.services.limits.service import check_tags
 from docrail.services.model_config import WHOLE, body
 from docrail.services.quotas.service import runs_exceeded
@@ -54,6 +54,7 @@ __all__ = [
     "RunOrder",
     "StartedRun",
     "begin_run",
+    "check_room",
     "checked_key",
     "checked_run_id",
     "confirm_run",
@@ -268,13 +269,21 @@ async def continue_run(
 
 async def _may_start(app: App, request: RunRequest) -> bool:
     """Return whether the tenant may have one more open run; not if the requested one exists. Raises: QuotaExceeded."""
-    most = await app.quotas.open_runs(app.db, request.tenant_id)
-    if most is None or await _count_open(app, request.tenant_id) < most:
-        return True
-    with contextlib.suppress(NotFound):
-        await describe(app, request.tenant_id, request.run_id)
-        return False
-    raise runs_exceeded(most)
+    try:
+        await check_room(app, request.tenant_id)
+    except QuotaExceeded:
+        with contextlib.suppress(NotFound):
+            await describe(app, request.tenant_id, request.run_id)
+            return False
+        raise
+    return True
+
+
+async def check_room(app: App, tenant_id: str) -> None:
+    """Check that the tenant may have one more open run. Raises: QuotaExceeded, Unavailable."""
+    most = await app.quotas.open_runs(app.db, tenant_id)
+    if most is not None and await _count_open(app, tenant_id) >= most:
+        raise runs_exceeded(most)
 
 
 async def _count_open(app: App, tenant_id: str) -> int:

@@ -60,7 +60,7 @@ async def test_whoever_made_the_submitters_key_does_not_decide_the_run(service: 
     assert item["may_not_decide"] == ["tester", "eve"]
     refused = await decide(service, item, {"approved": True}, **{"X-Test-Name": "eve"})
     assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide")
-    assert "one person knows the keys of eve and of tester" in refused.json()["detail"]
+    assert "eve counts as tester, who started the run" in refused.json()["detail"]
     assert (await decide(service, item, {"approved": True}, **BOB)).status_code == 200
 
 
@@ -90,6 +90,25 @@ async def test_a_retry_does_not_change_who_started_the_run(service: Service) -> 
     assert item["may_not_decide"] == ["tester"]
     assert (await decide(service, item, {})).status_code == 403
     assert (await decide(service, item, {}, **BOB)).status_code == 200
+
+
+async def test_whoever_runs_it_again_with_other_inputs_does_not_decide_it_either(service: Service) -> None:
+    """Else an operator who may not decide what they have started would change what another person has."""
+    asking: Json = {"id": "ask", "human": {"title": "Pay {{ inputs.amount }}?", "assignees": OTHERS_ONLY}}
+    inputs: Json = {"amount": {"type": "integer", "required": True}}
+    run_id = await start(service, {"id": unique("rerun"), "inputs": inputs, "steps": [asking]}, amount=1)
+    assert (await decide(service, await open_item(service, run_id=run_id), {}, **ANN)).status_code == 200
+    await service.closed(run_id)
+    known = {**BOB, "X-Test-Known-To": "it"}
+    again = await service.http.post(f"/v1/runs/{run_id}/retry", json={"inputs": {"amount": 999}}, headers=known)
+    assert again.status_code == 200, again.text
+    item = await open_item(service, run_id=run_id)
+    assert (item["title"], item["may_not_decide"]) == ("Pay 999?", ["tester", "bob", "it"])
+    refused = await decide(service, item, {}, **BOB)
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide")
+    assert "bob counts as tester" in refused.json()["detail"]
+    assert (await decide(service, item, {})).status_code == 403
+    assert (await decide(service, item, {}, **ANN)).status_code == 200
 
 
 async def test_of_a_document_it_is_who_uploaded_it(service: Service) -> None:

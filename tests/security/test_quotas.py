@@ -1,6 +1,7 @@
 """Quotas: one tenant or key cannot use more than it may, and others do not notice that it tries."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import httpx
@@ -13,7 +14,7 @@ from docrail.services.quotas import service as quotas_service
 from docrail.services.quotas.models import Quota, parse_quotas
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
-from tests.api.service import HELLO
+from tests.api.service import HELLO, work
 from tests.security.callers import Guarded, dsn, guarded, serve_guarded
 from tests.stack import Servers, eventually
 
@@ -139,6 +140,61 @@ async def test_no_more_runs_are_open_than_a_tenant_may_have(guarded: Guarded) ->
     assert (again.status_code, again.json()["created"]) in ((200, False), (202, False))
     stored = await upload(guarded, key)
     assert stored.status_code == 202  # its run starts when there is room
+
+
+async def test_an_ended_run_is_not_started_again_while_as_many_are_open_as_may_be(guarded: Guarded) -> None:
+    key = await key_of(guarded, "again")
+    refused: list[httpx.Response] = []
+
+    async def start(definition: Json) -> str:
+        started = await guarded.ask(key, "POST", "/v1/runs", json={"definition": definition})
+        assert started.status_code == 202, started.text
+        return str(started.json()["run_id"])
+
+    async def has_ended() -> bool:
+        return bool((await guarded.ask(key, "GET", f"/v1/runs/{ended}")).json()["status"] == "completed")
+
+    async def is_full() -> bool:  # visibility is a moment late
+        answer = await guarded.ask(key, "POST", f"/v1/runs/{ended}/retry", json={"from_steps": ["greet"]})
+        refused.extend([answer] if answer.status_code == 429 else [])
+        await eventually(has_ended, "the run to end again")
+        return bool(refused)
+
+    async with work(guarded.service.settings):
+        ended = await start({**HELLO, "id": "again"})
+        await eventually(has_ended, "the run to end")
+        await start({"id": "asks", "steps": [{"id": "ask", "human": {"title": "Pay?"}}]})
+        await allow(guarded, "again", Quota.RUNS, 1)
+        await eventually(is_full, "the quota of open runs is reached")
+    check_exceeded(refused[0], Quota.RUNS, 1)
+
+
+async def test_a_key_may_send_less_than_its_tenant(guarded: Guarded) -> None:
+    small, large = await key_of(guarded, "sizes"), await guarded.key(tenant="sizes")
+    await allow(guarded, "sizes", Quota.BODY, 5000)
+    await allow(guarded, "sizes", Quota.BODY, 1000, small.split("_")[1])
+
+    async def send(key: str, size: int) -> httpx.Response:
+        return await guarded.ask(key, "POST", "/v1/definitions/validate", json={"definition": "x" * size})
+
+    assert [(await send(key, 2000)).status_code for key in (small, large)] == [413, 200]
+    assert (await send(small, 2000)).json()["limit_bytes"] == 1000
+    assert (await send(large, 6000)).json()["limit_bytes"] == 5000
+
+
+async def test_a_body_without_a_length_counts_as_large_as_it_is(guarded: Guarded) -> None:
+    key = await key_of(guarded, "chunked")
+    await allow(guarded, "chunked", Quota.BODY, 1000)
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield b'{"definition": "'
+        for _ in range(20):
+            yield b"x" * 100
+        yield b'"}'
+
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    sent = await guarded.service.http.post("/v1/definitions/validate", content=parts(), headers=headers)
+    assert (sent.status_code, sent.json()["limit_bytes"]) == (413, 1000)
 
 
 async def test_a_tenants_admin_sees_its_quotas_and_cannot_change_them(guarded: Guarded) -> None:

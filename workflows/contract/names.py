@@ -141,6 +141,8 @@ class RunRequest(BaseModel, frozen=True):
     """The principal who started the run, or the outermost of the runs around it; empty: unknown."""
     started_key_known_to: tuple[str, ...] = ()
     """Who else knows a key of `started_by`: where two people must act, they are one."""
+    rerun_by: tuple[str, ...] = ()
+    """Who ran it again with other inputs, and who knows a key of theirs: they count as whoever started it."""
     callbacks: tuple[Callback, ...] = ()
     """The callback URLs of the outer runs, which this run's inputs may use."""
     semantics: int
@@ -153,7 +155,7 @@ class RunRequest(BaseModel, frozen=True):
     @property
     def starters(self) -> tuple[str, ...]:
         """Return the names of whoever started the run, first `started_by`."""
-        return (self.started_by, *self.started_key_known_to)
+        return (self.started_by, *self.started_key_known_to, *self.rerun_by)
 
 
 class ChunkRequest(BaseModel, frozen=True):
