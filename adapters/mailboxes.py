@@ -1,12 +1,15 @@
 """Read a mailbox over IMAP with TLS, and mark what was read. One connection at a time; the calls block."""
 
 import imaplib
+import io
 import re
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from imap_tools import BaseMailBox, ImapToolsError, MailboxLoginError
 
@@ -14,6 +17,11 @@ from docrail.adapters.http.addresses import Address
 from docrail.adapters.http.errors import UnreachableError
 
 TIMEOUT_SECONDS = 30.0
+ANSWER_SECONDS = 120.0
+"""How long the answer to one command may take. One that comes byte by byte would hold a thread of the worker."""
+MOST_BYTES = 64 * 2**20
+OVERHEAD_BYTES = 2**20
+"""What an answer may have besides a mail: ids, sizes, the server's own words."""
 LOGOUT_SECONDS = 1.0
 """All that mattered is done: a server that does not say goodbye is left."""
 
@@ -84,14 +92,17 @@ class OpenFolder:
 
 
 @contextmanager
-def open_folder(account: Account, tls: ssl.SSLContext | None = None) -> Iterator[OpenFolder]:
+def open_folder(
+    account: Account, tls: ssl.SSLContext | None = None, *, most_bytes: int = MOST_BYTES
+) -> Iterator[OpenFolder]:
     """Yield the account's folder. `tls`: by default the system's certificates, or those of SSL_CERT_FILE.
 
+    `most_bytes`: of a mail; a server that sends more, whatever it said before, is left.
     Raises: UnreachableError, MailboxUnusable.
     """
     context = tls or ssl.create_default_context()
     with _errors():
-        box = _Box(account, context)
+        box = _Box(account, context, most_bytes + OVERHEAD_BYTES)
     try:
         with _errors():
             try:
@@ -115,20 +126,78 @@ def open_folder(account: Account, tls: ssl.SSLContext | None = None) -> Iterator
 
 
 class _Box(BaseMailBox):
-    def __init__(self, account: Account, context: ssl.SSLContext) -> None:
-        self._account, self._context = account, context
+    def __init__(self, account: Account, context: ssl.SSLContext, most_bytes: int) -> None:
+        self._account, self._context, self._most_bytes = account, context, most_bytes
         super().__init__()
 
     def _get_mailbox_client(self) -> imaplib.IMAP4:
-        return _Connection(self._account, self._context)
+        return _Connection(self._account, self._context, self._most_bytes)
+
+
+class _Incoming(io.RawIOBase):
+    """What a server sends: no more than so many bytes for each answer, within ANSWER_SECONDS."""
+
+    def __init__(self, connection: socket.socket, most_bytes: int) -> None:
+        self._connection, self._most_bytes = connection, most_bytes
+        self.begin()
+
+    def begin(self) -> None:
+        """Expect the answer to another command."""
+        self._left, self._until = self._most_bytes, time.monotonic() + ANSWER_SECONDS
+
+    def check_size(self, size: int) -> None:
+        """Raise OSError if so many more bytes are too many."""
+        if size > self._left:
+            raise OSError(f"its answer has more than {self._most_bytes} bytes")
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read some bytes. Raises: OSError."""
+        usual, seconds = self._connection.gettimeout() or TIMEOUT_SECONDS, self._until - time.monotonic()
+        try:
+            self._connection.settimeout(max(0.001, min(usual, seconds)))  # 0 would not wait at all
+            count = self._connection.recv_into(buffer)
+        except TimeoutError as error:
+            raise TimeoutError(f"its answer takes more than {min(usual, ANSWER_SECONDS):g} s") from error
+        finally:
+            self._connection.settimeout(usual)
+        self.check_size(count)
+        self._left -= count
+        return count
 
 
 class _Connection(imaplib.IMAP4_SSL):
     """Connects to an address that was checked, and expects the certificate of the host's name."""
 
-    def __init__(self, account: Account, context: ssl.SSLContext) -> None:
-        self._addresses, self._context = account.addresses, context
+    _incoming: _Incoming
+    _reader: io.BufferedReader
+
+    def __init__(self, account: Account, context: ssl.SSLContext, most_bytes: int) -> None:
+        self._addresses, self._context, self._most_bytes = account.addresses, context, most_bytes
         super().__init__(account.host, account.port, ssl_context=context, timeout=TIMEOUT_SECONDS)
+
+    def open(self, host: str = "", port: int | None = 993, timeout: float | None = None) -> None:
+        """Connect. Raises: OSError."""
+        super().open(host, port, timeout)
+        self._incoming = _Incoming(self.sock, self._most_bytes)
+        self._reader = io.BufferedReader(self._incoming)
+
+    def send(self, data: Any) -> None:
+        """Send a command, or the rest of one."""
+        self._incoming.begin()
+        super().send(data)
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes: imaplib would reserve the memory for as many as the server announces."""
+        self._incoming.check_size(size)
+        return self._reader.read(size)
+
+    def readline(self) -> bytes:
+        """Return a line."""
+        return self._reader.readline()
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
         failure: OSError = OSError(f"the host {self.host} has no address")

@@ -64,7 +64,7 @@ class MailServer:
 @asynccontextmanager
 async def mail_server(folder: Path) -> AsyncIterator[MailServer]:
     """Serve one mailbox while the block runs."""
-    serving, trusted = _tls(folder)
+    serving, trusted = tls_of_localhost(folder)
     args = Namespace(
         host=None,
         port=None,
@@ -94,7 +94,7 @@ async def mail_server(folder: Path) -> AsyncIterator[MailServer]:
             server.close()
 
 
-def _tls(folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+def tls_of_localhost(folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     """Return the contexts of a server of `localhost`, and of a client that trusts it."""
     key, now = ec.generate_private_key(ec.SECP256R1()), dt.datetime.now(dt.UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])

@@ -45,8 +45,14 @@ async def take_mails(
     assert order.mailbox is not None, "this trigger reads a mailbox"
     account = await _account(principal, order.mailbox, access)
     with ExitStack() as stack:
-        folder = await asyncio.to_thread(stack.enter_context, open_folder(account, access.tls))
+        opening = open_folder(account, access.tls, most_bytes=_most_bytes(app))
+        folder = await asyncio.to_thread(stack.enter_context, opening)
         return await _Pass(app, principal, order, order.mailbox, folder).carry_out(heartbeat)
+
+
+def _most_bytes(app: App) -> int:
+    """Return the largest size of a mail that is read: two of the largest files fit."""
+    return int(app.max_upload_bytes * ENCODED * 2)
 
 
 async def _account(principal: Principal, box: Mailbox, access: MailAccess) -> Account:
@@ -81,7 +87,7 @@ class _Pass:
 
     async def _take(self, uid: str, size: int, refusals: Refusals) -> Found:
         """Upload the attachments of a mail and mark it; one of another sender is marked only."""
-        most = int(self.app.max_upload_bytes * ENCODED * 2)
+        most = _most_bytes(self.app)
         if size > most:
             raise UnreadableMail(f"has {size} bytes, expected at most {most}")
         data = await asyncio.to_thread(self.folder.read, uid)

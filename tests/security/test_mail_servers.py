@@ -1,0 +1,86 @@
+"""A hostile mail server costs a worker neither its memory nor a thread."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+from docrail.adapters import mailboxes
+from docrail.adapters.http.errors import UnreachableError
+from docrail.adapters.mailboxes import OVERHEAD_BYTES, Account, open_folder
+from tests.mail_server import tls_of_localhost
+
+Words = Callable[[], AsyncIterator[bytes]]
+
+
+async def endless_lines() -> AsyncIterator[bytes]:
+    while True:
+        yield b"* OK still here\r\n" * 1000
+
+
+async def one_endless_line() -> AsyncIterator[bytes]:
+    yield b"* OK "
+    while True:
+        yield b"x" * 10_000
+
+
+async def huge_literal() -> AsyncIterator[bytes]:
+    yield b"* OK hello\r\n* CAPABILITY IMAP4rev1 {1000000000000}\r\n"
+    while True:
+        yield b"x" * 10_000
+
+
+async def a_byte_now_and_then() -> AsyncIterator[bytes]:
+    while True:
+        yield b"*"
+        await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def saying(words: Words, folder: Path) -> AsyncIterator[Callable[[], None]]:
+    """Yield what opens a mailbox of a server that sends these words, whatever it is asked."""
+    serving, trusted = tls_of_localhost(folder)
+    over = asyncio.Event()
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+            async for part in words():
+                if over.is_set():
+                    break
+                writer.write(part)
+                await writer.drain()
+                await asyncio.sleep(0)  # a lost connection drains at once
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=serving)
+    port = server.sockets[0].getsockname()[1]
+    account = Account("localhost", port, [ip_address("127.0.0.1")], "ann", "sesame", "INBOX")
+
+    def open_it() -> None:
+        with open_folder(account, trusted, most_bytes=1000):
+            pass
+
+    try:
+        yield open_it
+    finally:
+        over.set()
+        server.close()
+
+
+@pytest.mark.parametrize("words", [endless_lines, one_endless_line, huge_literal])
+async def test_an_answer_without_end_is_not_read(words: Words, tmp_path: Path) -> None:
+    async with saying(words, tmp_path) as open_it:
+        with pytest.raises(UnreachableError, match=f"its answer has more than {1000 + OVERHEAD_BYTES} bytes"):
+            await asyncio.wait_for(asyncio.to_thread(open_it), 60)
+
+
+async def test_an_answer_that_comes_byte_by_byte_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mailboxes, "ANSWER_SECONDS", 0.5)
+    async with saying(a_byte_now_and_then, tmp_path) as open_it:
+        with pytest.raises(UnreachableError, match=r"its answer takes more than 0\.5 s"):
+            await asyncio.wait_for(asyncio.to_thread(open_it), 60)
