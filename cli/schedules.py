@@ -53,13 +53,15 @@ def create(
     move_to: Annotated[str | None, typer.Option(help="Move taken mails to this folder.", metavar="NAME")] = None,
     inputs: Inputs = None,
     source: Annotated[str, typer.Option(help="Where files come from, for routing rules.", metavar="TEXT")] = "",
+    batch: Annotated[bool, typer.Option("--batch", help="Put the new files of a pass into one batch.")] = False,
     api: Api = HERE,
 ) -> Printout:
     """Create a trigger: it starts runs at times, or for new files.
 
     Without --folder, each pass starts one run of --definition. With --folder, it uploads the files below
     DOCRAIL_INBOX_DIR/TENANT/FOLDER whose content is new at their place, with --mailbox the attachments of new mails;
-    without --definition, routing rules choose. The same command again changes nothing.
+    without --definition, routing rules choose. With --batch, the new files of a pass become one batch. The same command
+    again changes nothing.
 
     Example: docrail schedule create nightly --definition report --cron "0 3 * * *"
     """
@@ -67,7 +69,7 @@ def create(
     more = given(user=user, secret=secret, folder=mail_folder, senders=sender, attachments=attachment, move_to=move_to)
     box = _mailbox(mailbox, more)
     order = given(definition=definition, cron=cron, every_seconds=every, folder=folder, mailbox=box)
-    order |= given(inputs=values or None)
+    order |= given(inputs=values or None, batch=batch or None)
     found = ask_api(api, "POST", TRIGGERS, json={"name": name, "source": source, **order})
     return _printout(found, [found])
 
@@ -148,7 +150,8 @@ def _path(name: str, *act: str) -> str:
 
 def _printout(answer: Json, found: list[dict[str, Json]]) -> Printout:
     headings = {"schedule": ID, "state": STATUS, "when": ID, "next": ID, "last": ID, "ended as": STATUS, "does": TEXT}
-    return Printout(answer, [Listing(headings | {"note": TEXT, "problems": TEXT}, map(_row, found))])
+    headings |= {"last batch": ID, "note": TEXT, "problems": TEXT}
+    return Printout(answer, [Listing(headings, map(_row, found))])
 
 
 def _row(schedule: dict[str, Json]) -> list[str]:
@@ -162,6 +165,7 @@ def _row(schedule: dict[str, Json]) -> list[str]:
         moment(last.get("started_at")),
         last.get("state") or "",
         _does(schedule),
+        schedule.get("last_batch") or "",
         schedule["note"],
         "; ".join(schedule.get("problems", ())),
     ]

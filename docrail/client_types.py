@@ -2503,6 +2503,8 @@ class Trigger(TypedDict):
     folder: str | None
     mailbox: "Mailbox | None"
     source: str
+    batch: bool
+    last_batch: str | None
     created_by: str
     paused: bool
     note: str
@@ -2535,6 +2537,7 @@ class TriggerOrder(TypedDict):
     folder: NotRequired[str | None]
     mailbox: NotRequired["Mailbox | None"]
     source: NotRequired[str]
+    batch: NotRequired[bool]
 
 
 class TriggerReason(TypedDict):

@@ -33,6 +33,7 @@ OWNERS = {
         *("chunked_runs", "ended_runs", "executions", "operator_actions", "overdue_runs", "run_explanations"),
         "step_cache",
     },
+    "triggers": {"watched_files"},
     "usage": {"model_days", "model_usage"},
 }
 """Each table has one noun, whose repository writes it."""

@@ -164,6 +164,7 @@ CREATE TABLE public.batches (
     held_by text,
     notified_at timestamp with time zone,
     webhook_error text DEFAULT ''::text NOT NULL,
+    trigger_name text,
     CONSTRAINT batches_batch_id_check CHECK ((batch_id ~ '^bat_[0-9a-f]{26}$'::text)),
     CONSTRAINT batches_max_concurrency_check CHECK ((max_concurrency > 0))
 );
@@ -771,6 +772,13 @@ CREATE TABLE public.vendors (
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.watched_files (
+    tenant_id text NOT NULL,
+    folder text NOT NULL,
+    file bytea NOT NULL,
+    stamp text NOT NULL
+);
+
 ALTER TABLE ONLY public.alias_moves
     ADD CONSTRAINT alias_moves_pkey PRIMARY KEY (tenant_id, definition_id, move_id);
 
@@ -918,6 +926,9 @@ ALTER TABLE ONLY public.vendor_keys
 ALTER TABLE ONLY public.vendors
     ADD CONSTRAINT vendors_pkey PRIMARY KEY (tenant_id, vendor_key);
 
+ALTER TABLE ONLY public.watched_files
+    ADD CONSTRAINT watched_files_pkey PRIMARY KEY (tenant_id, folder, file);
+
 CREATE INDEX api_keys_of_tenant ON public.api_keys USING btree (tenant_id, created_at DESC, key_id DESC);
 
 CREATE INDEX audit_events_of_document ON public.audit_events USING btree (tenant_id, document_id, sequence);
@@ -939,6 +950,8 @@ CREATE INDEX batch_documents_open ON public.batch_documents USING btree (tenant_
 CREATE INDEX batch_documents_states ON public.batch_documents USING btree (tenant_id, batch_id, state, "position");
 
 CREATE INDEX batches_newest ON public.batches USING btree (tenant_id, created_at DESC, batch_id DESC);
+
+CREATE INDEX batches_of_trigger ON public.batches USING btree (tenant_id, trigger_name, created_at DESC) WHERE (trigger_name IS NOT NULL);
 
 CREATE UNIQUE INDEX calibrations_active ON public.calibrations USING btree (tenant_id) WHERE active;
 
@@ -1206,6 +1219,8 @@ CREATE POLICY all_rows ON public.vendor_keys TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.vendors TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.watched_files TO docrail_fleet USING (true);
+
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_events ENABLE ROW LEVEL SECURITY;
@@ -1342,6 +1357,8 @@ CREATE POLICY own_rows ON public.vendor_keys TO docrail_app USING ((tenant_id = 
 
 CREATE POLICY own_rows ON public.vendors TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
+CREATE POLICY own_rows ON public.watched_files TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
 ALTER TABLE public.people ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.processed_documents ENABLE ROW LEVEL SECURITY;
@@ -1371,3 +1388,5 @@ ALTER TABLE public.step_cache ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.vendor_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.vendors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.watched_files ENABLE ROW LEVEL SECURITY;

@@ -82,15 +82,18 @@ async def append_documents(app: App, principal: Principal, batch_id: str, docume
     return Added(batch_id, len(new), len(wanted) - len(new), 0, [], [])
 
 
-async def add_file(app: App, principal: Principal, batch_id: str, file: File) -> AddedDocument:
-    """Add a file; the same content again is the same document.
+async def add_file(
+    app: App, principal: Principal, batch_id: str, file: File, *, document_id: str | None = None
+) -> AddedDocument:
+    """Add a file; the same content again is the same document, unless the caller gives the document's id.
 
     Raises: NotFound, WrongState (the batch is closed), PlaceTaken (the place has another content), InvalidInput,
     TooLarge, QuotaExceeded.
     """
     batch = await find_batch(app.db, principal, batch_id)
     data = await _read(file, app.max_upload_bytes)
-    added = await _add(app, principal, batch, _Content(file.place, file.file_name, file.media_type, data, file.inputs))
+    content = _Content(file.place, file.file_name, file.media_type, data, file.inputs, document_id)
+    added = await _add(app, principal, batch, content)
     await _wake_if_idle(app, batch, new=int(added.is_new))
     return added
 
@@ -126,6 +129,8 @@ class _Content:
     media_type: str
     data: bytes
     inputs: Mapping[str, Json] = field(default_factory=dict)
+    document_id: str | None = None
+    """None: it follows from the batch and the content."""
 
 
 async def _unpacked(
@@ -157,8 +162,8 @@ async def _check_room(app: App, principal: Principal, batch: StoredBatch, entrie
 
 
 async def _add(app: App, principal: Principal, batch: StoredBatch, content: _Content) -> AddedDocument:
-    sha256 = await asyncio.to_thread(lambda: hashlib.sha256(content.data).hexdigest())
-    document_id = _document_id(batch, sha256)
+    if (document_id := content.document_id) is None:
+        document_id = await asyncio.to_thread(_document_id, batch, content.data)
     tenant_id, batch_id = batch.tenant_id, batch.batch_id
     known = (await repository.load_known(app.db, tenant_id, batch_id, [content.place])).get(content.place)
     if known is not None and known[0] != document_id:
@@ -247,6 +252,6 @@ async def _wake_if_idle(app: App, batch: StoredBatch, *, new: int) -> None:
         await wake(app, batch, "append")
 
 
-def _document_id(batch: StoredBatch, sha256: str) -> str:
-    text = f"{batch.tenant_id}/{batch.batch_id}/{sha256}"
+def _document_id(batch: StoredBatch, data: bytes) -> str:
+    text = f"{batch.tenant_id}/{batch.batch_id}/{hashlib.sha256(data).hexdigest()}"
     return f"doc_{hashlib.sha256(text.encode()).hexdigest()[:26]}"

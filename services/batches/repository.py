@@ -31,8 +31,8 @@ _DOCUMENT = """
 document_id, place, state, run_id, error_type, error_message, started_at, ended_at, position, again, outputs"""
 
 INSERT_BATCH = f"""
-INSERT INTO batches (tenant_id, batch_id, wanted, max_concurrency, deadline_at, created_by)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO batches (tenant_id, batch_id, wanted, max_concurrency, deadline_at, created_by, trigger_name)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
 
@@ -55,6 +55,12 @@ SELECT {_COLUMNS} FROM batches
         (SELECT created_at, batch_id FROM batches WHERE tenant_id = $1 AND batch_id = $2))
  ORDER BY created_at DESC, batch_id DESC
  LIMIT $3"""
+
+OPEN_OF_TRIGGER = """
+SELECT batch_id FROM batches WHERE tenant_id = $1 AND trigger_name = $2 AND closed_at IS NULL"""
+
+LAST_OF_TRIGGER = """
+SELECT batch_id FROM batches WHERE tenant_id = $1 AND trigger_name = $2 ORDER BY created_at DESC LIMIT 1"""
 
 # Of all tenants: those whose workflow has something to do. It runs already, unless a crash or a retry came between.
 LIST_UNFINISHED = f"""
@@ -226,10 +232,12 @@ class Asking:
     document: BatchDocument
 
 
-async def insert_batch(db: Database, tenant_id: str, batch_id: str, order: BatchOrder, by: str) -> StoredBatch | None:
+async def insert_batch(
+    db: Database, tenant_id: str, batch_id: str, order: BatchOrder, *, by: str, trigger: str | None
+) -> StoredBatch | None:
     """Store a batch without documents; None if there is one of this id."""
     wanted = _ORDER.dump_python(order, mode="json", exclude={"document_ids"})
-    values = (wanted, order.max_concurrency, order.deadline, by)
+    values = (wanted, order.max_concurrency, order.deadline, by, trigger)
     return _batch(await db.fetchrow(INSERT_BATCH, tenant_id, batch_id, *values))
 
 
@@ -256,6 +264,17 @@ async def has_open(db: Database, tenant_id: str, batch_id: str, *, more_than: in
 async def list_batches(db: Database, tenant_id: str, *, limit: int, after: str | None) -> list[StoredBatch]:
     """Return batches, newest first; `after` is the id of the last one of the previous page."""
     return [_BATCH.validate_python(dict(row)) for row in await db.fetch(LIST_BATCHES, tenant_id, after, limit)]
+
+
+async def list_open_of(db: Database, tenant_id: str, trigger: str) -> list[str]:
+    """Return the ids of a trigger's batches that take more documents."""
+    return [row["batch_id"] for row in await db.fetch(OPEN_OF_TRIGGER, tenant_id, trigger)]
+
+
+async def load_last_of(db: Database, tenant_id: str, trigger: str) -> str | None:
+    """Return the id of a trigger's latest batch; None if it has ordered none."""
+    found: str | None = await db.fetchval(LAST_OF_TRIGGER, tenant_id, trigger)
+    return found
 
 
 async def list_unfinished(db: Database, *, limit: int, after: StoredBatch | None) -> list[StoredBatch]:

@@ -71,8 +71,10 @@ log = logging.getLogger(__name__)
 Change = Callable[[Database, StoredBatch], Awaitable[None]]
 
 
-async def create_batch(app: App, principal: Principal, order: BatchOrder, *, key: str | None = None) -> Batch:
-    """Order a batch, without its documents; the same key again returns the same batch.
+async def create_batch(
+    app: App, principal: Principal, order: BatchOrder, *, key: str | None = None, trigger: str | None = None
+) -> Batch:
+    """Order a batch, without its documents; the same key again returns the same batch. `trigger`: which one orders it.
 
     Raises: InvalidInput, Forbidden (a webhook without the scope `operate`), NotFound (the definition), KeyConflict,
     QuotaExceeded.
@@ -88,7 +90,7 @@ async def create_batch(app: App, principal: Principal, order: BatchOrder, *, key
     if order.definition is not None:
         found = await resolve(app, principal, order.definition, key=batch_id)
         await check_some(app, found.body, order.inputs)
-    stored = await _insert(app, principal, batch_id, order)
+    stored = await _insert(app, principal, batch_id, order, trigger)
     if _compared(stored.wanted) != _compared(order):
         raise KeyConflict(key or batch_id, ["body"])
     return await show_batch(app, principal, batch_id)
@@ -166,6 +168,17 @@ async def close_batch(app: App, principal: Principal, batch_id: str) -> Batch:
             await _record(tx, principal, batch, "batch_closed")
 
     return await _change(app, principal, batch_id, "close", close)
+
+
+async def close_batches_of(app: App, principal: Principal, trigger: str) -> None:
+    """Close a trigger's batches, also those of passes that were cut off. Safe to repeat."""
+    for batch_id in await repository.list_open_of(app.db, principal.tenant_id, trigger):
+        await close_batch(app, principal, batch_id)
+
+
+async def last_batch_of(app: App, principal: Principal, trigger: str) -> str | None:
+    """Return the id of the batch that a trigger has ordered last; None if there is none."""
+    return await repository.load_last_of(app.db, principal.tenant_id, trigger)
 
 
 async def pause_batch(app: App, principal: Principal, batch_id: str, *, reason: str = "") -> Batch:
@@ -271,14 +284,14 @@ async def _unfinished(app: App, after: StoredBatch | None) -> list[StoredBatch]:
         return await repository.list_unfinished(app.db, limit=SWEEP_BATCH, after=after)
 
 
-async def _insert(app: App, principal: Principal, batch_id: str, order: BatchOrder) -> StoredBatch:
+async def _insert(app: App, principal: Principal, batch_id: str, order: BatchOrder, trigger: str | None) -> StoredBatch:
     tenant_id = principal.tenant_id
     async with transaction(app.db) as tx:
         if (found := await repository.load_batch(tx, tenant_id, batch_id)) is not None:
             return found
         if await repository.count_open(tx, tenant_id) >= MOST_OPEN:
             raise QuotaExceeded("open_batches", MOST_OPEN, "the tenant", 60.0)
-        inserted = await repository.insert_batch(tx, tenant_id, batch_id, order, principal.name)
+        inserted = await repository.insert_batch(tx, tenant_id, batch_id, order, by=principal.name, trigger=trigger)
         if inserted is None:  # another request has just done so
             inserted = await repository.load_batch(tx, tenant_id, batch_id)
         else:

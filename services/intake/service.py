@@ -123,6 +123,12 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
         return document
 
 
+async def check_upload(app: App, principal: Principal, upload: Upload, size_bytes: int) -> None:
+    """Check that a document can run. Raises: InvalidInput (its inputs do not fit), NotFound (its definition)."""
+    document_id = document_id_of(principal.tenant_id, upload.key)
+    await _choose(app, principal, upload, _facts(principal, upload, size_bytes), document_id)
+
+
 async def store_for_batch(
     app: App, principal: Principal, upload: Upload, data: bytes, batch_id: str, document_id: str
 ) -> Callable[[Database], Awaitable[Document]]:

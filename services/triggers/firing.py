@@ -10,14 +10,15 @@ from pathlib import Path
 from docrail.adapters.postgres.tenants import of_tenant
 from docrail.services.access.models import Principal, Scope
 from docrail.services.app import App
-from docrail.services.errors import NotFound
+from docrail.services.errors import TooLarge
 from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE
 from docrail.services.runs.service import RunOrder, start_run
-from docrail.services.triggers.folders import find_folder, read_file, settled_files
+from docrail.services.triggers.folders import SettledFile, find_folder, read_file, settled_files
 from docrail.services.triggers.mailbox import MailAccess, take_mails
 from docrail.services.triggers.models import TriggerOrder
+from docrail.services.triggers.repository import forget_watched, load_watched, save_watched
 from docrail.services.triggers.service import order_of
-from docrail.services.triggers.uploading import OF_ONE_FILE, Found, Refusals, upload_once
+from docrail.services.triggers.uploading import WAITS, FoundFile, Refusals, Uploads
 from docrail.workflows.contract.messages import TriggerPass, TriggerReport
 
 MOST_FILES = 10_000
@@ -34,12 +35,15 @@ async def fire(
     request, order = work.request, order_of(work.request)
     principal = Principal(request.tenant_id, request.created_by, frozenset({Scope.SUBMIT}))
     with of_tenant(request.tenant_id):
-        if order.mailbox is not None:
-            return await take_mails(app, principal, order, mail, heartbeat)
-        if order.folder is None:
+        if order.folder is None and order.mailbox is None:
             return await _start(app, principal, order, work.moment)
-        own, folder = find_folder(inbox, request.tenant_id, order.folder)
-        return await _upload_files(app, principal, order, own, folder, heartbeat=heartbeat)
+        uploads, refusals = Uploads(app, principal, order, work.moment), Refusals(order, principal)
+        if order.mailbox is not None:
+            await take_mails(uploads, refusals, mail, heartbeat)
+        else:
+            await _upload_files(uploads, refusals, inbox, heartbeat)
+        await uploads.end()
+        return TriggerReport(uploaded=uploads.uploaded, known=uploads.known, refused=tuple(refusals.shown))
 
 
 async def _start(app: App, principal: Principal, order: TriggerOrder, moment: str) -> TriggerReport:
@@ -51,29 +55,40 @@ async def _start(app: App, principal: Principal, order: TriggerOrder, moment: st
 
 
 async def _upload_files(
-    app: App, principal: Principal, order: TriggerOrder, own: Path, folder: str, *, heartbeat: Callable[[], None]
-) -> TriggerReport:
-    """Upload the files of the folder in the tenant's own one."""
-    refusals, found = Refusals(order, principal), Found()
-    places = await asyncio.to_thread(settled_files, own / folder, MOST_FILES + 1)
-    if len(places) > MOST_FILES:
-        refusals.add(order.folder or "", f"has more than {MOST_FILES} files: the others wait until some are moved")
-    for place in places[:MOST_FILES]:
+    uploads: Uploads, refusals: Refusals, inbox: Path | None, heartbeat: Callable[[], None]
+) -> None:
+    """Upload the files of the folder that are not as an earlier pass has read them."""
+    app, tenant_id, watched = uploads.app, uploads.principal.tenant_id, uploads.order.folder or ""
+    own, folder = find_folder(inbox, tenant_id, watched)
+    files = await asyncio.to_thread(settled_files, own / folder, MOST_FILES + 1)
+    if len(files) > MOST_FILES:
+        refusals.add(watched, f"has more than {MOST_FILES} files: the others wait until some are moved")
+    read = await load_watched(app.db, tenant_id, watched)
+    for file in files[:MOST_FILES]:
         heartbeat()
+        if read.pop(_digest(file), None) == file.stamp:
+            uploads.known += 1
+            continue
         try:
-            data = await asyncio.to_thread(read_file, own, f"{folder}/{place}", app.max_upload_bytes)
-            found += Found() if data is None else await _upload(app, principal, order, place, data)
-        except (*OF_ONE_FILE, NotFound) as error:
-            refusals.add(_shown(place), error)
-    return TriggerReport(uploaded=found.uploaded, known=found.known, refused=tuple(refusals.shown))
+            data = await asyncio.to_thread(read_file, own, f"{folder}/{file.place}", app.max_upload_bytes)
+            if data is not None:
+                await uploads.add(_found(watched, file, data))
+                await save_watched(app.db, tenant_id, watched, _digest(file), file.stamp)
+        except (*WAITS, TooLarge) as error:
+            refusals.add(_shown(file.place), error)
+    if read:
+        await forget_watched(app.db, tenant_id, watched, read)
 
 
-async def _upload(app: App, principal: Principal, order: TriggerOrder, place: str, data: bytes) -> Found:
-    """Upload a file whose content is new at its place. Raises: OperationError."""
-    named = os.fsencode(f"{order.folder}/{place}\0")
+def _digest(file: SettledFile) -> bytes:
+    return hashlib.sha256(os.fsencode(file.place)).digest()
+
+
+def _found(folder: str, file: SettledFile, data: bytes) -> FoundFile:
+    """Return a file with the key of its content at its place."""
+    named, shown = os.fsencode(f"{folder}/{file.place}\0"), _shown(file.place)
     key = f"folder-{hashlib.sha256(named + data).hexdigest()}"
-    guessed = mimetypes.guess_type(_shown(place))[0] or UNKNOWN_MEDIA_TYPE
-    return await upload_once(app, principal, order, _shown(place), guessed, data, key)
+    return FoundFile(shown, shown, mimetypes.guess_type(shown)[0] or UNKNOWN_MEDIA_TYPE, data, key)
 
 
 def _shown(place: str) -> str:

@@ -10,6 +10,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from docrail.dag.language.inputs import InputProblem
@@ -42,28 +43,41 @@ def find_folder(inbox: Path | None, tenant_id: str, name: str) -> tuple[Path, st
     return own, folder.relative_to(own).as_posix()
 
 
-def settled_files(folder: Path, most: int) -> list[str]:
-    """Return the places of the first `most` settled files below a folder, in order, without hidden ones and links.
+@dataclass(frozen=True, slots=True, order=True)
+class SettledFile:
+    """A file that no one writes any more."""
 
-    A name that is not UTF-8 has surrogates, as os.fsdecode gives them.
+    place: str
+    """Its path in the folder. A name that is not UTF-8 has surrogates, as os.fsdecode gives them."""
+    stamp: str
+    """Inode, size, and times of the last change of the content and of what the file system knows of it.
+
+    The last one follows the clock whatever a program sets the others to: an equal stamp is an unchanged file.
     """
+
+
+def settled_files(folder: Path, most: int) -> list[SettledFile]:
+    """Return the first `most` settled files below a folder, by place, without hidden ones and links."""
     return heapq.nsmallest(most, _settled_files(folder, time.time() - SETTLED_SECONDS))
 
 
-def _settled_files(folder: Path, latest: float) -> Iterator[str]:
+def _settled_files(folder: Path, latest: float) -> Iterator[SettledFile]:
     for parent, folders, names in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
         for path in (Path(parent, each) for each in names if not each.startswith(".")):
-            if path.suffix.lower() not in PARTIAL and _is_settled(path, latest):
-                yield path.relative_to(folder).as_posix()
+            if path.suffix.lower() not in PARTIAL and (stamp := _stamp_of(path, latest)):
+                yield SettledFile(path.relative_to(folder).as_posix(), stamp)
 
 
-def _is_settled(path: Path, latest: float) -> bool:
+def _stamp_of(path: Path, latest: float) -> str:
+    """Return the stamp of a file; empty if it is none, or has changed since `latest`."""
     try:
         found = path.lstat()
     except OSError:  # it was moved meanwhile
-        return False
-    return stat.S_ISREG(found.st_mode) and found.st_mtime <= latest
+        return ""
+    if not stat.S_ISREG(found.st_mode) or found.st_mtime > latest:
+        return ""
+    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
 
 
 def read_file(own: Path, place: str, limit_bytes: int) -> bytes | None:
@@ -73,22 +87,21 @@ def read_file(own: Path, place: str, limit_bytes: int) -> bytes | None:
     """
     try:
         opened = _open(own, PurePosixPath(place))
-        data = None if opened is None else _read(opened, limit_bytes + 1)
+        return None if opened is None else _read(opened, limit_bytes)
     except OSError as error:
         raise InvalidInput([InputProblem("file", f"cannot be read: {error.strerror}")]) from error
-    if data is not None and len(data) > limit_bytes:
-        raise TooLarge(limit_bytes)
-    return data
 
 
-def _read(opened: int, most: int) -> bytes | None:
-    """Return the first bytes of an open file, and close it; None if it is none, or has changed meanwhile."""
+def _read(opened: int, limit_bytes: int) -> bytes | None:
+    """Return the content of an open file, and close it; None if it is none, or has changed meanwhile."""
     try:
         before = os.fstat(opened)
         if not stat.S_ISREG(before.st_mode):
             return None
+        if before.st_size > limit_bytes:
+            raise TooLarge(limit_bytes)
         with open(opened, "rb", closefd=False) as file:
-            data = file.read(most)
+            data = file.read(limit_bytes)
         after = os.fstat(opened)
     finally:
         os.close(opened)

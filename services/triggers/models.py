@@ -63,7 +63,7 @@ class TriggerOrder:
 
     __pydantic_config__: ClassVar[ConfigDict] = body(
         {"name": "nightly", "definition": "report", "cron": "0 3 * * *"},
-        {"name": "scanner", "every_seconds": 60, "folder": "scans", "definition": "invoice"},
+        {"name": "scanner", "every_seconds": 60, "folder": "scans", "definition": "invoice", "batch": True},
         {
             "name": "post",
             "every_seconds": 60,
@@ -87,6 +87,8 @@ class TriggerOrder:
     """Upload the attachments of this mailbox's new mails, instead of starting a run."""
     source: Annotated[str, Field(pattern=SOURCE_PATTERN)] = ""
     """Where the files come from, for routing rules."""
+    batch: bool = False
+    """Whether the new files of a pass become one batch, instead of a run each."""
 
 
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
@@ -109,6 +111,10 @@ class Trigger:
     """The mailbox whose attachments it uploads; null if it reads none."""
     source: str
     """Where the files come from."""
+    batch: bool
+    """Whether the new files of a pass become one batch."""
+    last_batch: Annotated[str | None, Field(examples=["bat_0f9c6c4b3a2d4e5f8a7b6c5d4e"])]
+    """Id of the batch that it has made last; null if there is none."""
     created_by: str
     """Who created it."""
     paused: bool

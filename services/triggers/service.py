@@ -27,6 +27,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import Principal
 from docrail.services.app import App
+from docrail.services.batches.service import last_batch_of
 from docrail.services.definitions.checks import check_inputs, check_some
 from docrail.services.definitions.routing import check_brought
 from docrail.services.definitions.service import resolve
@@ -35,6 +36,7 @@ from docrail.services.errors import InvalidInput, KeyConflict, NotFound, Unavail
 from docrail.services.maintenance.models import ScheduleName
 from docrail.services.maintenance.schedules import last_pass, note_of
 from docrail.services.triggers.models import MOST_TRIGGERS, Trigger, TriggerOrder
+from docrail.services.triggers.repository import forget_folder
 from docrail.workflows.contract.messages import TriggerReport, TriggerRequest
 from docrail.workflows.contract.names import TENANT, TRIGGER_TYPE, trigger_id
 
@@ -144,6 +146,7 @@ async def _show(app: App, principal: Principal, name: str) -> Trigger:
         next_at=coming[0] if coming else None,
         last=last,
         problems=problems,
+        last_batch=await last_batch_of(app, principal, name) if order.batch else None,
     )
 
 
@@ -195,6 +198,8 @@ async def delete_trigger(app: App, who: Principal, name: str) -> Trigger:
     shown = await show_trigger(app, who, name)
     with engine_errors("trigger", name):
         await _handle(app, who, name).delete(rpc_timeout=RPC_TIMEOUT)
+    if shown.folder is not None:
+        await forget_folder(app.db, who.tenant_id, shown.folder)
     return shown
 
 
@@ -233,6 +238,8 @@ def _problems(order: TriggerOrder) -> list[InputProblem]:
         problems.append(InputProblem("definition", "is required, as the trigger watches no folder and no mailbox"))
     if order.folder is not None and order.mailbox is not None:
         problems.append(InputProblem("mailbox", "expected at most one of 'folder' and 'mailbox'"))
+    if order.batch and order.folder is None and order.mailbox is None:
+        problems.append(InputProblem("batch", "needs a folder or a mailbox, whose files become a batch"))
     if order.folder is not None and ".." in order.folder.split("/"):
         problems.append(InputProblem("folder", "leads out of the tenant's folder"))
     return problems

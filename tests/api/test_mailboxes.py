@@ -113,6 +113,36 @@ async def test_the_attachments_of_new_mails_are_uploaded_once(
     assert (nothing.uploaded, nothing.known) == (0, 0)
 
 
+async def test_a_mail_waits_until_the_definition_fits_its_inputs_again(
+    service: Service, server: MailServer, secrets: Path
+) -> None:
+    access, unique = access_to(server, secrets), named()
+    order = order_of(server) | {"definition": f"fits_{unique}"}
+    year: Json = {"year": {"type": "integer", "required": True}}
+    fits = FILED | {"id": order["definition"]}
+    unfit = fits | {"inputs": {**FILED["inputs"], **year}}
+    await server.put(mail((f"{unique}.pdf", b"one"), (f"{unique}_empty.pdf", b"")), mail((f"{unique}.png", b"no file")))
+    for body, uploaded, flags in ((unfit, 0, set()), (unfit, 0, set()), (fits, 1, REFUSED)):
+        (await service.http.post("/v1/definitions", json={"definition": body})).raise_for_status()
+        report = await one_pass(service, access, order)
+        assert (report.uploaded, await server.flags()) == (uploaded, [flags, TAKEN])
+        waiting = [each for each in report.refused if f"{unique}.pdf" in each]
+        assert [("'year'" in each) for each in waiting] == [True] * (1 - uploaded)
+
+
+async def test_the_new_attachments_of_a_pass_become_a_batch(
+    service: Service, server: MailServer, secrets: Path
+) -> None:
+    access, order, unique = access_to(server, secrets), order_of(server) | {"batch": True}, named()
+    same = (f"{unique}.pdf", unique.encode())
+    await server.put(mail(same, same, (f"{unique}.pdf", b"another")), mail((f"{unique}.pdf", b"a third")))
+    report = await one_pass(service, access, order)
+    assert (report.uploaded, report.known, report.refused) == (3, 1, ())
+    found = (await service.http.get("/v1/batches")).json()["batches"]
+    [batch] = [each for each in found if each["name"] == f"{order['name']} now"]
+    assert (batch["counts"]["total"], batch["is_closed"]) == (3, True)
+
+
 async def test_mails_of_other_senders_are_left_and_taken_ones_are_moved(
     service: Service, server: MailServer, secrets: Path
 ) -> None:

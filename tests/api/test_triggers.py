@@ -2,23 +2,26 @@
 
 import asyncio
 import errno
+import itertools
 import json
 import os
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from docrail.adapters.postgres.pool import StorageError
 from docrail.dag.values.json_values import Json
 from docrail.services.triggers import firing
 from docrail.services.triggers import service as triggers
 from docrail.services.triggers.firing import fire
+from docrail.services.triggers.folders import read_file
 from docrail.services.triggers.mailbox import MailAccess
-from docrail.workflows.contract.messages import TriggerPass, TriggerRequest
+from docrail.workflows.contract.messages import TriggerPass, TriggerReport, TriggerRequest
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.cli.process import docrail
 from tests.stack import Servers, eventually
@@ -262,6 +265,171 @@ async def test_names_that_no_text_can_have_keep_no_other_file_back(triggered: Se
     assert {each["file_name"] for each in listed} == shown
 
 
+def fired(service: Service, inbox: Path, order: dict[str, Json], moment: str = "now") -> Awaitable[TriggerReport]:
+    request = TriggerRequest(tenant_id="default", created_by="ann", order=order)
+    return fire(service.app, inbox, MailAccess(), TriggerPass(request=request, moment=moment), lambda: None)
+
+
+async def test_unchanged_files_are_not_read_again(
+    triggered: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order, read = pass_over(named()).request.order, list[str]()
+    folder = tmp_path / "default" / str(order["folder"])
+
+    def reading(own: Path, place: str, limit_bytes: int) -> bytes | None:
+        read.append(place.rpartition("/")[2])
+        return read_file(own, place, limit_bytes)
+
+    monkeypatch.setattr(firing, "read_file", reading)
+
+    async def looked() -> tuple[int, int, list[str]]:
+        read.clear()
+        report = await fired(triggered, tmp_path, order)
+        return report.uploaded, report.known, sorted(read)
+
+    put(folder, "a.txt", b"one")
+    put(folder, "b.txt", b"two")
+    assert await looked() == (2, 0, ["a.txt", "b.txt"])
+    assert await looked() == (0, 2, [])
+    times = (folder / "a.txt").stat()
+    (folder / "a.txt").write_bytes(b"ONE")  # in place, of the same size and, as it says itself, of the same time
+    os.utime(folder / "a.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert await looked() == (1, 1, ["a.txt"])
+    (folder / "b.txt").rename(folder / "c.txt")
+    assert await looked() == (1, 1, ["c.txt"])
+    put(folder, "b.txt", b"two")
+    assert await looked() == (0, 3, ["b.txt"]), "it is read, as it may be another one, and is known by its content"
+
+
+async def test_a_pass_that_ends_before_it_remembers_a_file_uploads_it_once(
+    triggered: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = pass_over(named()).request.order
+    put(tmp_path / "default" / str(order["folder"]), "a.txt", b"one")
+
+    async def cut_off(*_: object) -> None:
+        raise StorageError("the machine has gone")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(firing, "save_watched", cut_off)
+        with pytest.raises(StorageError):
+            await fired(triggered, tmp_path, order)
+    again = await fired(triggered, tmp_path, order)
+    assert (again.uploaded, again.known) == (0, 1)
+
+
+async def test_a_deleted_trigger_remembers_no_files(triggered: Service, inbox: Path) -> None:
+    name, folder = named(), named()
+    put(inbox / "default" / folder, "a.txt", b"one")
+    await create(triggered, name=name, folder=folder, definition="trigger_filed", cron=NEVER, inputs={"centre": "1"})
+    await passed(triggered, name)
+    count = "SELECT count(*) FROM watched_files WHERE folder = $1"
+    assert await triggered.pool.fetchval(count, folder) == 1
+    (await triggered.http.delete(f"/v1/triggers/{name}")).raise_for_status()
+    assert await triggered.pool.fetchval(count, folder) == 0
+
+
+async def batch_of(service: Service, name: str) -> tuple[str, dict[str, str]]:
+    """Return the trigger's last batch, once it has completed, and the states of its documents by place."""
+    batch_id = (await service.http.get(f"/v1/triggers/{name}")).json()["last_batch"]
+
+    async def has_completed() -> bool:
+        return (await service.http.get(f"/v1/batches/{batch_id}")).json()["status"] == "completed"
+
+    await eventually(has_completed, "the batch to complete")
+    found = (await service.http.get(f"/v1/batches/{batch_id}/documents")).json()["documents"]
+    return batch_id, {each["place"]: each["state"] for each in found}
+
+
+async def test_the_new_files_of_a_pass_become_a_batch_which_the_list_names(triggered: Service, inbox: Path) -> None:
+    name, place = named(), named()
+    folder, address = inbox / "default" / place, str(triggered.http.base_url)
+    put(folder, "a.txt", b"one")
+    put(folder, "november/b.txt", b"one")
+    order = ("--folder", place, "--cron", NEVER, "--definition", "trigger_filed", "-i", "centre=4711", "--batch")
+    created = await docrail("schedule", "create", name, *order, "--json", DOCRAIL_API_URL=address)
+    assert (created.code, json.loads(created.out)["last_batch"]) == (0, None), created.err
+    await passed(triggered, name)
+    first, states = await batch_of(triggered, name)
+    assert states == {"a.txt": "done", "november/b.txt": "done"}
+    shown = (await triggered.http.get(f"/v1/batches/{first}")).json()
+    assert (shown["name"].split()[0], shown["is_closed"], shown["definition"]) == (name, True, "trigger_filed")
+    result = (await triggered.http.get(f"/v1/batches/{first}/result")).json()
+    assert [each["outputs"] for each in result["documents"]] == [{"centre": "4711"}] * 2
+    put(folder, "a.txt", b"another")
+    await passed_again(triggered, name)
+    second, states = await batch_of(triggered, name)
+    assert (second == first, states) == (False, {"a.txt": "done"})
+    await passed_again(triggered, name)
+    assert (await batch_of(triggered, name))[0] == second, "a pass without new files makes none"
+    listed = await docrail("schedule", "list", DOCRAIL_API_URL=address)
+    [row] = [line for line in listed.out.splitlines() if line.startswith(f"{name} ")]
+    assert second in row
+
+
+async def passed_again(service: Service, name: str) -> None:
+    """Fire a trigger once more, in another second, and wait for the end of this pass."""
+    before = (await service.http.get(f"/v1/triggers/{name}")).json()["last"]["started_at"]
+
+    async def has_passed() -> bool:
+        (await service.http.post(f"/v1/triggers/{name}/run")).raise_for_status()
+        last = (await service.http.get(f"/v1/triggers/{name}")).json()["last"]
+        return bool(last["started_at"][:19] > before[:19] and last["state"] == "completed")
+
+    await eventually(has_passed, f"another pass of {name}")
+
+
+async def test_a_pass_that_is_cut_off_goes_on_with_its_batch_and_a_later_one_closes_it(
+    triggered: Service, tmp_path: Path
+) -> None:
+    order = pass_over(named()).request.order | {"batch": True}
+    folder, name = tmp_path / "default" / str(order["folder"]), str(order["name"])
+    for each in "abc":
+        put(folder, f"{each}.txt", each.encode())
+
+    async def cut_off(moment: str, at: int) -> None:
+        beats = itertools.count(1)
+
+        def heartbeat() -> None:
+            if next(beats) == at:
+                raise StorageError("the machine has gone")
+
+        request = TriggerRequest(tenant_id="default", created_by="ann", order=order)
+        work = TriggerPass(request=request, moment=moment)
+        with pytest.raises(StorageError):
+            await fire(triggered.app, tmp_path, MailAccess(), work, heartbeat)
+
+    async def batches() -> list[tuple[str, int, bool]]:
+        found = (await triggered.http.get("/v1/batches")).json()["batches"]
+        shown = sorted((each["name"], each["counts"]["total"], each["is_closed"]) for each in found)
+        return [each for each in shown if each[0].startswith(f"{name} ")]
+
+    await cut_off("1", at=3)
+    assert await batches() == [(f"{name} 1", 2, False)]
+    await fired(triggered, tmp_path, order, "1")
+    assert await batches() == [(f"{name} 1", 3, True)]
+    put(folder, "d.txt", b"d")
+    put(folder, "e.txt", b"e")
+    await cut_off("2", at=5)
+    await fired(triggered, tmp_path, order, "3")
+    assert await batches() == [(f"{name} {moment}", many, True) for moment, many in (("1", 3), ("2", 1), ("3", 1))]
+
+
+async def test_files_wait_until_the_definition_fits_their_inputs_again(triggered: Service, tmp_path: Path) -> None:
+    definition = FILED | {"id": f"fits_{named()}"}
+    unfit = definition | {"inputs": {**definition["inputs"], "year": {"type": "integer", "required": True}}}
+    order = pass_over(named()).request.order | {"definition": definition["id"]}
+    put(tmp_path / "default" / str(order["folder"]), "a.txt", b"one")
+    for body, uploaded in ((unfit, 0), (definition, 1)):
+        (await triggered.http.post("/v1/definitions", json={"definition": body})).raise_for_status()
+        for batch in (True, False) if not uploaded else (True,):
+            report = await fired(triggered, tmp_path, {**order, "batch": batch})
+            assert (report.uploaded, len(report.refused)) == (uploaded, 1 - uploaded)
+            assert all("'year'" in each for each in report.refused)
+    found = (await triggered.http.get("/v1/batches")).json()["batches"]
+    assert [each["counts"]["total"] for each in found if each["name"] == f"{order['name']} now"] == [1]
+
+
 @pytest.mark.parametrize(
     ("order", "path"),
     [
@@ -276,6 +444,7 @@ async def test_names_that_no_text_can_have_keep_no_other_file_back(triggered: Se
         ({"cron": NEVER}, "definition"),
         ({"definition": "trigger_report", "cron": NEVER, "inputs": {"m": 1}}, "inputs.m"),
         ({"folder": "a/../../b", "cron": NEVER}, "folder"),
+        ({"definition": "trigger_report", "cron": NEVER, "batch": True}, "batch"),
         ({"folder": "a", "cron": NEVER, "inputs": {"document_id": "doc_1"}}, "inputs.document_id"),
         ({"name": "maintenance", "definition": "trigger_report", "cron": NEVER}, "name"),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from docrail.services.errors import InvalidInput, TooLarge
-from docrail.services.triggers.folders import FolderUnknown, find_folder, read_file, settled_files
+from docrail.services.triggers.folders import FolderUnknown, SettledFile, find_folder, read_file, settled_files
 
 SECRET = b"of another tenant"
 
@@ -32,6 +32,10 @@ def aged(path: Path) -> Path:
     at = time.time() - 60
     os.utime(path, (at, at), follow_symlinks=False)
     return path
+
+
+def places(files: list[SettledFile]) -> list[str]:
+    return [file.place for file in files]
 
 
 def replace_by_link(path: Path, inbox: Path) -> None:
@@ -73,10 +77,10 @@ def test_what_a_file_was_replaced_by_is_neither_read_nor_waited_for(
     inbox: Path, replace: Callable[[Path, Path], None]
 ) -> None:
     own, folder = find_folder(inbox, "acme", "scans")
-    [place] = settled_files(own / folder, 9)
-    assert read_file(own, f"{folder}/{place}", 1_000) == b"own"
-    replace(own / folder / place, inbox)
-    assert read_file(own, f"{folder}/{place}", 1_000) is None
+    [file] = settled_files(own / folder, 9)
+    assert read_file(own, f"{folder}/{file.place}", 1_000) == b"own"
+    replace(own / folder / file.place, inbox)
+    assert read_file(own, f"{folder}/{file.place}", 1_000) is None
 
 
 @pytest.mark.parametrize("replace", REPLACED)
@@ -84,7 +88,7 @@ def test_what_is_no_file_of_the_folder_is_not_listed(inbox: Path, replace: Calla
     own, folder = find_folder(inbox, "acme", "scans")
     replace(own / folder / "in" / "a.txt", inbox)
     put(own / folder / "b.txt", b"own")
-    assert settled_files(own / folder, 9) == ["b.txt"]
+    assert places(settled_files(own / folder, 9)) == ["b.txt"]
 
 
 def test_a_watched_folder_that_becomes_a_link_is_not_followed(inbox: Path) -> None:
@@ -128,4 +132,15 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_reason(inbox: Path) -> N
 def test_only_the_first_files_are_kept_in_order(inbox: Path) -> None:
     for number in range(20):
         put(inbox / "acme" / "many" / f"{number:02}.txt", b"x")
-    assert settled_files(inbox / "acme" / "many", 3) == ["00.txt", "01.txt", "02.txt"]
+    assert places(settled_files(inbox / "acme" / "many", 3)) == ["00.txt", "01.txt", "02.txt"]
+
+
+def test_the_stamp_of_a_file_changes_with_its_content_though_size_and_time_stay(inbox: Path) -> None:
+    path = inbox / "acme" / "scans" / "in" / "a.txt"
+    [before] = settled_files(inbox / "acme", 9)
+    assert settled_files(inbox / "acme", 9) == [before]
+    times = path.stat()
+    path.write_bytes(b"OWN")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    [after] = settled_files(inbox / "acme", 9)
+    assert (after.place, after.stamp == before.stamp) == (before.place, False)

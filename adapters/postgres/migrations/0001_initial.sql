@@ -538,9 +538,11 @@ CREATE TABLE batches (
     held_by         text,                         -- the quota that it waits for
     notified_at     timestamptz,
     webhook_error   text NOT NULL DEFAULT '',
+    trigger_name    text,                         -- of the trigger that has ordered it; NULL: no one but created_by
     PRIMARY KEY (tenant_id, batch_id)
 );
 CREATE INDEX batches_newest ON batches (tenant_id, created_at DESC, batch_id DESC);
+CREATE INDEX batches_of_trigger ON batches (tenant_id, trigger_name, created_at DESC) WHERE trigger_name IS NOT NULL;
 
 -- A document of a batch: the same content is one document, wherever it lies. `state` is that of its run, as seen when
 -- it last changed for the batch: a run that goes on afterwards is looked at again (reopen_in_batch below).
@@ -581,6 +583,15 @@ CREATE TABLE batch_duplicates (
     document_id text NOT NULL,
     PRIMARY KEY (tenant_id, batch_id, place),
     FOREIGN KEY (tenant_id, batch_id, document_id) REFERENCES batch_documents (tenant_id, batch_id, document_id)
+);
+
+-- Files of watched folders whose documents are stored: as long as one stays as it was, it is not read again.
+CREATE TABLE watched_files (
+    tenant_id text NOT NULL,
+    folder    text NOT NULL,
+    file      bytea NOT NULL, -- SHA-256 of its place in the folder: a path may be longer than what an index takes
+    stamp     text NOT NULL,  -- inode, size and times when it was read
+    PRIMARY KEY (tenant_id, folder, file)
 );
 
 -- A run that was retried, or whose question was answered, goes on: its document is no longer as the batch has seen it.

@@ -10838,6 +10838,17 @@ export interface components {
              */
             source: string;
             /**
+             * Batch
+             * @description Whether the new files of a pass become one batch.
+             */
+            batch: boolean;
+            /**
+             * Last Batch
+             * @description Id of the batch that it has made last; null if there is none.
+             * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
+             */
+            last_batch: string | null;
+            /**
              * Created By
              * @description Who created it.
              */
@@ -10908,6 +10919,7 @@ export interface components {
          *       "name": "nightly"
          *     }
          * @example {
+         *       "batch": true,
          *       "definition": "invoice",
          *       "every_seconds": 60,
          *       "folder": "scans",
@@ -10971,6 +10983,12 @@ export interface components {
              * @default
              */
             source?: string;
+            /**
+             * Batch
+             * @description Whether the new files of a pass become one batch, instead of a run each.
+             * @default false
+             */
+            batch?: boolean;
         };
         /**
          * TriggerReason
