@@ -34,7 +34,7 @@ OWNERS = {
         "step_cache",
     },
     "triggers": {"watched_files"},
-    "usage": {"model_days", "model_usage"},
+    "usage": {"model_days", "model_totals", "model_usage"},
 }
 """Each table has one noun, whose repository writes it."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from typing import TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -48,7 +49,7 @@ from docrail.dag.engine.plan import Step, plan_of
 from docrail.dag.engine.saved_state import PIECES, begin, load, save, whole_or_piece
 from docrail.dag.engine.state import Answer, RunState, StepError, Traffic
 from docrail.dag.engine.transitions import advance
-from docrail.dag.explain.report import RunReport, markdown, report_of
+from docrail.dag.explain.report import EndReport, RunReport, end_report_of, markdown, report_of
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, size_of
@@ -76,6 +77,8 @@ TURN_PAUSE = timedelta(milliseconds=1)
 
 Key = tuple[str, Part]
 """A step's id, and the part of it that runs."""
+
+T = TypeVar("T")
 
 Arrival = tuple[Step, Part, Work, Losses]
 """Ended work, with its step and part, and the workers that it has lost."""
@@ -188,8 +191,15 @@ class Driver:
 
     def report(self) -> RunReport:
         """Return the run's current report."""
+        return self._reported(report_of)
+
+    def end_report(self) -> EndReport:
+        """Return the report of the run, which has ended."""
+        return self._reported(end_report_of)
+
+    def _reported(self, report: Callable[..., T]) -> T:
         request = self._request
-        return report_of(
+        return report(
             self.plan,
             self.state,
             run_id=request.run_id,

@@ -78,7 +78,7 @@ class Run:
 
     async def _last_report(self, request: RunRequest) -> RunReport:
         """Return the final report, reduced for the outer run if there is one."""
-        report = self._driver.report()
+        report = self._driver.end_report()
         if workflow.info().parent is None:
             return report
         outputs = await outputs_for_outer(request, report.outputs)

@@ -483,6 +483,7 @@ CREATE TABLE public.ended_runs (
     run_id text NOT NULL,
     ended_at timestamp with time zone NOT NULL,
     document_id text,
+    outer_run_id text,
     report jsonb NOT NULL
 );
 
@@ -586,6 +587,17 @@ CREATE TABLE public.model_days (
     output_tokens bigint NOT NULL,
     thinking_tokens bigint NOT NULL,
     cost numeric(14,6) NOT NULL
+);
+
+CREATE TABLE public.model_totals (
+    tenant_id text NOT NULL,
+    model text NOT NULL,
+    outcome text NOT NULL,
+    answers bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    thinking_tokens bigint NOT NULL,
+    cost numeric NOT NULL
 );
 
 CREATE TABLE public.model_usage (
@@ -862,6 +874,9 @@ ALTER TABLE ONLY public.migrations
 
 ALTER TABLE ONLY public.model_days
     ADD CONSTRAINT model_days_pkey PRIMARY KEY (tenant_id, day, model, outcome);
+
+ALTER TABLE ONLY public.model_totals
+    ADD CONSTRAINT model_totals_pkey PRIMARY KEY (tenant_id, model, outcome);
 
 ALTER TABLE ONLY public.model_usage
     ADD CONSTRAINT model_usage_pkey PRIMARY KEY (usage_id);
@@ -1183,6 +1198,8 @@ CREATE POLICY all_rows ON public.lake_versions TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.model_days TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.model_totals TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.model_usage TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.operator_actions TO docrail_fleet USING (true);
@@ -1267,6 +1284,8 @@ ALTER TABLE public.lake_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.model_days ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.model_totals ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.model_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.operator_actions ENABLE ROW LEVEL SECURITY;
@@ -1320,6 +1339,8 @@ CREATE POLICY own_rows ON public.field_outcomes TO docrail_app USING ((tenant_id
 CREATE POLICY own_rows ON public.lake_versions TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.model_days TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
+CREATE POLICY own_rows ON public.model_totals TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.model_usage TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 

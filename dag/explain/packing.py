@@ -23,15 +23,25 @@ def packed_answer(plan: Plan, run: RunState, run_id: str, *, after: str | None =
     """Return the facts of the steps after `after`, or of as many as one answer holds, packed, in base64."""
     for most_bytes in (MAX_UNPACKED_BYTES, MAX_PAGE_BYTES):
         facts = facts_of_run(plan, run, run_id, after=after, limit=len(plan.steps), most_bytes=most_bytes)
-        answer = base64.b64encode(packed(facts)).decode()
+        answer = packed_text(facts)
         if len(answer) <= MAX_ANSWER_BYTES:
             break
     return answer
 
 
-def unpacked_answer(answer: str) -> RunExplanation:
-    """Return the facts in an answer of `packed_answer`."""
-    return unpacked(base64.b64decode(answer))
+def packed_text(explanation: RunExplanation) -> str:
+    """Return an explanation packed, in base64."""
+    return base64.b64encode(packed(explanation)).decode()
+
+
+def packed_in(text: str) -> bytes:
+    """Return the packed explanation in a text of `packed_text`."""
+    return base64.b64decode(text)
+
+
+def unpacked_text(text: str) -> RunExplanation:
+    """Return the explanation that `packed_text` has packed."""
+    return unpacked(packed_in(text))
 
 
 def packed(explanation: RunExplanation) -> bytes:

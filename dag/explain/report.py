@@ -12,6 +12,8 @@ from docrail.dag.engine.map_items import ItemCounts, counts_of
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import RunState, StepError, StepState, shown_status
 from docrail.dag.explain.explain import facts_of_report
+from docrail.dag.explain.facts import RunExplanation
+from docrail.dag.explain.packing import packed_text
 from docrail.dag.explain.words import in_words
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import StepKind
@@ -88,6 +90,16 @@ class RunReport(BaseModel):
     """How many steps have no `why`: in a large run the least informative ones, or all if the report is too large."""
 
 
+class EndReport(RunReport):
+    """The report that is a run's result: no worker is asked for its explanation any more."""
+
+    explanation: str = ""
+    """The facts of all steps, packed (packing.py); empty if they take too much room."""
+
+
+MAX_EXPLANATION = 16_384
+"""Characters of the explanation in a run's result, which a nested run's outer run has in its history too."""
+
 MAX_REPORT_BYTES = 1_900_000
 """Largest report, in bytes of JSON: Temporal accepts 2 MiB as a workflow's result, and would always refuse a larger
 one."""
@@ -104,11 +116,30 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
 
     Reduced by `_least`, it is always small enough: a step takes less room in it than in its definition.
     """
+    facts = facts_of_report(plan, run, run_id)
+    return _report_of(plan, run, facts, tenant_id=tenant_id, version=version, digest=digest)
+
+
+def end_report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version: int, digest: str) -> EndReport:
+    """Return the report of a run that has ended, with the facts of all steps if there is room."""
+    facts = facts_of_report(plan, run, run_id)
+    report = _report_of(plan, run, facts, tenant_id=tenant_id, version=version, digest=digest)
+    explanation = ""
+    if len(facts.steps) == len(plan.steps):
+        steps = {step.id: facts.steps[step.id] for step in plan.steps}
+        explanation = packed_text(facts.model_copy(update={"steps": steps}))
+    fits = len(explanation) <= MAX_EXPLANATION
+    return EndReport.model_construct(**dict(report), explanation=explanation if fits else "")
+
+
+def _report_of(
+    plan: Plan, run: RunState, facts: RunExplanation, *, tenant_id: str, version: int, digest: str
+) -> RunReport:
     counts = Counter(state.status for state in run.steps)
-    explanation = in_words(facts_of_report(plan, run, run_id))
+    explanation = in_words(facts)
     words = {step_id: step.words for step_id, step in explanation.steps.items()}
     report = RunReport(
-        run_id=run_id,
+        run_id=facts.run_id,
         tenant_id=tenant_id,
         definition_id=plan.id,
         version=version,

@@ -7,10 +7,10 @@ from docrail.adapters.postgres.pool import Database, delete_all
 from docrail.services.runs.models import EndedRun
 
 SAVE_ENDED = """
-INSERT INTO ended_runs (tenant_id, run_id, ended_at, document_id, report)
-SELECT tenant_id, run_id, ended_at, document_id, report
-  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::jsonb[])
-       AS ended (tenant_id, run_id, ended_at, document_id, report)
+INSERT INTO ended_runs (tenant_id, run_id, ended_at, document_id, outer_run_id, report)
+SELECT tenant_id, run_id, ended_at, document_id, outer_run_id, report
+  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::jsonb[])
+       AS ended (tenant_id, run_id, ended_at, document_id, outer_run_id, report)
 ON CONFLICT (tenant_id, run_id) DO UPDATE SET ended_at = excluded.ended_at, report = excluded.report
  WHERE ended_runs.ended_at <= excluded.ended_at"""
 
@@ -22,9 +22,10 @@ SELECT e.tenant_id, e.run_id, e.ended_at FROM ended_runs AS e
 
 # Of a run that ended in a chunk only its row is left.
 LOAD_ENDED = """
-SELECT tenant_id, run_id, ended_at, document_id, report FROM ended_runs WHERE tenant_id = $1 AND run_id = $2
+SELECT tenant_id, run_id, ended_at, document_id, outer_run_id, report FROM ended_runs
+ WHERE tenant_id = $1 AND run_id = $2
  UNION ALL
-SELECT tenant_id, run_id, ended_at, document_id, jsonb_build_object(
+SELECT tenant_id, run_id, ended_at, document_id, NULL, jsonb_build_object(
        'run_id', run_id, 'tenant_id', tenant_id, 'definition_id', definition_id, 'version', version, 'digest', '',
        'status', status, 'started_at', extract(epoch FROM started_at), 'ended_at', extract(epoch FROM ended_at),
        'duration_seconds', extract(epoch FROM ended_at - started_at))
@@ -50,7 +51,9 @@ DELETE FROM chunked_runs WHERE (tenant_id, run_id) IN (
 async def save_ended_runs(db: Database, runs: Sequence[EndedRun]) -> None:
     """Store the copies of ended runs, each run once; that of a later end replaces the one before."""
     if runs:
-        rows = [(run.tenant_id, run.run_id, run.ended_at, run.document_id, run.report) for run in runs]
+        rows = [
+            (run.tenant_id, run.run_id, run.ended_at, run.document_id, run.outer_run_id, run.report) for run in runs
+        ]
         await db.execute(SAVE_ENDED, *map(list, zip(*rows, strict=True)))
 
 

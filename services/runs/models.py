@@ -113,4 +113,6 @@ class EndedRun:
     run_id: str
     ended_at: dt.datetime
     document_id: str | None
+    outer_run_id: str | None
+    """The run that it is nested in."""
     report: dict[str, object]

@@ -1,4 +1,4 @@
-"""Store model usage in tokens and money: per answer (model_usage) and per day (model_days)."""
+"""Store model usage in tokens and money: per answer (model_usage), per day (model_days) and in all (model_totals)."""
 
 import datetime as dt
 from decimal import Decimal
@@ -7,18 +7,29 @@ from docrail.adapters.postgres.pool import Database
 from docrail.invoices.llm.prices import Cost
 from docrail.services.usage.models import DocumentUse, ModelDay, ModelTotal, Use
 
-# The fleet shares the day's row: at a limit of 10 answers a second, concurrent writers are rare.
+# A tenant's answers share the rows of the day and of the total: at a limit of 10 answers a second, concurrent writers
+# are rare.
 RECORD = """
 WITH used AS (
     INSERT INTO model_usage (tenant_id, model, prompt_version, run_id, step_id, attempt, document_id, outcome,
            input_tokens, output_tokens, thinking_tokens, cost, currency, priced_as, prices_read_on)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
     RETURNING tenant_id, (used_at AT TIME ZONE 'UTC')::date AS day, model, outcome,
-              input_tokens, output_tokens, thinking_tokens, cost)
-INSERT INTO model_days AS total
-       (tenant_id, day, model, outcome, answers, input_tokens, output_tokens, thinking_tokens, cost)
-SELECT tenant_id, day, model, outcome, 1, input_tokens, output_tokens, thinking_tokens, cost FROM used
-ON CONFLICT (tenant_id, day, model, outcome) DO UPDATE
+              input_tokens, output_tokens, thinking_tokens, cost),
+of_day AS (
+    INSERT INTO model_days AS total
+           (tenant_id, day, model, outcome, answers, input_tokens, output_tokens, thinking_tokens, cost)
+    SELECT tenant_id, day, model, outcome, 1, input_tokens, output_tokens, thinking_tokens, cost FROM used
+    ON CONFLICT (tenant_id, day, model, outcome) DO UPDATE
+       SET answers = total.answers + 1,
+           input_tokens = total.input_tokens + excluded.input_tokens,
+           output_tokens = total.output_tokens + excluded.output_tokens,
+           thinking_tokens = total.thinking_tokens + excluded.thinking_tokens,
+           cost = total.cost + excluded.cost)
+INSERT INTO model_totals AS total
+       (tenant_id, model, outcome, answers, input_tokens, output_tokens, thinking_tokens, cost)
+SELECT tenant_id, model, outcome, 1, input_tokens, output_tokens, thinking_tokens, cost FROM used
+ON CONFLICT (tenant_id, model, outcome) DO UPDATE
    SET answers = total.answers + 1,
        input_tokens = total.input_tokens + excluded.input_tokens,
        output_tokens = total.output_tokens + excluded.output_tokens,
@@ -54,7 +65,7 @@ SELECT tenant_id, sum(cost) AS cost FROM model_days
 TOTALS = """
 SELECT model, outcome, sum(answers)::bigint AS answers, sum(input_tokens)::bigint AS input_tokens,
        sum(output_tokens)::bigint AS output_tokens, sum(thinking_tokens)::bigint AS thinking_tokens, sum(cost) AS cost
-  FROM model_days
+  FROM model_totals
  GROUP BY model, outcome
  ORDER BY model, outcome"""
 

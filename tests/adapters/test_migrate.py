@@ -49,7 +49,7 @@ async def test_migrations_apply_from_nothing_once(empty: str) -> None:
     of_runs = {"step_cache", "overdue_runs", "chunked_runs", "ended_runs", "run_explanations"}
     of_files = {"lake_versions"}
     of_trust = {"seen_invoices", "vendors", "vendor_keys", "field_outcomes", "calibrations"}
-    of_models = {"model_usage", "model_days", "reading_leases"}
+    of_models = {"model_usage", "model_days", "model_totals", "reading_leases"}
     of_console = {"events", "event_seals", "exports", "export_documents"}
     of_batches = {"batches", "batch_documents", "batch_duplicates", "watched_files"}
     of_reviews = {"corrections", "audit_events", "audit_heads", "sla_events", "review_counts"}

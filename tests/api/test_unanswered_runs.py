@@ -5,11 +5,13 @@ import uuid
 import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+from temporalio.client import WorkflowExecution as WorkflowExecutionInfo
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.service import RPCError, RPCStatusCode
 
 from docrail.dag.values.json_values import Json
 from docrail.services.runs.views import ended
+from docrail.services.runs.views import explained as explained_views
 from docrail.services.runs.views.ended import copy_ended_runs
 from docrail.services.runs.views.explained import DELETED as EXPLANATION_LEFT
 from docrail.services.runs.views.recorded import NO_WORKER
@@ -91,6 +93,72 @@ async def test_a_run_that_temporal_has_deleted_is_shown_without_its_outputs(serv
     for view in ("", "/explain"):
         foreign = await service.http.get(f"/v1/runs/{run_id}{view}", headers={"X-Test-Tenant": "acme"})
         assert foreign.status_code == 404
+
+
+async def test_nested_runs_that_temporal_has_deleted_are_shown_as_their_outer_run_is(service: Service) -> None:
+    said = {"id": "say", "handler": "echo", "config": {"value": "hi"}}
+    inner = {"id": f"inner_{uuid.uuid4().hex}", "steps": [said]}
+    (await service.http.post("/v1/definitions", json={"definition": inner})).raise_for_status()
+    one = {"id": "one", "workflow": {"id": inner["id"]}}
+    outer = {
+        "id": "outer",
+        "steps": [one, one | {"id": "each", "for_each": {"items": ["a", "b"], "key": "item"}}],
+    }
+    run_id = await start(service.http, outer)
+    await service.closed(run_id)
+    nested = [f"{run_id}~one", f"{run_id}~each~a", f"{run_id}~each~b"]
+    before = {each: (await service.http.get(f"/v1/runs/{each}")).json() for each in nested}
+
+    async def are_copied() -> bool:
+        await copy_ended_runs(service.app)
+        count = "SELECT count(*) FROM ended_runs WHERE run_id = ANY ($1)"
+        return bool(await service.app.db.fetchval(count, [run_id, *nested]) == 1 + len(nested))
+
+    await eventually(are_copied, "the runs to be listed as ended")
+    for each in (run_id, *nested):
+        await delete_workflow(service, workflow_id("default", each))
+    for each in nested:
+        after = (await service.http.get(f"/v1/runs/{each}")).json()
+        assert (after["status"], statuses(after)) == ("completed", {"say": "completed"})
+        assert after["why"] == [*before[each]["why"], DELETED]
+        assert after["steps"]["say"]["why"] == before[each]["steps"]["say"]["why"]
+        explained = (await service.http.get(f"/v1/runs/{each}/explain")).json()
+        assert explained["steps"]["say"]["words"] == before[each]["steps"]["say"]["why"]
+        drawn = (await service.http.get(f"/v1/runs/{each}/graph")).json()["run"]
+        assert (drawn["outer_run_id"], drawn["counts"]) == (run_id, {"completed": 1})
+
+
+async def test_an_ended_run_is_explained_and_copied_without_a_worker(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its result has the explanation: no worker replays it."""
+    asked = list[str]()
+
+    async def asking(_: object, execution: WorkflowExecutionInfo) -> None:
+        asked.append(execution.id)
+        raise AssertionError(execution.id)
+
+    run_ids = [
+        await start(service.http, definition) for definition in (HELLO, HALF_DONE | {"steps": HALF_DONE["steps"][:2]})
+    ]
+    for run_id in run_ids:
+        await service.closed(run_id)
+    whole = [(await service.http.get(f"/v1/runs/{run_id}")).json() for run_id in run_ids]
+    monkeypatch.setattr(explained_views, "_ask", asking)
+    for run_id, run in zip(run_ids, whole, strict=True):
+        explained = (await service.http.get(f"/v1/runs/{run_id}/explain")).json()
+        assert {name: step["words"] for name, step in explained["steps"].items()} == {
+            name: step["why"] for name, step in run["steps"].items()
+        }
+    await service.pool.execute("DELETE FROM run_explanations WHERE run_id = ANY ($1)", run_ids)
+
+    async def are_copied() -> bool:
+        await copy_ended_runs(service.app)
+        count = "SELECT count(*) FROM run_explanations WHERE run_id = ANY ($1)"
+        return bool(await service.app.db.fetchval(count, run_ids) == len(run_ids))
+
+    await eventually(are_copied, "the explanations to be copied")
+    assert not {workflow_id("default", run_id) for run_id in run_ids} & {*asked}
 
 
 async def test_a_terminated_run_that_temporal_has_deleted_is_explained_with_its_end(service: Service) -> None:

@@ -27,7 +27,7 @@ from docrail.dag.explain import packing
 from docrail.dag.explain.conditions import MOST_CHARACTERS, brief
 from docrail.dag.explain.explain import MAX_PAGE_BYTES, facts_of_run
 from docrail.dag.explain.facts import HoldKind, RunExplanation, StepExplanation, Verdict
-from docrail.dag.explain.packing import packed_answer, page_of, unpacked_answer
+from docrail.dag.explain.packing import packed_answer, page_of, unpacked_text
 from docrail.dag.explain.words import in_words
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.statuses import RunStatus, StepStatus
@@ -529,7 +529,7 @@ def test_a_run_of_two_thousand_steps_is_explained_in_one_page() -> None:
 def test_a_packed_answer_has_all_steps_and_its_pages_are_those_of_the_run() -> None:
     plan, run = chain(300)
     answer = packed_answer(plan, run, "long.1")
-    whole = unpacked_answer(answer)
+    whole = unpacked_text(answer)
     assert whole == facts_of_run(plan, run, "long.1", limit=300)
     assert len(answer) * 8 < len(whole.model_dump_json(exclude_defaults=True))
     for after, limit in ((None, 300), (None, 299), ("step_7", 5), ("step_298", 9), ("unknown", 2)):
@@ -546,7 +546,7 @@ def test_a_packed_answer_that_would_be_too_large_has_fewer_steps(monkeypatch: py
     monkeypatch.setattr(packing, "MAX_PAGE_BYTES", 20_000)
     steps, after, answers = dict[str, StepExplanation](), None, 0
     while answers == 0 or after is not None:
-        part = unpacked_answer(packed_answer(plan, run, "long.1", after=after))
+        part = unpacked_text(packed_answer(plan, run, "long.1", after=after))
         steps, after, answers = steps | part.steps, part.after, answers + 1
     assert answers == 2, "of what is left after the first one, all fits"
     assert steps == facts_of_run(plan, run, "long.1", limit=300).steps

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import re
 import secrets
 from decimal import Decimal
 
@@ -12,6 +13,7 @@ from docrail.adapters.postgres.pool import Database
 from docrail.invoices.llm.prices import Cost, Tokens
 from docrail.services.usage.models import Use
 from docrail.services.usage.repository import (
+    TOTALS,
     load_document_uses,
     load_model_totals,
     load_spent_today,
@@ -72,6 +74,28 @@ async def test_totals_are_by_model_and_outcome(db: PoolConnectionProxy) -> None:
     read, refused = [total for total in await load_model_totals(db) if total.model == model]
     assert (read.outcome, read.answers, read.input_tokens, read.cost) == ("read", 3, 300, Decimal("0.75"))
     assert (refused.answers, refused.output_tokens, refused.thinking_tokens) == (1, 20, 5)
+
+
+async def test_the_totals_do_not_read_the_days(db: PoolConnectionProxy) -> None:
+    """A scrape every few seconds costs the same after years of 200 tenants."""
+    await db.execute(YEARS)
+    await db.execute(ONE_EACH)
+    await db.execute("ANALYZE model_days, model_totals")
+    rows = await db.fetch(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT TEXT) {TOTALS}")
+    plan = "\n".join(row[0] for row in rows)
+    assert await db.fetchval("SELECT count(*) FROM model_days") > 200_000
+    assert ("on model_totals" in plan, "model_days" in plan) == (True, False)
+    [scan] = re.findall(r"on model_totals .*actual time=\S+ rows=(\d+)", plan)
+    assert int(scan) < 2_000
+
+
+YEARS = """
+INSERT INTO model_days
+SELECT 'tenant-' || tenant, date '2024-01-01' + day, 'm-1', 'read', 1, 1, 1, 1, 1
+  FROM generate_series(1, 200) AS tenant, generate_series(1, 1000) AS day"""
+ONE_EACH = """
+INSERT INTO model_totals SELECT 'tenant-' || tenant, 'm-1', 'read', 1, 1, 1, 1, 1
+  FROM generate_series(1, 200) AS tenant"""
 
 
 async def test_of_many_answers_at_once_none_is_lost(pool: asyncpg.Pool) -> None:

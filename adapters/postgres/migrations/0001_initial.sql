@@ -248,16 +248,17 @@ CREATE TABLE overdue_runs (
 
 -- Reports of ended runs, without outputs, for the time after Temporal has deleted them.
 CREATE TABLE ended_runs (
-    tenant_id   text NOT NULL,
-    run_id      text NOT NULL,
-    ended_at    timestamptz NOT NULL,
-    document_id text, -- NULL: the run is about none
-    report      jsonb NOT NULL,
+    tenant_id    text NOT NULL,
+    run_id       text NOT NULL,
+    ended_at     timestamptz NOT NULL,
+    document_id  text, -- NULL: the run is about none
+    outer_run_id text, -- NULL: the run is nested in none
+    report       jsonb NOT NULL,
     PRIMARY KEY (tenant_id, run_id)
 );
 CREATE INDEX ended_runs_by_end ON ended_runs (ended_at);
 
--- Explanations of ended runs: a worker replays a run for the first one only.
+-- Explanations of ended runs, from their results; a worker replays a run whose result has none, once.
 CREATE TABLE run_explanations (
     tenant_id    text NOT NULL,
     run_id       text NOT NULL,
@@ -348,6 +349,19 @@ CREATE TABLE model_days (
     PRIMARY KEY (tenant_id, day, model, outcome)
 );
 CREATE INDEX model_days_by_day ON model_days (day);
+
+-- The same over all days: a page of metrics reads it every few seconds, and it does not grow with time.
+CREATE TABLE model_totals (
+    tenant_id       text NOT NULL,
+    model           text NOT NULL,
+    outcome         text NOT NULL,
+    answers         bigint NOT NULL,
+    input_tokens    bigint NOT NULL,
+    output_tokens   bigint NOT NULL,
+    thinking_tokens bigint NOT NULL,
+    cost            numeric NOT NULL,
+    PRIMARY KEY (tenant_id, model, outcome)
+);
 
 -- The current holder of a piece of work, so that no one else starts it too. A lease, not a lock: it expires.
 CREATE TABLE reading_leases (

@@ -1,7 +1,6 @@
 """Copy the reports and explanations of ended runs to PostgreSQL: they are left after Temporal has deleted the runs.
 
-Without outputs: those belong to documents and values, which have retention times of their own. A nested run is not
-copied; its outer run's report has its end.
+Without outputs: those belong to documents and values, which have retention times of their own.
 """
 
 import asyncio
@@ -20,10 +19,11 @@ from docrail.services.app import App
 from docrail.services.engine import ALL_RUNS, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.runs.ended_runs import load_last_end, save_ended_runs, select_copied
+from docrail.services.runs.explanations import save_explanations
 from docrail.services.runs.models import EndedRun
-from docrail.services.runs.views.explained import explain_ended
+from docrail.services.runs.views.explained import explain_ended, explanation_in
 from docrail.services.runs.views.reports import ended_report
-from docrail.workflows.contract.names import DOCUMENT, run_id_of, tenant_of
+from docrail.workflows.contract.names import DOCUMENT, outer_run_id, run_id_of, tenant_of
 
 OVERLAP = dt.timedelta(minutes=1)
 """Runs that ended up to this long before the last copied one are listed again: Temporal's lists lag."""
@@ -89,23 +89,25 @@ def _ended(window: Window) -> str:
 async def _copy(app: App, window: Window) -> int:
     with engine_errors("run", ""):
         found = [each async for each in app.temporal.list_workflows(_ended(window), rpc_timeout=RPC_TIMEOUT)]
-    last = {each.id: each for each in sorted(found, key=_end_of) if each.parent_id is None}
+    last = {each.id: each for each in sorted(found, key=_end_of)}
     new = await _uncopied(app, list(last.values()))
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def read(execution: WorkflowExecution) -> EndedRun | None:
+    async def read(execution: WorkflowExecution) -> RunReport | None:
         async with turns:
             return await _read(app, execution)
 
     read_ones = zip(new, await asyncio.gather(*map(read, new)), strict=True)
-    copies = {each.run_id: (each, copy) for each, copy in read_ones if copy is not None}
-    await save_ended_runs(app.db, [copy for _, copy in copies.values()])
-    await _explain(app, [each for each, _ in copies.values()])
-    return len(copies)
+    reports = [(each, report) for each, report in read_ones if report is not None]
+    known = [(each, explanation_in(each, report)) for each, report in reports]
+    await save_explanations(app.db, [explanation for _, explanation in known if explanation is not None])
+    await save_ended_runs(app.db, [_copy_of(*each) for each in reports])
+    await _explain(app, [each for each, explanation in known if explanation is None])
+    return len(reports)
 
 
 async def _explain(app: App, executions: Sequence[WorkflowExecution]) -> None:
-    """Store the runs' explanations as far as workers answer: where they are silent, none is awaited any more.
+    """Store explanations that no result has, as far as workers answer: where they are silent, none is awaited any more.
 
     What is left out is stored when it is first read.
     """
@@ -132,18 +134,26 @@ async def _uncopied(app: App, executions: Sequence[WorkflowExecution]) -> list[W
     return [each for key, each in zip(keys, executions, strict=True) if copied.get(key, _BEGINNING) < _end_of(each)]
 
 
-async def _read(app: App, execution: WorkflowExecution) -> EndedRun | None:
+async def _read(app: App, execution: WorkflowExecution) -> RunReport | None:
     try:
-        report = await ended_report(app.temporal, execution)
+        return await ended_report(app.temporal, execution)
     except (NotFound, ValueError, PayloadKeyError, Unavailable) as error:
         if isinstance(error, Unavailable) and not isinstance(error.__cause__, PayloadKeyError):
             raise
         # It was deleted meanwhile, is of a build whose reports cannot be read, or its key is gone.
         log.warning("the report of the run %s is not copied: %s", run_id_of(execution.id), error)
         return None
-    kept = _without_outputs(report)
-    document_id = execution.typed_search_attributes.get(DOCUMENT)
-    return EndedRun(tenant_of(execution.id), run_id_of(execution.id), _end_of(execution), document_id, kept)
+
+
+def _copy_of(execution: WorkflowExecution, report: RunReport) -> EndedRun:
+    return EndedRun(
+        tenant_id=tenant_of(execution.id),
+        run_id=run_id_of(execution.id),
+        ended_at=_end_of(execution),
+        document_id=execution.typed_search_attributes.get(DOCUMENT),
+        outer_run_id=None if execution.parent_id is None else outer_run_id(execution.parent_id),
+        report=_without_outputs(report),
+    )
 
 
 def _end_of(execution: WorkflowExecution) -> dt.datetime:
@@ -154,4 +164,4 @@ def _end_of(execution: WorkflowExecution) -> dt.datetime:
 def _without_outputs(report: RunReport) -> dict[str, object]:
     steps = {name: step.model_copy(update={"output": None}) for name, step in report.steps.items()}
     bare = report.model_copy(update={"steps": steps, "outputs": {}, "step_outputs_omitted": True})
-    return bare.model_dump(mode="json", exclude_defaults=True)
+    return bare.model_dump(mode="json", exclude_defaults=True, exclude={"explanation"})

@@ -322,6 +322,7 @@ async def _load_copied(app: App, principal: Principal, copied: EndedRun) -> Know
         plan=plan,
         progress=progress_of_report(plan, report),
         unknown="" if report.steps else report.reason,
+        outer_run_id=copied.outer_run_id,
         document_id=copied.document_id,
         file_name=await _file_name(app, principal, copied.document_id),
         is_deleted=True,

@@ -18,7 +18,7 @@ from temporalio.client import (
 )
 from temporalio.exceptions import ApplicationError
 
-from docrail.dag.explain.report import RunReport
+from docrail.dag.explain.report import EndReport, RunReport
 from docrail.dag.values.json_values import shortened
 from docrail.services.access.models import Principal
 from docrail.services.app import App
@@ -40,7 +40,7 @@ from docrail.services.runs.views.pending_activities import pending_of
 from docrail.services.runs.views.recorded import recorded_report
 from docrail.workflows.contract.names import OVERDUE, RUN_FAILED, STATE, run_id_of, tenant_of
 
-Handle = WorkflowHandle[object, RunReport]
+Handle = WorkflowHandle[object, EndReport]
 
 REPORT_TIMEOUT = timedelta(seconds=3.5)
 """How long a worker may take to report a running run before Temporal's history is read instead."""
@@ -61,7 +61,7 @@ async def show_run(app: App, principal: Principal, run_id: str, *, or_recorded: 
         if (copied := await load_ended(app.db, principal.tenant_id, run_id)) is None:
             raise
         return report_in(copied)
-    handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id, result_type=RunReport)
+    handle = _handle(app.temporal, description)
     match description.status:
         case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
             report = await _result(handle, description)
@@ -81,10 +81,18 @@ def report_in(copied: EndedRun) -> RunReport:
 
 async def ended_report(client: Client, execution: WorkflowExecution) -> RunReport:
     """Return the report of an ended run. Raises: NotFound, Unavailable, ValueError (it cannot be read)."""
-    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id, result_type=RunReport)
-    if execution.status in (WorkflowExecutionStatus.COMPLETED, WorkflowExecutionStatus.FAILED):
-        return await _result(handle, execution)
-    return await _last_known(handle, execution)
+    return await result_of(client, execution) or await _last_known(_handle(client, execution), execution)
+
+
+async def result_of(client: Client, execution: WorkflowExecution) -> RunReport | None:
+    """Return the report that is an ended run's result; None if it ended without one. Raises: as `ended_report`."""
+    if execution.status not in (WorkflowExecutionStatus.COMPLETED, WorkflowExecutionStatus.FAILED):
+        return None
+    return await _result(_handle(client, execution), execution)
+
+
+def _handle(client: Client, execution: WorkflowExecution) -> Handle:
+    return client.get_workflow_handle(execution.id, run_id=execution.run_id, result_type=EndReport)
 
 
 def _is_lightened(report: RunReport) -> bool:
@@ -123,7 +131,7 @@ async def _result(handle: Handle, description: WorkflowExecution) -> RunReport:
             return await handle.result(follow_runs=False, rpc_timeout=RPC_TIMEOUT)
     except WorkflowFailureError as error:
         if isinstance(error.cause, ApplicationError) and error.cause.type == RUN_FAILED:
-            return RunReport.model_validate(error.cause.details[0])
+            return EndReport.model_validate(error.cause.details[0])
         return await _bare(description, str(error.cause))
 
 
