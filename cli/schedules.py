@@ -53,15 +53,14 @@ def create(
     move_to: Annotated[str | None, typer.Option(help="Move taken mails to this folder.", metavar="NAME")] = None,
     inputs: Inputs = None,
     source: Annotated[str, typer.Option(help="Where files come from, for routing rules.", metavar="TEXT")] = "",
-    batch: Annotated[bool, typer.Option("--batch", help="Put the new files of a pass into one batch.")] = False,
+    batch: Annotated[bool, typer.Option("--batch", help="Put the new files of each pass into one batch.")] = False,
     api: Api = HERE,
 ) -> Printout:
     """Create a trigger: it starts runs at times, or for new files.
 
     Without --folder, each pass starts one run of --definition. With --folder, it uploads the files below
     DOCRAIL_INBOX_DIR/TENANT/FOLDER whose content is new at their place, with --mailbox the attachments of new mails;
-    without --definition, routing rules choose. With --batch, the new files of a pass become one batch. The same command
-    again changes nothing.
+    without --definition, routing rules choose. The same command again changes nothing.
 
     Example: docrail schedule create nightly --definition report --cron "0 3 * * *"
     """

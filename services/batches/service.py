@@ -170,17 +170,6 @@ async def close_batch(app: App, principal: Principal, batch_id: str) -> Batch:
     return await _change(app, principal, batch_id, "close", close)
 
 
-async def close_batches_of(app: App, principal: Principal, trigger: str) -> None:
-    """Close a trigger's batches, also those of passes that were cut off. Safe to repeat."""
-    for batch_id in await repository.list_open_of(app.db, principal.tenant_id, trigger):
-        await close_batch(app, principal, batch_id)
-
-
-async def last_batch_of(app: App, principal: Principal, trigger: str) -> str | None:
-    """Return the id of the batch that a trigger has ordered last; None if there is none."""
-    return await repository.load_last_of(app.db, principal.tenant_id, trigger)
-
-
 async def pause_batch(app: App, principal: Principal, batch_id: str, *, reason: str = "") -> Batch:
     """Start no more runs of the batch; open ones go on. Raises: NotFound, WrongState."""
 

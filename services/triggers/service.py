@@ -27,7 +27,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.batches.service import last_batch_of
+from docrail.services.batches.of_triggers import last_batch_of
 from docrail.services.definitions.checks import check_inputs, check_some
 from docrail.services.definitions.routing import check_brought
 from docrail.services.definitions.service import resolve

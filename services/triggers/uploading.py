@@ -10,7 +10,8 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.batches.adding import File, add_file
 from docrail.services.batches.models import MOST_PLACE, BatchOrder
-from docrail.services.batches.service import close_batches_of, create_batch
+from docrail.services.batches.of_triggers import close_batches_of
+from docrail.services.batches.service import create_batch
 from docrail.services.documents.service import load_document
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound, PlaceTaken, WrongState
 from docrail.services.intake.service import Upload, check_upload, document_id_of, upload_document

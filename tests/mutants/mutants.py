@@ -709,12 +709,12 @@ SERVICES = (
         "a restart resets a limit that a person has set",
     ),
     Mutant(
-        "a-day-has-one-answer",
+        "a-model-has-one-answer",
         "services/usage/repository.py",
-        "SET answers = total.answers + 1,",
-        "SET answers = 1,",
+        "(tenant_id, model, outcome) DO UPDATE\n   SET answers = total.answers + 1,",
+        "(tenant_id, model, outcome) DO UPDATE\n   SET answers = 1,",
         ("tests/services/test_model_usage.py",),
-        "the day's answers are not summed",
+        "a model's answers are not summed",
     ),
     Mutant(
         "the-budget-may-be-exceeded-once",

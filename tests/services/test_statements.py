@@ -144,7 +144,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
         "put_off",
         "record_use",
     }
-    say_whose |= {"save_ended_runs", "select_copied"}
+    say_whose |= {"save_ended_runs", "save_explanations", "select_copied"}
     say_whose |= {"lock_unfiled", "mark_filed", "record_first_approval"}
     say_whose |= {"note_done", "keep_file", "end_export"}
     say_whose |= {"cancel", "close", "complete", "end_waiting", "go_on", "hold", "note_run", "pause", "put_back"}
