@@ -5,6 +5,7 @@ would look as if nothing waited.
 """
 
 import asyncio
+import errno
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -30,10 +31,20 @@ async def load_gauges(app: App) -> "Gauges":
         in_time(count_runs(app)),
         in_time(count_reviews(app.db)),
         in_time(count_failures(app.db)),
-        in_time(app.blobs.probe()),
+        in_time(_free_bytes(app)),
         in_time(load_spent_today(app.db)),
     )
     return Gauges(fleet, runs, reviews, failures, free, spent, app.budgets.per_day)
+
+
+async def _free_bytes(app: App) -> int | None:
+    """Return the free space of the store; 0 if its disk is full: an alert must see that too."""
+    try:
+        return await app.blobs.probe()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

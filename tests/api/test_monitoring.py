@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -28,8 +29,13 @@ from docrail.services.usage.repository import record_use
 from docrail.settings import Settings
 from tests.adapters.test_sdk_metrics import page_of_a_greeting
 from tests.api.reviewing import reading, reviewer, waiting
-from tests.api.service import HELLO, Service, serve
-from tests.stack import Servers, eventually
+from tests.api.service import HELLO, Service, serve, settings_for
+from tests.api.test_workers import alone, worker_process
+from tests.disks import SmallDisk, small_disk
+from tests.postgres import migrated_database
+from tests.stack import Servers, eventually, frozen
+
+__all__ = ["alone", "small_disk"]
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 RULES = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text("utf-8"))["groups"][0]["rules"]
@@ -129,6 +135,31 @@ async def test_a_missing_worker_fires_and_its_queue_waits(service: Service, work
 
     await eventually(waits, "the alert of a fleet without workers, and a task that waits")
     await workerless.http.post(f"/v1/runs/{run.json()['run_id']}/abort", json={"reason": "a test"})
+
+
+async def test_a_frozen_worker_fires_until_it_goes_on(alone: Service) -> None:
+    async def fires_so(expected: bool) -> bool:
+        return fires("DocrailWorkerSilent", await page_of(alone)) is expected
+
+    async with worker_process(alone) as worker:
+        assert await fires_so(expected=False)
+        with frozen([worker.pid]):
+            await eventually(partial(fires_so, expected=True), "the alert of a frozen worker")
+        await eventually(partial(fires_so, expected=False), "the alert to end")
+
+
+async def test_a_disk_that_is_almost_or_wholly_full_fires(
+    embedded: Servers, small_disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with migrated_database(embedded.dsn) as dsn:
+        settings = settings_for(embedded.temporal_address, dsn, small_disk.root)
+        async with serve(settings) as served:
+            assert fires("DocrailStoreAlmostFull", await page_of(served))
+            small_disk.fill()
+            assert fires("DocrailStoreAlmostFull", await page_of(served))
+            small_disk.free()
+            monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=6 * 10**9))
+            assert not fires("DocrailStoreAlmostFull", await page_of(served))
 
 
 async def test_a_parked_run_fires_until_it_is_dealt_with(service: Service) -> None:

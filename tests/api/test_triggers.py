@@ -334,7 +334,7 @@ async def batch_of(service: Service, name: str) -> tuple[str, dict[str, str]]:
     batch_id = (await service.http.get(f"/v1/triggers/{name}")).json()["last_batch"]
 
     async def has_completed() -> bool:
-        return (await service.http.get(f"/v1/batches/{batch_id}")).json()["status"] == "completed"
+        return bool((await service.http.get(f"/v1/batches/{batch_id}")).json()["status"] == "completed")
 
     await eventually(has_completed, "the batch to complete")
     found = (await service.http.get(f"/v1/batches/{batch_id}/documents")).json()["documents"]
