@@ -69,4 +69,6 @@ class Evidence(StrEnum):
     SECOND_SOURCE_DIFFERS = "second_source_differs"
     AS_VENDOR_HISTORY = "as_vendor_history"
     IBAN_CHANGED = "iban_changed"
+    POOR_IMAGE = "poor_image"
+    """It was read in a picture whose quality is too poor to rely on."""
     NOT_AN_INVOICE = "not_an_invoice"

@@ -43,6 +43,7 @@ EVIDENCE = {
     Evidence.SECOND_SOURCE_DIFFERS: -2.0,
     Evidence.AS_VENDOR_HISTORY: 2.5,  # a misreading rarely equals an approved value
     Evidence.IBAN_CHANGED: -3.0,
+    Evidence.POOR_IMAGE: -6.0,
     Evidence.NOT_AN_INVOICE: -6.0,  # no value of another paper is one of an invoice, however well it was read
 }
 """Weights in log-odds."""

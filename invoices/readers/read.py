@@ -233,8 +233,14 @@ def _read_layout(layout: Layout) -> InvoiceData:
         line_items=lines,
         reader="ocr" if mostly_ocr(layout) else "text",
         page_count=len(layout.pages),
-        problems=unsupported_script(layout.text) or unsupported_language(layout),
+        problems=(*(unsupported_script(layout.text) or unsupported_language(layout)), *_poor_images(layout)),
     )
+
+
+def _poor_images(layout: Layout) -> tuple[InvoiceProblem, ...]:
+    poor = ", ".join(str(page.number) for page in layout.pages if page.poor)
+    message = f"Page {poor}: the picture is too poor to read reliably. Ask for a better one, or compare every value."
+    return (InvoiceProblem.error("poor_image", message),) if poor else ()
 
 
 def _amount(layout: Layout, part: Part | None, *, several: bool = False) -> FieldValue[Decimal]:

@@ -4,6 +4,7 @@ import io
 import zlib
 from typing import Any
 
+import numpy as np
 import pypdfium2
 from PIL import Image
 
@@ -57,6 +58,24 @@ def oriented(picture: Image.Image, orientation: int) -> bytes:
     exif = Image.Exif()
     exif[274] = orientation
     return image_bytes(picture, "JPEG", exif=exif, quality=90)
+
+
+def from_an_angle(picture: Image.Image, shift: float = 0.06) -> Image.Image:
+    """Return the picture as a camera above one of its corners sees it: that corner is farthest away."""
+    width, height = picture.size
+    corners = [(0, 0), (width, 0), (width, height), (0, height)]
+    seen = [
+        (shift * width, shift * height / 2),
+        (width * (1 - shift / 3), 0),
+        (width, height * (1 - shift / 3)),
+        (0, height),
+    ]
+    rows = []
+    for (x, y), (u, v) in zip(seen, corners, strict=True):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+    back = np.linalg.solve(np.array(rows), np.array(corners, float).ravel())
+    bicubic = Image.Resampling.BICUBIC
+    return picture.transform(picture.size, Image.Transform.PERSPECTIVE, back.tolist(), bicubic, fillcolor="white")
 
 
 def png_that_claims(width: int, height: int) -> bytes:

@@ -2,19 +2,21 @@
 
 import datetime as dt
 import io
+from collections.abc import Callable
 from decimal import Decimal
 
 import pikepdf
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
+from PIL.ImageFilter import GaussianBlur
 
 from docrail.invoices.facts import Source
-from docrail.invoices.model import FieldValue, InvoiceData
+from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import make_pdf, pdf_bytes
-from tests.invoices.pictures import INVOICE, PLAIN, draw, image_bytes, oriented, png_that_claims
+from tests.invoices.pictures import INVOICE, PLAIN, draw, from_an_angle, image_bytes, oriented, png_that_claims
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not ocr.installed(), reason="needs the extra `ocr`")]
 TODAY = dt.date(2026, 11, 1)
@@ -80,13 +82,35 @@ def test_a_page_may_lie_on_any_side(degrees: int) -> None:
     assert near(box_of(seen.total), turned_box(box_of(expected.total), degrees))
 
 
-@pytest.mark.parametrize("degrees", [-3.0, 1.5])
-def test_a_page_may_have_slipped_in_the_scanner(degrees: float) -> None:
-    seen, expected = (
-        read(image_bytes(draw().rotate(degrees, fillcolor="white", resample=Image.Resampling.BICUBIC))),
-        PLAIN,
-    )
-    assert values(seen) == values(read(expected))
+@pytest.mark.parametrize("degrees", [-15.0, -7.0, 3.0, 12.0, 97.0])
+def test_a_page_may_be_tilted(degrees: float) -> None:
+    tilted = draw().rotate(degrees, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+    assert values(read(image_bytes(tilted))) == values(read(PLAIN))
+
+
+def test_a_page_may_be_seen_at_an_angle() -> None:
+    seen, expected = read(image_bytes(from_an_angle(draw()))), read(PLAIN)
+    assert values(seen) == values(expected)
+
+
+@pytest.mark.parametrize("spoil", [lambda page: page.resize((182, 257)), lambda page: page.filter(GaussianBlur(5))])
+def test_a_picture_too_poor_to_read_is_reported_and_nothing_in_it_is_confident(
+    spoil: Callable[[Image.Image], Image.Image],
+) -> None:
+    seen = read(image_bytes(spoil(draw())))
+    assert "poor_image" in {problem.code for problem in seen.problems}
+    assert [name for name in FIELD_NAMES if getattr(seen, name).confidence > 0.1] == []
+
+
+def test_equal_digits_next_to_each_other_are_kept_on_a_dense_page() -> None:
+    amounts = ["100000.00", "1111.11", "3333.30", "4400.00"]
+    page = Image.new("RGB", (1240, 1754), "white")
+    font, pen = ImageFont.load_default(15), ImageDraw.Draw(page)
+    for row in range(80):
+        for column in range(4):
+            pen.text((40 + 300 * column, 40 + 21 * row), f"network storage {amounts[column]}", "black", font)
+    (seen,) = ocr.read_pictures([page])
+    assert sum(word.text in amounts for word in seen.words) >= 318
 
 
 def test_a_photo_is_turned_as_its_exif_says() -> None:

@@ -38,7 +38,7 @@ def test_a_model_reduced_to_some_characters_distinguishes_them_as_before() -> No
 
 def line(width: int, top: int = 0) -> "Line":
     """Return a line as high as the model reads it."""
-    return Line(0, top, width, top + 48, 0.0)
+    return Line(0, top, width, top + 48, 0.0, width / 48)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,6 @@ def test_print_is_found_where_the_picture_was_moved_to() -> None:
     core[20:26, 10:60] = 0.9
     seen = Print(core, (192, 128))
     shift = np.array([[1, 0, 8], [0, 1, 12], [0, 0, 1]], float)
-    (before,), (after,) = seen.lines(), seen.moved(shift).lines()
+    (before,), (after,) = seen.lines(), seen.moved(shift, seen.size).lines()
     assert (after.left - before.left, after.top - before.top) == (8, 12)
     assert (after.width, after.height) == (before.width, before.height)

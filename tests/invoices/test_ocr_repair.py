@@ -1,9 +1,16 @@
 """What an OCR confuses is corrected where a checksum or the characters around decide, and nowhere else."""
 
+import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
+
 import pytest
 
+from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.readers.layout.page import Page, Word
 from docrail.invoices.readers.ocr.repair import repair
+from docrail.invoices.readers.read import read_text
+from tests.invoices.layouts import page, table
 
 
 def repaired(*texts: str) -> list[str]:
@@ -165,3 +172,17 @@ def test_a_wavy_dash_between_figures_is_one() -> None:
 )
 def test_a_hyphen_before_cents_is_a_point_where_an_amount_is_named(read: list[str], right: list[str]) -> None:
     assert repaired(*read) == right
+
+
+@pytest.mark.parametrize(("read", "score"), [("PM1.00", 0.3), ("BM1,234.50", 0.3), ("RM1.00", 0.9), ("PM100", 0.9)])
+def test_an_amount_with_a_broken_sign_is_a_candidate_only(read: str, score: float) -> None:
+    (word,) = repair(Page(1, 595, 842, (Word(read, 10, 100, 60, 110, 0.9),))).words
+    assert (word.text, word.score) == (read if score > 0.3 else f"R{read[1:]}", score)
+
+
+def test_a_total_with_a_broken_sign_is_not_confident() -> None:
+    lines = [*table("Total|PM1.00", edges=(300, 480)), (50, 50, "Kedai Runcit")]
+    seen = page(lines)
+    read = repair(replace(seen, words=tuple(replace(word, score=0.99) for word in seen.words)))
+    total = assess(read_text([read]), dt.date(2026, 11, 1)).total
+    assert (total.value, total.confidence < 0.6) == (Decimal("1.00"), True)

@@ -26,6 +26,8 @@ _BY_OCR = {Source.TEXT_LABEL: Source.OCR_LABEL, Source.TEXT_PATTERN: Source.OCR_
 def found(layout: Layout, value: T, cell: Cell, source: Source, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
     """Return `value` as read in `cell`. For OCR words, the source and the mean score say so."""
     scores = [word.score for word in cell.words if word.score is not None]
+    if layout.pages[cell.page - 1].poor:
+        evidence = (*evidence, Evidence.POOR_IMAGE)
     return FieldValue[T](
         value=value,
         source=_BY_OCR.get(source, source) if scores else source,
@@ -43,7 +45,10 @@ def without_label(field: FieldValue[T]) -> FieldValue[T]:
 
 def computed(layout: Layout, value: T, source: Source) -> FieldValue[T]:
     """Return `value` as computed from other values; it is not printed itself."""
-    return FieldValue[T](value=value, source=_BY_OCR.get(source, source) if mostly_ocr(layout) else source)
+    evidence = (Evidence.POOR_IMAGE,) if any(page.poor for page in layout.pages) else ()
+    return FieldValue[T](
+        value=value, source=_BY_OCR.get(source, source) if mostly_ocr(layout) else source, evidence=evidence
+    )
 
 
 def mostly_ocr(layout: Layout) -> bool:

@@ -33,6 +33,8 @@ TEXT_PROBABILITY, LINE_PROBABILITY = 0.3, 0.5
 UNCLIP = 1.6
 """Growth of a detected line, because the model marks only its core. From PP-OCR."""
 SMALLEST = 3
+MARKED_WIDTH = 1 / 12
+"""Variance of a line of one pixel."""
 MAX_LINES = 600
 """Most lines of a page; a dense page has 250."""
 LINE_HEIGHT = 48
@@ -63,7 +65,9 @@ class Line:
     right: int
     bottom: int
     slope: float
-    """Degrees by which it falls to the right; meaningful for long lines only."""
+    """Degrees by which it falls to the right, from -90 to 90; meaningful for long lines only."""
+    length: float
+    """Its length as a multiple of its height, whatever its slope."""
 
     @property
     def width(self) -> int:
@@ -109,12 +113,13 @@ class Print:
         found = (_line(labels, stats[i], i, ratio, self.size) for i in largest[:MAX_LINES])
         return [line for line in found if line]
 
-    def moved(self, turn: Any) -> "Print":
-        """Return the print transformed by a 3 x 3 matrix with a small rotation."""
+    def moved(self, turn: Any, size: tuple[int, int]) -> "Print":
+        """Return the print of the picture that a 3 x 3 matrix makes, with its width and height."""
         rows, columns = self.core.shape
         scale = np.diag([self.size[0] / columns, self.size[1] / rows, 1])
         moved = np.linalg.inv(scale) @ turn @ scale
-        return Print(cv2.warpAffine(self.core, moved[:2], (columns, rows)), self.size)
+        new = round(size[0] * columns / self.size[0]), round(size[1] * rows / self.size[1])
+        return Print(cv2.warpPerspective(self.core, moved, new), size)
 
 
 class Models:
@@ -244,19 +249,20 @@ def _line(labels: Any, stats: Any, index: int, ratio: tuple[float, float], size:
     if min(width, height) < SMALLEST:
         return None
     grow = UNCLIP * width * height / (2 * (width + height))
+    slope, length = _slope(labels[top : top + height, left : left + width] == index)
     return Line(
         left=max(0, round((left - grow) * ratio[0])),
         top=max(0, round((top - grow) * ratio[1])),
         right=min(size[0], round((left + width + grow) * ratio[0])),
         bottom=min(size[1], round((top + height + grow) * ratio[1])),
-        slope=_slope(labels[top : top + height, left : left + width] == index),
+        slope=slope,
+        length=length,
     )
 
 
-def _slope(inside: Any) -> float:
-    """Return the angle in degrees of the line fitted through the middles of the marked columns."""
-    columns = np.flatnonzero(inside.any(axis=0)).astype(float)
-    marked = inside[:, columns.astype(int)]
-    middles = (marked * np.arange(len(marked))[:, None]).sum(axis=0) / marked.sum(axis=0)
-    across, down = columns - columns.mean(), middles - middles.mean()
-    return float(np.degrees(np.arctan2((across * down).sum(), (across * across).sum())))
+def _slope(inside: Any) -> tuple[float, float]:
+    """Return the direction in degrees in which the marked pixels spread most, and how many times as far as across."""
+    down, across = np.nonzero(inside)
+    spread, directions = np.linalg.eigh(np.cov(across, down, bias=True))
+    x, y = directions[:, 1] if directions[0, 1] >= 0 else -directions[:, 1]
+    return float(np.degrees(np.arctan2(y, x))), float((spread[1] / max(spread[0], MARKED_WIDTH)) ** 0.5)

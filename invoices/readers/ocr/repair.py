@@ -61,15 +61,23 @@ BANK_LETTERS = {"GB": 4, "NL": 4, "IE": 4, "BG": 4, "RO": 4, "LV": 4, "MT": 4, "
 MOST_WORDS, MOST_LOST = 9, 4
 """Most groups of an IBAN, and most lost equal digits in a row: the model shortens long runs."""
 GUESSED = 0.3
-"""Score of a code with restored digits: it was not read whole, and its check digits are used up."""
+"""Score of a code with restored digits, which was not read whole and whose check digits are used up, and of an amount
+with a corrected sign: candidates for a person."""
+BROKEN_SIGN = re.compile(r"^[PBFK]M(?=\d[\d,]*\.\d\d$)")
+"""Capitals that R may be read as, before M and an amount with cents: no currency is written so, `RM1.00` is."""
 SHORTEST_VAT, LONGEST_VAT = 10, 14
 
 
 def repair(page: Page) -> Page:
     """Return the page with corrected words; a corrected code becomes one word."""
-    words = tuple(replace(word, text=_label(_by_neighbours(word.text), word.score)) for word in page.words)
+    words = tuple(_with_sign(replace(word, text=_label(_by_neighbours(word.text), word.score))) for word in page.words)
     rows = ([w for cell in row.cells for w in cell.words] for row in lay_out([replace(page, words=words)]).rows)
     return replace(page, words=tuple(word for row in rows for word in _codes(_legal_forms(_cents(row)))))
+
+
+def _with_sign(word: Word) -> Word:
+    text = BROKEN_SIGN.sub("RM", word.text)
+    return word if text == word.text else replace(word, text=text, score=GUESSED)
 
 
 def _by_neighbours(text: str) -> str:
