@@ -96,7 +96,6 @@ class FieldsOut(BaseModel):
     document_id: str
     review_id: str
     digest: str = Field(description="digest of everything that a decision is based on; the decision must contain it")
-    document_type: str
     confidence: float
     explanation: list[PartOut]
     priority: list[PartOut] = Field(
@@ -109,7 +108,7 @@ class FieldsOut(BaseModel):
     needs_second: list[InvoiceProblem] = Field(description="why two people must approve; empty if one is enough")
     understood: Understood | None = Field(description="how the typed text was read; null if none was typed")
     locks: Mapping[str, Lock] = Field(
-        description="the person who set each locked field; `document_type` and `line_items` are locked as a whole"
+        description="the person who set each locked field; `line_items` are locked as a whole"
     )
     problems: list[InvoiceProblem]
 
@@ -121,7 +120,6 @@ class FieldsOut(BaseModel):
             document_id=invoice.document_id,
             review_id=shown.review_id,
             digest=shown.digest,
-            document_type=invoice.document_type.value,
             confidence=invoice.confidence,
             explanation=_parts(explain_overall(invoice)),
             priority=_parts(explain_priority(invoice)),
@@ -157,7 +155,7 @@ async def correct_field(
 ) -> FieldsOut:
     """Lock a field to its correct value.
 
-    `document_type` and `line_items` can be locked too, the latter as a JSON list.
+    `line_items` can be locked too, as a JSON list.
     """
     return FieldsOut.of(await corrections.correct_field(app, who, document_id, field, order))
 

@@ -31,9 +31,7 @@ ToParquet = Annotated[str | None, typer.Option("--parquet", help="Write a Parque
 Tenants = Annotated[
     list[str] | None, typer.Option("--tenant", help="Only this tenant's documents; may be repeated.", metavar="NAME")
 ]
-_COLUMNS = ", ".join(
-    ("document_id", "version", "saved_at", "status", "document_type", *FIELD_NAMES, "issue_month", "confidence", "...")
-)
+_COLUMNS = ", ".join(("document_id", "version", "saved_at", "status", *FIELD_NAMES, "issue_month", "confidence", "..."))
 _INDENT = 14 * " "
 HELP = f"""Ask the lake with SQL, in DuckDB's dialect.
 

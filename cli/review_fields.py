@@ -160,9 +160,8 @@ def _fields(shown: dict[str, Json]) -> Printout:
         confidence = f"{field['confidence']:.2f}" if field["value"] is not None else ""
         by = field["lock"]["by"] if field["lock"] else ""
         rows.append([field["name"], field["value"] or "", confidence, field["source"], by])
-    for name, value in (("document_type", shown["document_type"]), ("line_items", str(len(shown["line_items"])))):
-        if name in shown["locks"]:
-            rows.append([name, value, "", "human", shown["locks"][name]["by"]])
+    if lock := shown["locks"].get("line_items"):
+        rows.append(["line_items", str(len(shown["line_items"])), "", "human", lock["by"]])
     listing = Listing({"field": ID, "value": TEXT, "confidence": NUMBER, "source": ID, "set by": ID}, rows)
     proposals = [
         f"{field['name']}: {proposal['source']} says {proposal['value']}, against the locked value"

@@ -799,7 +799,6 @@ class FieldsOut(TypedDict):
     document_id: str
     review_id: str
     digest: str
-    document_type: str
     confidence: float
     explanation: list["PartOut"]
     priority: list["PartOut"]

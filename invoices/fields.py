@@ -1,21 +1,18 @@
 """Parse the text a person enters for a field, and format a value as that text."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from docrail.invoices.facts import DocumentType
-from docrail.invoices.kinds import FieldError, shown
+from docrail.invoices.kinds import TYPES, FieldError, shown
 from docrail.invoices.model import FIELD_NAMES, FIELDS, LineItem
 
 LINE_ITEMS, DOCUMENT_TYPE = "line_items", "document_type"
-CORRECTABLE = (*FIELD_NAMES, DOCUMENT_TYPE, LINE_ITEMS)
-"""Every field a person may correct. The last two are plain values, not FieldValue."""
-TYPES = " or ".join(DocumentType)
+CORRECTABLE = (*FIELD_NAMES, LINE_ITEMS)
+"""Every field a person may correct. The lines are a plain value, not a FieldValue."""
 MOST_LINES = 1000
 LARGEST_AMOUNT, LARGEST_PAGE = Decimal(10) ** 14, 10_000
 """Limits of the lake's columns: decimal(18, 4) for amounts, 32 bits for pages."""
@@ -31,8 +28,7 @@ def parse_value(field: str, text: str | None) -> Any:
         if field == DOCUMENT_TYPE:
             raise FieldError(f"a document always has a type: expected {TYPES}")
         return () if field == LINE_ITEMS else None
-    spec = FIELDS.get(field)
-    return (spec.kind.parse if spec else _OTHER_PARSERS[field])(text.strip())
+    return (_lines if field == LINE_ITEMS else FIELDS[field].kind.parse)(text.strip())
 
 
 def value_text(value: Any) -> str | None:
@@ -50,13 +46,6 @@ def value_text(value: Any) -> str | None:
             return _LINES.dump_json(value).decode()
         case _:
             return str(value)
-
-
-def _document_type(text: str) -> DocumentType:
-    try:
-        return DocumentType(text)
-    except ValueError:
-        raise FieldError(f"expected {TYPES}, found {shown(text)}") from None
 
 
 def _lines(text: str) -> tuple[LineItem, ...]:
@@ -77,6 +66,3 @@ def _lines(text: str) -> tuple[LineItem, ...]:
         if "\0" in line.description:
             raise FieldError("expected a printable description, found one with a NUL")
     return lines
-
-
-_OTHER_PARSERS: Mapping[str, Callable[[str], Any]] = {DOCUMENT_TYPE: _document_type, LINE_ITEMS: _lines}

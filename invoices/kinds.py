@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from docrail.invoices.facts import Evidence
+from docrail.invoices.facts import DocumentType, Evidence
 from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import squeeze
@@ -21,6 +21,7 @@ from docrail.invoices.values.numbers import parse_number
 
 LONGEST_TEXT, LONGEST_SHOWN = 200, 40
 LONGEST_FROM_MODEL = 500
+TYPES = " or ".join(DocumentType)
 FIRST_YEAR, LAST_YEAR = 1950, 2150
 SHORTEST_NAME = 5
 """Fewest letters and digits of a name that may match a longer one; shorter names occur inside too many others."""
@@ -30,6 +31,7 @@ MAX_DIGITS, MAX_PLACES = 14, 6
 _AMOUNT = re.compile(r"-?[0-9]{1,14}(\.[0-9]{1,4})?")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _VAT_ID = re.compile(r"[A-Z0-9+*]{4,20}")
+_TYPE_GAP = re.compile(r"[\s_-]+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]+")
 """Whitespace, control characters including NUL, and lone surrogates, which JSON can carry but databases cannot store.
@@ -150,6 +152,19 @@ def _parse_vat_id(text: str) -> str:
     return vat_id
 
 
+def _parse_type(text: str) -> DocumentType:
+    kind = _type_of_words(text)
+    if kind is None:
+        raise FieldError(f"expected {TYPES}, found {shown(text)}")
+    return kind
+
+
+def _type_of_words(words: str | None) -> DocumentType | None:
+    """Return the type that people or a model name, such as `Credit note`."""
+    name = _TYPE_GAP.sub("_", (words or "").strip().lower())
+    return next((kind for kind in DocumentType if kind == name), None)
+
+
 def _date_of_model(words: str | None) -> dt.date | None:
     return next((found.value for found in find_dates(words or "")), None)
 
@@ -197,6 +212,9 @@ def _squeezed(value: object) -> str:
     return squeeze(str(value).replace("ß", "ss"))
 
 
+TYPE: Kind[DocumentType] = Kind(
+    "type of document", Arrow.TEXT, _parse_type, _type_of_words, same=operator.eq, is_right=is_right_text
+)
 TEXT: Kind[str] = Kind("text", Arrow.TEXT, _parse_text, text_of_model, _same_text, is_right_text)
 NAME: Kind[str] = Kind("name", Arrow.TEXT, _parse_text, text_of_model, _same_name, _is_right_name)
 VAT_ID: Kind[str] = Kind(

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
-from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT_ID, FieldSpec
+from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, TYPE, TYPES, VAT_ID, FieldSpec
 
 SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
-READER_VERSION = "22"
+READER_VERSION = "23"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "84b2fa72d59ed4fd"
+READERS_DIGEST = "6c57a297863fe8a6"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -142,7 +142,10 @@ class InvoiceData(_Model):
 
     schema_version: int = SCHEMA_VERSION
     document_id: str = ""
-    document_type: DocumentType = DocumentType.INVOICE
+    document_type: Annotated[
+        FieldValue[DocumentType],
+        FieldSpec(TYPE, "document type", f"what the paper is, by its title: {TYPES}", weight=1.0),
+    ] = FieldValue()
     invoice_number: Annotated[
         FieldValue[str],
         FieldSpec(TEXT, "invoice number", "the seller's number of this document", weight=4.0, required=True),
@@ -215,6 +218,11 @@ class InvoiceData(_Model):
     flags: tuple[str, ...] = ()
     """Properties of the file: has_active_content, encrypted, no_text_layer, data_before_header, markup_before_header,
     also_a_zip, repaired."""
+
+    @property
+    def counts_as(self) -> DocumentType:
+        """Return what the document is assessed as: an invoice, unless it is known to be another paper."""
+        return self.document_type.value or DocumentType.INVOICE
 
     def for_document(self, document_id: str) -> "InvoiceData":
         """Return a copy with another document's id; files with equal bytes are read only once."""

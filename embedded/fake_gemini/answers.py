@@ -46,7 +46,6 @@ def wire_of(invoice: InvoiceData) -> WireInvoice:
     """Return an invoice in the model's answer format."""
     fields = {name: _field(getattr(invoice, name)) for name in FIELD_NAMES}
     return WireInvoice(
-        document_type=invoice.document_type.value,
         **fields,
         vendor_country=invoice.vendor_country,
         net_adjustment=_text(invoice.net_adjustment or None),

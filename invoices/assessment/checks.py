@@ -86,11 +86,11 @@ def expected_total(invoice: InvoiceData) -> Decimal | None:
 
 
 def _type(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
-    if not invoice.document_type.is_invoice:
-        name = invoice.document_type.value.replace("_", " ")
+    if not invoice.counts_as.is_invoice:
+        name = invoice.counts_as.replace("_", " ")
         yield InvoiceProblem.error(
             "not_an_invoice",
-            f"By its title, this is a {name}, not an invoice. Reject it, or correct the document type.",
+            f"This is a {name}, not an invoice. Reject it, or correct the document type.",
             "document_type",
         )
 
@@ -135,7 +135,7 @@ def _totals(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
 
 def _sign(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     total = invoice.total.value
-    if total is not None and total <= 0 and invoice.document_type is DocumentType.INVOICE:
+    if total is not None and total <= 0 and invoice.counts_as is DocumentType.INVOICE:
         yield InvoiceProblem.error(
             "total_not_positive", f"An invoice must ask for money, but its total is {total}.", "total"
         )

@@ -201,9 +201,9 @@ def _gathered(invoice: InvoiceData, problems: Sequence[InvoiceProblem]) -> dict[
     """Return the evidence that follows from the rules, by field."""
     codes = {problem.code for problem in problems}
     gathered: dict[str, list[Evidence]] = {name: [] for name in FIELD_NAMES}
-    if not invoice.document_type.is_invoice:
+    if not invoice.counts_as.is_invoice:
         for name in FIELD_NAMES:
-            gathered[name].append(Evidence.NOT_AN_INVOICE)
+            gathered[name] += [Evidence.NOT_AN_INVOICE] if name != "document_type" else []
     if invoice.total.value is not None and ("totals_disagree" in codes or expected_total(invoice) is not None):
         fact = Evidence.TOTALS_DISAGREE if "totals_disagree" in codes else Evidence.TOTALS_AGREE
         for name in ("net", "tax", "total"):

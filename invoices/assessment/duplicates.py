@@ -41,7 +41,7 @@ def seen_of(invoice: InvoiceData, sha256: str = "") -> Seen:
     return Seen(
         document_id=invoice.document_id,
         sha256=sha256,
-        document_type=invoice.document_type,
+        document_type=invoice.counts_as,
         number_key=number_key(invoice.invoice_number.value),
         vat_id=_cut(invoice.vendor_vat_id.value),
         iban=_cut(invoice.iban.value),

@@ -27,7 +27,6 @@ def shown_digest(invoice: InvoiceData) -> str:
     """
     fields = {name: getattr(invoice, name) for name in FIELD_NAMES}
     shown = [
-        invoice.document_type.value,
         {name: [_plain(field.value), field.lock is not None] for name, field in fields.items()},
         [line.model_dump(mode="json", exclude={"page", "box"}) for line in invoice.line_items],
         [part.model_dump(mode="json") for part in invoice.tax_parts],

@@ -5,15 +5,15 @@ from itertools import islice
 from typing import Any
 
 from docrail.invoices.facts import Evidence
-from docrail.invoices.kinds import CURRENCY
+from docrail.invoices.kinds import CURRENCY, TYPE
 from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.layout.page import Page, lay_out
 from docrail.invoices.readers.layout.places import Place, Places, Value
 from docrail.invoices.values.folding import squeeze
 
-NOT_LOOKED_UP = (CURRENCY,)
-"""Not looked up: a currency is printed as a sign as often as by its code."""
+NOT_LOOKED_UP = (CURRENCY, TYPE)
+"""Not looked up: a currency is printed as a sign as often as by its code, a type as a title in any language."""
 MOST_PLACES = 50
 """Places examined per value: an invoice has a few, a hostile page may have tens of thousands."""
 LONGEST_QUOTE = 200

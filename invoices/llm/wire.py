@@ -4,11 +4,11 @@ import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
-from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.kinds import Kind, amount_of, text_of_model
 from docrail.invoices.llm.prompt import PROMPT_VERSION
 from docrail.invoices.model import FIELDS, FieldValue, InvoiceData, LineItem, TaxPart
@@ -52,10 +52,7 @@ class WireTax(BaseModel):
     tax: str | None = None
 
 
-_ASKED: dict[str, Any] = {
-    "document_type": (Literal[*DocumentType], ...),
-    **dict.fromkeys(FIELDS, (WireField, ...)),
-}
+_ASKED: dict[str, Any] = dict.fromkeys(FIELDS, (WireField, ...))
 _Asked: Any = create_model("_Asked", **_ASKED)
 
 
@@ -78,7 +75,6 @@ def read_answer(answer: WireInvoice, *, model: str) -> InvoiceData:
     fields: dict[str, Any] = {name: _field(getattr(answer, name), spec.kind) for name, spec in FIELDS.items()}
     code = (answer.vendor_country or "").strip().upper()
     return InvoiceData(
-        document_type=DocumentType(answer.document_type),
         **fields,
         vendor_country=code if _COUNTRY.fullmatch(code) else None,
         net_adjustment=amount_of(answer.net_adjustment) or Decimal(0),

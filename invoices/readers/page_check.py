@@ -12,7 +12,9 @@ from docrail.invoices.kinds import AMOUNT
 from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, InvoiceProblem, agree
 from docrail.invoices.readers.layout.places import Places
 
-DECISIVE = frozenset({"invoice_number", "date", "due_date", "vendor_vat_id", "iban", "currency", "total"})
+DECISIVE = frozenset(
+    {"document_type", "invoice_number", "date", "due_date", "vendor_vat_id", "iban", "currency", "total"}
+)
 """Fields for which it is not enough that the page prints the value somewhere: a net, an order number, a buyer's VAT id
 or a date of delivery would then confirm any of them. They are compared with what the page shows at their label."""
 OF_A_CODE = frozenset({"total", "iban", "invoice_number"})
@@ -21,7 +23,6 @@ other values need not be on the page."""
 LABELLED = frozenset({Source.TEXT_LABEL, Source.OCR_LABEL})
 """Only values found at a label can contradict a payment code: a guess is worth less than data."""
 NOT_ON_PAGE = "not_on_page"
-DOCUMENT_TYPE = "document_type"
 NAMES = {"cii": "embedded e-invoice", "ubl": "embedded e-invoice", "qr": "payment code"}
 
 
@@ -67,7 +68,7 @@ def check_against_page(stated: InvoiceData, printed: InvoiceData, places: Places
         for name, verdict in verdicts.items()
         if (problem := _problem(stated, name, verdict, getattr(printed, name)))
     ]
-    whole = _check_whole(stated, printed, places) if stated.reader != "qr" else ()
+    whole = _check_whole(stated, places) if stated.reader != "qr" else ()
     return stated.model_copy(update={**fields, "problems": (*stated.problems, *problems, *whole)})
 
 
@@ -163,13 +164,9 @@ def _at(problem: InvoiceProblem, place: FieldValue[Any]) -> InvoiceProblem:
     return problem.model_copy(update={"page": place.page, "box": place.box})
 
 
-def _check_whole(stated: InvoiceData, printed: InvoiceData, places: Places) -> Iterator[InvoiceProblem]:
-    """Yield the disagreements about what is not a field: type, parties, amount to pay and reference."""
+def _check_whole(stated: InvoiceData, places: Places) -> Iterator[InvoiceProblem]:
+    """Yield the disagreements about what is not a field: parties, amount to pay and reference."""
     source = NAMES[stated.reader]
-    if stated.document_type is not printed.document_type:
-        one, other = (each.document_type.value.replace("_", " ") for each in (stated, printed))
-        message = f"The {source} is of the type {one}, but by its title the page is of the type {other}."
-        yield InvoiceProblem.error(PAGE_MISMATCH, f"{message} Ask the sender which one is right.", DOCUMENT_TYPE)
     seller, buyer = stated.vendor_name, stated.buyer_name
     if seller.value and buyer.value and agree("vendor_name", seller.value, buyer.value):
         message = f"The {source} names {seller.value} as the seller and as the buyer. Compare it with the page."

@@ -21,7 +21,7 @@ from docrail.invoices.readers.codes import qr
 from docrail.invoices.readers.einvoice.read_xml import is_einvoice, read_einvoice_xml
 from docrail.invoices.readers.einvoice.xml_tree import parse_xml
 from docrail.invoices.readers.header.day_order import read_dates
-from docrail.invoices.readers.header.document_type import document_type
+from docrail.invoices.readers.header.document_type import find_document_type
 from docrail.invoices.readers.header.language import unsupported_language
 from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
 from docrail.invoices.readers.header.script import unsupported_script
@@ -214,7 +214,7 @@ def _read_layout(layout: Layout) -> InvoiceData:
     vendor = find_vendor_name(finder, buyers)
     parties = Parties(buyers, seller_cells(finder, vendor, buyers))
     return InvoiceData(
-        document_type=document_type(layout),
+        document_type=find_document_type(layout),
         invoice_number=find_invoice_number(finder),
         order_reference=find_order_reference(finder),
         date=dates.issue,

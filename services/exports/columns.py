@@ -61,7 +61,6 @@ def _invoice_fields() -> Iterator[tuple[str, Reader]]:
 
 COLUMNS: Mapping[str, Reader] = {
     "file_name": Reader("text", lambda row: row.document.file_name),
-    "document_type": Reader("text", lambda row: row.invoice.document_type.value),
     **dict(_invoice_fields()),
     "vendor_country": Reader("text", lambda row: row.invoice.vendor_country),
     "vendor_trade_name": Reader("text", lambda row: row.invoice.vendor_trade_name),

@@ -39,7 +39,7 @@ def extraction_of(
         wants_gemini=wants_gemini,
         reader=invoice.reader,
         confidence=invoice.confidence,
-        document_type=invoice.document_type.value,
+        document_type=invoice.counts_as.value,
         vendor_name=invoice.vendor_name.value,
         invoice_number=invoice.invoice_number.value,
         date=invoice.date.value,

@@ -90,7 +90,7 @@ class LinesOrder:
 class AssessedDocument:
     """A document in its current state, and the digest for a decision about it.
 
-    `locks` holds the values set by people, including `document_type` and `line_items`, which are locked as a whole.
+    `locks` holds the values set by people, including `line_items`, which are locked as a whole.
     """
 
     review_id: str

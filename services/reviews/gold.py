@@ -11,7 +11,7 @@ from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.corrections import Correction, merge
 from docrail.invoices.assessment.labelled import LINE_COUNT
-from docrail.invoices.fields import DOCUMENT_TYPE, LINE_ITEMS, value_text
+from docrail.invoices.fields import LINE_ITEMS, value_text
 from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
 from docrail.services.access.models import Principal
 from docrail.services.documents.models import Document
@@ -101,7 +101,7 @@ def _gold(approved: Approved, document: Document, reading: InvoiceData, correcti
         document_id=document.document_id,
         sha256=document.sha256,
         media_type=document.media_type,
-        document_type=final.document_type.value,
+        document_type=final.counts_as.value,
         expected=expected,
         family=final.vendor_name.value or document.sha256,
         corrections=[_correction(approved, document, reading, each) for each in corrections],
@@ -126,7 +126,7 @@ def _correction(approved: Approved, document: Document, reading: InvoiceData, co
 
 def _read(reading: InvoiceData, field: str) -> ReadValue:
     found: Any = getattr(reading, field)
-    if field in (DOCUMENT_TYPE, LINE_ITEMS):
+    if field == LINE_ITEMS:
         return ReadValue(value=value_text(found), source=reading.reader)
     value: FieldValue[Any] = found
     return ReadValue(value=value_text(value.value), source=value.source.value, confidence=value.confidence)

@@ -7,6 +7,7 @@ from tests.invoices.documents import Line
 TODAY = dt.date(2026, 3, 20)
 NOON = dt.datetime(2026, 3, 20, 12, tzinfo=dt.UTC)
 TRUTH = {
+    "document_type": "invoice",
     "invoice_number": "RE-17",
     "order_reference": "PO-4711",
     "date": "2026-03-02",

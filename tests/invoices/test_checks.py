@@ -88,7 +88,7 @@ def test_a_broken_rule_is_named(changes: dict[str, Any], code: str, severity: Se
         {"line_items": (LineItem(amount=Decimal(50)), LineItem())},
         {"date": field(dt.date(2026, 12, 1))},
         {"vendor_vat_id": field("EL1"), "vendor_country": "GR"},
-        {"total": field(Decimal(-119)), "net": FieldValue(), "document_type": DocumentType.CREDIT_NOTE},
+        {"total": field(Decimal(-119)), "net": FieldValue(), "document_type": field(DocumentType.CREDIT_NOTE)},
     ],
     ids=[
         "rounding", "shipping", "discount", "gross lines", "line without amount", "30 days ahead", "EL is Greece",

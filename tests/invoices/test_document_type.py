@@ -5,10 +5,12 @@ import datetime as dt
 import pytest
 
 from docrail.invoices.assessment.assess import Known, judge
-from docrail.invoices.facts import DocumentType, Evidence
+from docrail.invoices.assessment.corrections import Correction, merge, proposals
+from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.model import FIELD_NAMES
-from docrail.invoices.readers.header.document_type import document_type
+from docrail.invoices.readers.header.document_type import find_document_type
 from docrail.invoices.readers.layout.page import Layout, Word, lay_out
+from docrail.invoices.readers.layout.places import box_of
 from docrail.invoices.readers.read import read_layout
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
@@ -55,38 +57,64 @@ def titled(title: str, *, size: float = 16.0, body: list[Line] = BODY) -> Layout
 
 @pytest.mark.parametrize(("kind", "title"), CASES)
 def test_a_paper_is_what_its_title_says(kind: DocumentType, title: str) -> None:
-    assert document_type(titled(title)) is kind
-    assert document_type(titled(title, size=10.0)) is kind
+    assert find_document_type(titled(title)).value is kind
+    assert find_document_type(titled(title, size=10.0)).value is kind
 
 
 @pytest.mark.parametrize("title", ["Invoice", "Rechnung Nr. 77", "FACTURE", "Factuur", "Factura", "Fattura n. 77"])
 def test_an_invoice_may_name_its_order_and_delivery(title: str) -> None:
-    assert document_type(titled(title, size=10.0)) is DocumentType.INVOICE
+    assert find_document_type(titled(title, size=10.0)).value is DocumentType.INVOICE
 
 
 def test_a_letter_that_mentions_a_reminder_stays_an_invoice() -> None:
     said: Line = (50, 260, "Without payment we send a payment reminder, and a final notice after that")
-    assert document_type(titled("Invoice 77", body=[*BODY, said])) is DocumentType.INVOICE
+    assert find_document_type(titled("Invoice 77", body=[*BODY, said])).value is DocumentType.INVOICE
 
 
 def test_a_dunning_letter_with_the_invoice_number_is_no_invoice() -> None:
     labels: list[Line] = [(50, 242, "Invoice no.: RE-77"), (50, 256, "Invoice date: 2026-01-01")]
-    assert document_type(titled("2. Mahnung", body=[*BODY, *labels])) is DocumentType.DUNNING_LETTER
+    assert find_document_type(titled("2. Mahnung", body=[*BODY, *labels])).value is DocumentType.DUNNING_LETTER
 
 
 def test_a_person_sees_it_and_no_value_is_confident() -> None:
     read = judge(read_layout(titled("Purchase order PO-4711")), Known(), TODAY)
     problem = next(problem for problem in read.problems if problem.code == "not_an_invoice")
-    assert problem.message.startswith("By its title, this is a purchase order, not an invoice.")
-    found = [getattr(read, name) for name in FIELD_NAMES if getattr(read, name).value is not None]
+    assert problem.message.startswith("This is a purchase order, not an invoice.")
+    values = [getattr(read, name) for name in FIELD_NAMES if name != "document_type"]
+    found = [field for field in values if field.value is not None]
     assert found
+    assert problem.field == "document_type"
+    assert read.document_type.confidence > 0.95
+    assert Evidence.NOT_AN_INVOICE not in read.document_type.evidence
     assert all(Evidence.NOT_AN_INVOICE in field.evidence and field.confidence < 0.5 for field in found)
 
 
+@pytest.mark.parametrize("title", ["Purchase order PO-4711", "Invoice 77", "Credit note"])
+def test_the_type_is_a_field_with_the_place_of_its_title(title: str) -> None:
+    layout = titled(title)
+    field = find_document_type(layout)
+    cell = next(cell for cell in layout.cells if cell.text == title)
+    assert (field.source, field.page, field.box) == (Source.TEXT_LABEL, 1, box_of(layout, cell))
+
+
+def test_a_page_that_names_no_paper_is_an_invoice_by_a_guess() -> None:
+    read = judge(read_layout(lay_out([page(BODY)])), Known(), TODAY).document_type
+    assert (read.value, read.source, read.box) == (DocumentType.INVOICE, Source.TEXT_PATTERN, None)
+    assert read.confidence < 0.95
+
+
+def test_a_weak_title_of_another_paper_is_doubt() -> None:
+    """It stands out more than anything that names an invoice, but not as a title does."""
+    labels: list[Line] = [(50, 242, "Invoice no.: RE-77")]
+    read = find_document_type(titled("PURCHASE ORDER PO-4711", size=10.0, body=[*BODY, *labels]))
+    assert (read.value, read.evidence) == (DocumentType.INVOICE, (Evidence.SEVERAL_CANDIDATES,))
+
+
 def test_correcting_the_type_makes_it_an_invoice_again() -> None:
-    read = read_layout(titled("Purchase order PO-4711"))
-    corrected = judge(
-        judge(read, Known(), TODAY).model_copy(update={"document_type": DocumentType.INVOICE}), Known(), TODAY
-    )
+    read = judge(read_layout(titled("Purchase order PO-4711")), Known(), TODAY)
+    noon = dt.datetime(2026, 11, 1, 12, tzinfo=dt.UTC)
+    corrected = judge(merge(read, [Correction("document_type", "invoice", "mia", noon)]), Known(), TODAY)
+    assert (corrected.document_type.source, corrected.document_type.lock is not None) == (Source.HUMAN, True)
+    assert [each.value for each in proposals(corrected.document_type)] == [DocumentType.PURCHASE_ORDER]
     assert "not_an_invoice" not in {problem.code for problem in corrected.problems}
     assert all(Evidence.NOT_AN_INVOICE not in getattr(corrected, name).evidence for name in FIELD_NAMES)

@@ -14,7 +14,7 @@ from docrail.invoices.assessment.corrections import Correction, merge
 from docrail.invoices.assessment.labelled import LABELS, is_right
 from docrail.invoices.facts import Source
 from docrail.invoices.fields import CORRECTABLE, parse_value, value_text
-from docrail.invoices.kinds import Arrow
+from docrail.invoices.kinds import TYPE, Arrow
 from docrail.invoices.llm.prompt import PROMPT
 from docrail.invoices.llm.wire import WireInvoice, read_answer
 from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, FieldValue, InvoiceData
@@ -64,7 +64,7 @@ def test_a_row_is_of_the_type_of_its_attribute() -> None:
     for name, spec in FIELDS.items():
         annotation: Any = InvoiceData.model_fields[name].annotation
         [held] = annotation.__pydantic_generic_metadata__["args"]
-        assert held.__name__ == PYTHON_TYPES[spec.kind.arrow], name
+        assert held.__name__ == ("DocumentType" if spec.kind is TYPE else PYTHON_TYPES[spec.kind.arrow]), name
 
 
 def test_the_full_invoice_says_every_field() -> None:
@@ -93,11 +93,11 @@ def test_a_models_answer_fills_every_field() -> None:
 
 
 def test_a_model_is_asked_for_every_field() -> None:
-    """One flat object, the fields between the kind of document and the rest; each is required, if as null."""
+    """One flat object, the fields before the rest; each is required, if as null."""
     schema = WireInvoice.model_json_schema()
     assert schema["title"] == "WireInvoice"
-    assert schema["required"] == ["document_type", *FIELDS]
-    assert list(schema["properties"]) == ["document_type", *FIELDS, *NO_FIELDS]
+    assert schema["required"] == [*FIELDS]
+    assert list(schema["properties"]) == [*FIELDS, *NO_FIELDS]
     for name, spec in FIELDS.items():
         assert schema["properties"][name] == {"$ref": "#/$defs/WireField"}
         assert f"- {name}: {spec.for_model}\n" in PROMPT

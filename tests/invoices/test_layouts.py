@@ -98,7 +98,7 @@ def test_a_credit_note_keeps_its_signs(language: str) -> None:
     words = LANGUAGES[language]
     head = [line for line in letter(words, CREDIT_TITLES[language]) if line[1] < 300]
     invoice = read([*head, *goods(words, 300, "-"), *footer(words)])
-    assert invoice.document_type is DocumentType.CREDIT_NOTE
+    assert invoice.document_type.value is DocumentType.CREDIT_NOTE
     assert (invoice.net.value, invoice.tax.value, invoice.total.value) == (Decimal(-200), Decimal(-38), Decimal(-238))
     assert [line.amount for line in invoice.line_items] == [Decimal(-125), Decimal(-75)]
 

@@ -87,7 +87,7 @@ def test_without_corrections_nothing_changes() -> None:
 
 def test_type_and_lines_are_corrected_too() -> None:
     merged = merge(READ, [said("document_type", "credit_note"), said("line_items", '[{"amount": "3.50"}]')])
-    assert merged.document_type is DocumentType.CREDIT_NOTE
+    assert merged.document_type.value is DocumentType.CREDIT_NOTE
     assert merged.line_items == (LineItem(amount=Decimal("3.50")),)
 
 
@@ -105,6 +105,7 @@ GOOD = [
     ("total", "-0.5", Decimal("-0.5")),
     ("vendor_vat_id", "DE 136 695 976", "DE136695976"),
     ("document_type", "invoice", DocumentType.INVOICE),
+    ("document_type", "Credit note", DocumentType.CREDIT_NOTE),
     ("line_items", None, ()),
     ("due_date", None, None),
 ]
@@ -133,7 +134,7 @@ BAD = [
     ("line_items", '[{"description": "\\u0000"}]', "NUL"),
     ("line_items", '[{"page": 99999999999999999999}]', "pages from 1 to"),
     ("line_items", '[{"page": 0}]', "pages from 1 to"),
-    ("colour", "red", "expected one of invoice_number"),
+    ("colour", "red", "expected one of document_type"),
 ]
 
 

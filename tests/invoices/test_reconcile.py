@@ -151,10 +151,15 @@ def test_a_payment_code_says_nothing_of_the_document_as_a_whole() -> None:
     invoice = reconcile(
         [
             reading("qr", iban=field(VALID, Source.QR)),
-            reading("text", document_type=DocumentType.CREDIT_NOTE, line_items=(line,), vendor_country="DE"),
+            reading(
+                "text",
+                document_type=field(DocumentType.CREDIT_NOTE, Source.TEXT_LABEL),
+                line_items=(line,),
+                vendor_country="DE",
+            ),
         ]
     )
-    assert invoice.document_type is DocumentType.CREDIT_NOTE
+    assert invoice.document_type.value is DocumentType.CREDIT_NOTE
     assert invoice.line_items == (line,)
     assert invoice.reader == "text"
     assert invoice.readers == ("text", "qr")

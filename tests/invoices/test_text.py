@@ -190,7 +190,7 @@ def test_the_readers_own_account_is_not_paid_to() -> None:
 def test_a_credit_note_is_recognized_by_its_title() -> None:
     lines: list[Line] = [(50, 60, "Credit Note"), (50, 90, "Credit note number: CN-7"), (50, 120, "Total: -15.00 EUR")]
     invoice = read(lines)
-    assert invoice.document_type is DocumentType.CREDIT_NOTE
+    assert invoice.document_type.value is DocumentType.CREDIT_NOTE
     assert invoice.total.value == Decimal("-15.00")
     assert "total_not_positive" not in {problem.code for problem in invoice.problems}
 

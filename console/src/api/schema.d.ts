@@ -1542,7 +1542,7 @@ export interface paths {
          * Correct Field
          * @description Lock a field to its correct value.
          *
-         *     `document_type` and `line_items` can be locked too, the latter as a JSON list.
+         *     `line_items` can be locked too, as a JSON list.
          */
         put: operations["correct_field"];
         post?: never;
@@ -5326,11 +5326,6 @@ export interface components {
              */
             digest: string;
             /**
-             * Document Type
-             * @description Kind of document, such as invoice or credit note.
-             */
-            document_type: string;
-            /**
              * Confidence
              * @description Confidence in the value, from 0 to 1.
              */
@@ -5378,7 +5373,7 @@ export interface components {
             understood: components["schemas"]["Understood"] | null;
             /**
              * Locks
-             * @description the person who set each locked field; `document_type` and `line_items` are locked as a whole
+             * @description the person who set each locked field; `line_items` are locked as a whole
              */
             locks: {
                 [key: string]: components["schemas"]["Lock"];
@@ -13718,7 +13713,7 @@ export interface operations {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
                 /** @description the field's name */
-                field: "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "document_type" | "line_items";
+                field: "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "line_items";
             };
             cookie?: never;
         };
@@ -13752,7 +13747,7 @@ export interface operations {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
                 /** @description the field's name */
-                field: "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "document_type" | "line_items";
+                field: "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "line_items";
             };
             cookie?: never;
         };
@@ -13777,7 +13772,7 @@ export interface operations {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
                 /** @description the field's name */
-                field: "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "document_type" | "line_items";
+                field: "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "line_items";
             };
             cookie?: never;
         };

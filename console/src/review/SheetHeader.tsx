@@ -21,6 +21,7 @@ type Props = {
 export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
   const { t } = useTranslation()
   const { review, fields, document } = view
+  const kind = fieldOf(fields, 'document_type')?.value ?? 'invoice'
   const vendor = fieldOf(fields, 'vendor_name')?.value
   const total = fieldOf(fields, 'total')?.value
   const currency = fieldOf(fields, 'currency')?.value
@@ -40,7 +41,7 @@ export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
         </div>
         <div className={classes.headlineRow}>
           <Text size="xs" c="dimmed" truncate component="div" miw={0}>
-            <Name value={document.file_name} most={40} /> · {nameOf('fields', fields.document_type, t)}
+            <Name value={document.file_name} most={40} /> · {nameOf('fields', kind, t)}
             {review.due_at && (
               <>
                 {' · '}

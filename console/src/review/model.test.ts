@@ -76,6 +76,13 @@ test('other values are listed once, without the own one', () => {
   expect(otherValues(field('total', '119.00', { candidates })).map((each) => each.value)).toEqual(['200.00'])
 })
 
+test('of a type of document every other one can be chosen, those that were read first', () => {
+  const candidates = [{ value: 'quote', source: 'text_label', page: 1, box: null }]
+  const values = otherValues(field('document_type', 'invoice', { candidates })).map((each) => each.value)
+  expect(values.slice(0, 2)).toEqual(['quote', 'credit_note'])
+  expect([values.length, values.includes('invoice')]).toEqual([8, false])
+})
+
 test('what changed between two states is named', () => {
   const before = document(
     [field('total', '1'), field('iban', 'DE02'), field('date', '2026-01-01')],

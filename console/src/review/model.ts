@@ -1,4 +1,6 @@
 /** What the review page reads of the API, and how its fields are grouped. Plain functions. */
+import type { Model } from '@/api/client'
+
 import type { loadView } from './queries'
 
 export type View = Awaited<ReturnType<typeof loadView>>
@@ -13,6 +15,18 @@ export type PlacedWord = { text: string; box: Box }
 export type Place = { page: number; box: Box }
 
 export const LINE_ITEMS = 'line_items'
+
+const DOCUMENT_TYPES: readonly Model<'DocumentType'>[] = [
+  'invoice',
+  'credit_note',
+  'dunning_letter',
+  'statement',
+  'purchase_order',
+  'quote',
+  'delivery_note',
+  'remittance_advice',
+  'contract',
+]
 
 /** Below this confidence a required field is a reason for a review (invoices/assessment/priority.py). */
 const UNSURE = 0.8
@@ -86,14 +100,18 @@ export function nextDoubt(groups: Groups, name: string | undefined): string | un
   return doubts.slice(index + 1).find((each) => each !== name)
 }
 
-/** The values that other sources give for a field, each once, without the one that it has. */
-export function otherValues(field: Field): { value: string; source: string; place: Place | undefined }[] {
-  const found = new Map<string, { value: string; source: string; place: Place | undefined }>()
+type OtherValue = { value: string; source: string | undefined; place: Place | undefined }
+
+/** The values that other sources give for a field, each once, without the one that it has; of a type, the others too. */
+export function otherValues(field: Field): OtherValue[] {
+  const found = new Map<string, OtherValue>()
   for (const { value, source, page, box } of [...field.candidates, ...field.proposals]) {
     if (value === null || value === field.value || found.has(value)) continue
     found.set(value, { value, source, place: page !== null && box ? { page, box: box as Box } : undefined })
   }
-  return [...found.values()]
+  const types = field.name === 'document_type' ? DOCUMENT_TYPES : []
+  const rest = types.filter((value) => value !== field.value && !found.has(value))
+  return [...found.values(), ...rest.map((value) => ({ value, source: undefined, place: undefined }))]
 }
 
 /** Whether this person gave the first of two approvals. */

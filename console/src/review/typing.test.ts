@@ -19,6 +19,10 @@ test('a date has its month in words where day and month could be swapped', () =>
   expect(typedText('date', '2014-04-12', 'en-GB')).toBe('12 Apr 2014')
 })
 
+test('a type of document is written in words, which the server reads back', () => {
+  expect(typedText('document_type', 'credit_note')).toBe('credit note')
+})
+
 test('what is no value of its kind stays as it is', () => {
   expect([typedText('total', null), typedText('total', '<b>'), typedText('vendor_name', '1.5', 'de-DE')]).toEqual([
     '',

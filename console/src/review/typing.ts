@@ -14,6 +14,7 @@ const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/
 export function typedText(name: string, value: string | null, locale = ofBrowser): string {
   if (value === null) return ''
   if (isAmount(name)) return typedAmount(value, locale)
+  if (name === 'document_type') return value.replaceAll('_', ' ')
   return isDate(name) ? typedDate(value, locale) : value
 }
 

@@ -64,7 +64,7 @@ def read_cii(root: Element) -> InvoiceData:
     payable = payable_of(total, *(amount_at(sums, name) for name in DUE_SUMS))
     stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
     return InvoiceData(
-        document_type=as_document_type(text(header, "TypeCode"), total),
+        document_type=as_field(as_document_type(text(header, "TypeCode"), total)),
         invoice_number=as_field(text(header, "ID")),
         order_reference=as_field(text(agreement, ORDER)),
         date=as_field(as_date(text(header, ISSUED))),

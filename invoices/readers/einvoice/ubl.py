@@ -43,7 +43,7 @@ def read_ubl(root: Element) -> InvoiceData:
     adjustment = (amount_at(sums, "ChargeTotalAmount") or ZERO) - (amount_at(sums, "AllowanceTotalAmount") or ZERO)
     net, lines = amount_at(sums, "TaxExclusiveAmount"), amount_at(sums, "LineExtensionAmount")
     return InvoiceData(
-        document_type=as_document_type(code, total, is_credit_note=is_credit_note),
+        document_type=as_field(as_document_type(code, total, is_credit_note=is_credit_note)),
         invoice_number=as_field(text(root, "ID")),
         order_reference=as_field(_order(root)),
         date=as_field(as_date(text(root, "IssueDate"))),

@@ -10,7 +10,7 @@ from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.header import number
-from docrail.invoices.readers.header.document_type import document_type
+from docrail.invoices.readers.header.document_type import find_document_type
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout
@@ -181,7 +181,7 @@ def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandida
 
 
 def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
-    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
+    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
     for labelled in finder.at(label, again=True):
         text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
         date = next(find_dates(text, month_first=month_first), None)
@@ -224,7 +224,7 @@ def _next_to_an_order(layout: Layout, cell: Cell) -> bool:
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", including line breaks before or after "vom"."""
-    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
+    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
     for cell in finder.layout.cells:
         title = vocabulary.INVOICE_TITLE.search(cell.folded)
         if not title or len(cell.words) > TITLE_LINE_WORDS:

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from docrail.invoices.facts import DocumentType
+from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, score
 from docrail.invoices.languages.all import OTHER_PAPERS
+from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout
+from docrail.invoices.readers.layout.places import computed, found
 
 CREDIT_WORDS = re.compile(
     r"\b(credit ?(?:note|memo|invoice)|gutschrift|avoir|note de credit|credit(?:nota|factuur)|nota (?:d[ei] )?credito|"
@@ -66,23 +68,34 @@ TITLE: tuple[Feature[Title], ...] = (
 )
 
 
-def document_type(layout: Layout) -> DocumentType:
-    """Return what the document calls itself in its title; an invoice if it has no title of another paper.
+def find_document_type(layout: Layout) -> FieldValue[DocumentType]:
+    """Return what the document calls itself, with the words that say so.
 
     A credit note may be called so in any short cell, because its amounts give it away; another paper only by a title
-    that stands out more than any title of an invoice.
+    that stands out more than any title of an invoice. What nothing names is taken for an invoice, as a guess.
     """
-    best = max(_titles(layout), key=lambda title: score(TITLE, title), default=None)
-    if best and best.kind is not DocumentType.INVOICE and score(TITLE, best) >= _least(layout):
-        return best.kind
-    cells = (cell.folded for cell in layout.cells[:40] if len(cell.words) <= 4)  # noqa: PLR2004  # words of a title
-    return DocumentType.CREDIT_NOTE if any(map(CREDIT_WORDS.search, cells)) else DocumentType.INVOICE
+    titles = sorted(_titles(layout), key=lambda title: score(TITLE, title), reverse=True)
+    named = next(_invoice_names(layout), None)
+    other = next((title for title in titles[:1] if title.kind is not DocumentType.INVOICE), None)
+    if other and score(TITLE, other) >= (LEAST if named else LEAST_ALONE):
+        return found(layout, other.kind, other.cell, Source.TEXT_LABEL)
+    short = (cell for cell in layout.cells[:40] if len(cell.words) <= 4)  # noqa: PLR2004  # words of a title
+    if credit := next((cell for cell in short if CREDIT_WORDS.search(cell.folded)), None):
+        return found(layout, DocumentType.CREDIT_NOTE, credit, Source.TEXT_LABEL)
+    doubt = (Evidence.SEVERAL_CANDIDATES,) if other else ()
+    title = next((title.cell for title in titles if title.kind is DocumentType.INVOICE), named)
+    if title is None:
+        return computed(layout, DocumentType.INVOICE, Source.TEXT_PATTERN)
+    return found(layout, DocumentType.INVOICE, title, Source.TEXT_LABEL, doubt)
 
 
-def _least(layout: Layout) -> float:
-    short = (cell.folded for cell in layout.cells if len(cell.words) <= TITLE_WORDS)
-    named = any(vocabulary.INVOICE_TITLE.search(text) or vocabulary.INVOICE_NUMBER.search(text) for text in short)
-    return LEAST if named else LEAST_ALONE
+def _invoice_names(layout: Layout) -> Iterator[Cell]:
+    """Yield the short cells that name an invoice or its number."""
+    for cell in layout.cells:
+        if len(cell.words) <= TITLE_WORDS and (
+            vocabulary.INVOICE_TITLE.search(cell.folded) or vocabulary.INVOICE_NUMBER.search(cell.folded)
+        ):
+            yield cell
 
 
 def _titles(layout: Layout) -> Iterator[Title]:

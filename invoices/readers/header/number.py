@@ -9,7 +9,7 @@ from itertools import islice
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
-from docrail.invoices.readers.header.document_type import CREDIT_WORDS, document_type
+from docrail.invoices.readers.header.document_type import CREDIT_WORDS, find_document_type
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
@@ -115,7 +115,7 @@ def find_order_reference(finder: Finder) -> FieldValue[str]:
 
 def invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
     """Yield the texts that may be the invoice number."""
-    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
+    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
     for labelled in finder.at(vocabulary.INVOICE_NUMBER):
         if vocabulary.OTHER_PAPER.match(labelled.label) or (
             vocabulary.CREDIT_NUMBER.match(labelled.label) and not credit_note
