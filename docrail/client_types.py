@@ -567,6 +567,10 @@ class Document(TypedDict):
     source: str
     batch_id: str | None
     inputs: dict[str, Json]
+    part_of: str | None
+    first_page: int | None
+    last_page: int | None
+    parts: list[str]
 
 
 class DocumentAction(TypedDict):

@@ -15,7 +15,7 @@ SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
 READER_VERSION = "23"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "6c57a297863fe8a6"
+READERS_DIGEST = "edfeb5e634571270"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -112,6 +112,13 @@ class TaxPart(_Model):
     tax: Decimal
 
 
+class PageRange(_Model):
+    """Pages of a file, counted from 1, the last one included."""
+
+    first: int
+    last: int
+
+
 class InvoiceProblem(_Model):
     """Something that a rule or a reader found wrong, worded for the reviewer."""
 
@@ -144,7 +151,7 @@ class InvoiceData(_Model):
     document_id: str = ""
     document_type: Annotated[
         FieldValue[DocumentType],
-        FieldSpec(TYPE, "document type", f"what the paper is, by its title: {TYPES}", weight=1.0),
+        FieldSpec(TYPE, "document type", f"what the paper is by its title, as one of the words {TYPES}", weight=1.0),
     ] = FieldValue()
     invoice_number: Annotated[
         FieldValue[str],
@@ -215,6 +222,8 @@ class InvoiceData(_Model):
     calibration: str = ""
     """Name of the calibration applied to the confidences; empty if none was."""
     page_count: int = 0
+    parts: tuple[PageRange, ...] = ()
+    """The pages of each invoice in a PDF of several, if it is certain where each begins and ends."""
     flags: tuple[str, ...] = ()
     """Properties of the file: has_active_content, encrypted, no_text_layer, data_before_header, markup_before_header,
     also_a_zip, repaired."""

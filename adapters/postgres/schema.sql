@@ -292,6 +292,9 @@ CREATE TABLE public.documents (
     sla_hours double precision NOT NULL,
     received_at timestamp with time zone DEFAULT now() NOT NULL,
     duplicate_of text,
+    part_of text,
+    first_page integer,
+    last_page integer,
     definition text,
     batch_id text,
     inputs json DEFAULT '{}'::json NOT NULL,
@@ -307,7 +310,10 @@ CREATE TABLE public.documents (
     export_id text,
     exported_at timestamp with time zone,
     original_removed_at timestamp with time zone,
+    CONSTRAINT documents_check CHECK ((last_page >= first_page)),
+    CONSTRAINT documents_check1 CHECK ((num_nonnulls(part_of, first_page, last_page) = ANY (ARRAY[0, 3]))),
     CONSTRAINT documents_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text]))),
+    CONSTRAINT documents_first_page_check CHECK ((first_page >= 1)),
     CONSTRAINT documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT documents_size_bytes_check CHECK ((size_bytes >= 0)),
     CONSTRAINT documents_sla_hours_check CHECK ((sla_hours > (0)::double precision))
@@ -1000,6 +1006,8 @@ CREATE INDEX documents_newest ON public.documents USING btree (tenant_id, receiv
 
 CREATE INDEX documents_of_export ON public.documents USING btree (tenant_id, export_id) WHERE (export_id IS NOT NULL);
 
+CREATE INDEX documents_parts ON public.documents USING btree (tenant_id, part_of, first_page) WHERE (part_of IS NOT NULL);
+
 CREATE INDEX documents_undecided ON public.documents USING btree (tenant_id, received_at DESC, document_id DESC) WHERE (decision IS NULL);
 
 CREATE INDEX documents_unended ON public.documents USING btree (run_started_at DESC, document_id DESC) WHERE ((ended_as IS NULL) AND (decision IS NULL) AND (run_started_at IS NOT NULL));
@@ -1126,6 +1134,9 @@ ALTER TABLE ONLY public.corrections
 
 ALTER TABLE ONLY public.definition_aliases
     ADD CONSTRAINT definition_aliases_tenant_id_definition_id_version_fkey FOREIGN KEY (tenant_id, definition_id, version) REFERENCES public.definitions(tenant_id, definition_id, version);
+
+ALTER TABLE ONLY public.documents
+    ADD CONSTRAINT documents_tenant_id_part_of_fkey FOREIGN KEY (tenant_id, part_of) REFERENCES public.documents(tenant_id, document_id);
 
 ALTER TABLE ONLY public.executions
     ADD CONSTRAINT executions_tenant_id_definition_id_version_fkey FOREIGN KEY (tenant_id, definition_id, version) REFERENCES public.definitions(tenant_id, definition_id, version);

@@ -32,7 +32,7 @@ class _Answer(BaseModel, extra="forbid"):
 
     invoice: InvoiceData | None = None
     drawn: Base64Bytes | None = None
-    """A page as PNG, empty if there is no such page; or all pages as PDF."""
+    """A page as PNG, empty if there is no such page; or pages as PDF."""
     pages: list[PageText] | None = None
     """The text of the pages."""
     words: list[list[tuple[str, Box]]] | None = None
@@ -140,6 +140,11 @@ class DocumentReader:
     async def as_pdf(self, path: Path) -> bytes:
         """Return the pages of an image file as PDF. Raises: as `check`."""
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), as_pdf=True))
+        return answer.drawn or self._fail(answer, path)
+
+    async def cut(self, path: Path, first: int, last: int) -> bytes:
+        """Return the pages of a PDF from `first` to `last`, counted from 1, as a PDF. Raises: as `check`."""
+        answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), cut=(first, last)))
         return answer.drawn or self._fail(answer, path)
 
     async def pages(self, path: Path) -> list[PageText]:

@@ -21,6 +21,7 @@ CHILDREN_IMPORT = (
     "docrail.invoices.llm.page_check",
     "docrail.invoices.readers.page_image",
     "docrail.invoices.document_text",
+    "docrail.invoices.readers.pdf.cut",
     "docrail.invoices.readers.pdf.from_pictures",
     "docrail.invoices.readers.read",
 )
@@ -60,6 +61,8 @@ class ReadingRequest:
     """Only return the words of this page, counted from 1."""
     as_pdf: bool = False
     """Only convert the pages to PDF."""
+    cut: tuple[int, int] | None = None
+    """Only return these pages, the first and the last, as PDF."""
     as_text: bool = False
     """Only return the text of the pages."""
     schema: dict[str, Any] | None = None
@@ -140,6 +143,7 @@ def _opened(request: ReadingRequest, data: bytes) -> bytes:
     from docrail.invoices.document_text import placed_words, printed_pages, text_pages, words_of_page  # noqa: PLC0415
     from docrail.invoices.llm.page_check import check_claims  # noqa: PLC0415
     from docrail.invoices.readers.page_image import FEW_PIXELS, MOST_PIXELS, draw_page  # noqa: PLC0415
+    from docrail.invoices.readers.pdf.cut import cut_pdf  # noqa: PLC0415
     from docrail.invoices.readers.pdf.from_pictures import pictures_as_pdf  # noqa: PLC0415
     from docrail.invoices.readers.read import read_with_pages  # noqa: PLC0415
 
@@ -150,8 +154,8 @@ def _opened(request: ReadingRequest, data: bytes) -> bytes:
     if request.words_of is not None:
         found = words_of_page(data, request.words_of, max_pages=most)
         return _sendable(json.dumps({"words": None if found is None else [_plain(found)]}).encode())
-    if request.as_pdf:
-        return _drawn(pictures_as_pdf(data, most))
+    if request.as_pdf or request.cut is not None:
+        return _drawn(cut_pdf(data, *request.cut) if request.cut else pictures_as_pdf(data, most))
     if request.as_text:
         return _sendable(json.dumps({"pages": [asdict(page) for page in text_pages(data, max_pages=most)]}).encode())
     if request.schema is not None:

@@ -25,7 +25,7 @@ from docrail.invoices.readers.header.document_type import find_document_type
 from docrail.invoices.readers.header.language import unsupported_language
 from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
 from docrail.invoices.readers.header.script import unsupported_script
-from docrail.invoices.readers.header.several import beginnings, several_invoices
+from docrail.invoices.readers.header.several import beginnings, parts_of, several_invoices
 from docrail.invoices.readers.layout.labels import Finder
 from docrail.invoices.readers.layout.page import Layout, Page, lay_out
 from docrail.invoices.readers.layout.places import Places, computed, found, mostly_ocr, without_label
@@ -111,6 +111,7 @@ def _read_pdf(data: bytes, pdf: PdfFile) -> tuple[InvoiceData, Sequence[Page]]:
     printed = any(page.words for page in pages)
     update = {
         "page_count": pdf.page_count,
+        "parts": () if scans or len(numbers) < pdf.page_count else invoice.parts,
         "flags": pdf.flags if printed else (*pdf.flags, NO_TEXT.code),
         "problems": (
             *(*invoice.problems, *unreadable, *unsearched, *broken),
@@ -137,12 +138,15 @@ def _reconciled(
         stated = [*([without_page(embedded)] if embedded else []), *([code] if code else [])]
         return reconcile(stated or [InvoiceData(reader=reader, problems=(NO_TEXT,))])
     layout = lay_out(pages)
-    invoices = beginnings(Finder(layout))
+    finder = Finder(layout)
+    invoices = beginnings(finder)
+    parts = () if embedded else parts_of(finder, invoices)
     if len(invoices) > 1:
         layout = lay_out([page for page in pages if page.number < invoices[1].page])
     printed, places = read_layout(layout), Places(layout)
     if len(invoices) > 1:
-        printed = printed.model_copy(update={"problems": (*printed.problems, several_invoices(invoices))})
+        several = (*printed.problems, several_invoices(invoices))
+        printed = printed.model_copy(update={"problems": several, "parts": parts})
     if code:
         totals = [reading.total.value for reading in (embedded, printed) if reading and reading.total.value is not None]
         code = without_part_payment(code, totals, places)

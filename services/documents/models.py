@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.dag.values.json_values import Json
-from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
+from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData, PageRange
 from docrail.services.document_outcomes import Outcome
 from docrail.services.model_config import SHOWN, Hidden
 
@@ -70,6 +70,23 @@ class Document:
             description="values that the upload gave for the definition's inputs", examples=[{"cost_centre": "4711"}]
         ),
     ] = field(default_factory=dict)
+    part_of: Annotated[str | None, Field(description="the file of several invoices that its pages were cut out of")] = (
+        None
+    )
+    first_page: Annotated[int | None, Field(description="of its pages in that file, counted from 1")] = None
+    last_page: Annotated[int | None, Field(description="of its pages in that file, included")] = None
+    parts: Annotated[
+        Sequence[str], Field(description="the documents that its pages were cut into, if it has several invoices")
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PartOf:
+    """The pages of a file that are a document of their own."""
+
+    document_id: str
+    """The file's document."""
+    pages: PageRange
 
 
 class PeriodOf(StrEnum):

@@ -16,6 +16,7 @@ class Extraction(BaseModel):
     cache_hit: bool = Field(description="whether these bytes were read before")
     wants_gemini: bool = Field(description="whether `ask_gemini` is to read it too: there is a key, and no e-invoice")
     reader: str = Field(description="the reader whose values won: `ubl`, `cii`, `gemini`, `text`, `ocr` or `qr`")
+    parts: int = Field(description="the invoices that the file can be split into with certainty; 0: it is one document")
     confidence: float = Field(description="how sure the reading is, 0 to 1")
     document_type: str = Field(description="what the document is, such as `invoice`, `credit_note` or `purchase_order`")
     vendor_name: str | None = Field(description="who wants to be paid; null if not found, as all below")
@@ -38,6 +39,7 @@ def extraction_of(
         cache_hit=cache_hit,
         wants_gemini=wants_gemini,
         reader=invoice.reader,
+        parts=len(invoice.parts),
         confidence=invoice.confidence,
         document_type=invoice.counts_as.value,
         vendor_name=invoice.vendor_name.value,

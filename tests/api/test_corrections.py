@@ -156,7 +156,7 @@ async def test_an_iban_that_is_printed_with_wrong_check_digits_is_recorded_with_
         ("total", "1.234,50", "a decimal such as"),
         ("date", "31.12.2026", "a date such as"),
         ("iban", "DE00", "an IBAN such as"),
-        ("colour", "red", "expected one of invoice_number"),
+        ("colour", "red", "expected one of document_type"),
         ("line_items", "[1]", "line items as a JSON list"),
     ],
 )

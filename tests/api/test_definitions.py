@@ -39,6 +39,7 @@ async def test_the_shipped_definition_is_published_at_start(http: httpx.AsyncCli
     shipped = (await http.get("/v1/definitions/invoice")).json()
     assert [step["id"] for step in shipped["body"]["steps"]] == [
         "extract",
+        "split",
         "ask_gemini",
         "save_parquet",
         "save_json",
@@ -154,7 +155,7 @@ async def test_a_plan_shows_layers_and_the_longest_chain(http: httpx.AsyncClient
     text = (await http.get("/v1/definitions/invoice")).json()["source"]
     plan = (await http.post("/v1/definitions/plan", json={"definition": text})).json()
     saves = ["save_parquet", "save_json", "record_metrics"]
-    assert plan["layers"] == [["extract"], ["ask_gemini"], saves, ["create_review"]]
+    assert plan["layers"] == [["extract"], ["split", "ask_gemini"], saves, ["create_review"]]
     assert plan["critical_path"] == ["extract", "ask_gemini", "save_parquet", "create_review"]
     assert plan["mermaid"].startswith("flowchart")
     assert plan["definition"]["steps"][0]["max_retries"] == 3

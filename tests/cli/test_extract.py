@@ -14,8 +14,8 @@ from tests.invoices.hostile import PRINTED, font_of
 
 NAME = "smartap_clean_01.pdf"
 FIELDS = {
-    *("invoice_number", "order_reference", "date", "delivery_date", "due_date", "vendor_name", "vendor_vat_id"),
-    *("iban", "currency", "net", "tax", "total", "line_count"),
+    *("document_type", "invoice_number", "order_reference", "date", "delivery_date", "due_date", "vendor_name"),
+    *("vendor_vat_id", "iban", "currency", "net", "tax", "total", "line_count"),
 }
 
 

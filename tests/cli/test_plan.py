@@ -12,10 +12,10 @@ from tests.cli.process import Ended, docrail
 DEFINITION = Path(__file__).parents[2] / "definitions" / "invoice.yaml"
 TEXT = """\
 invoice: Extract an invoice, save it twice, measure it, queue it for review
-6 steps in 4 layers, at most 3 at once
+7 steps in 4 layers, at most 4 at once
 
 layer 0  extract
-layer 1  ask_gemini
+layer 1  split, ask_gemini
 layer 2  save_parquet, save_json, record_metrics
 layer 3  create_review
 
@@ -24,20 +24,22 @@ critical path  extract → ask_gemini → save_parquet → create_review
 MERMAID = """\
 flowchart LR
     s0["extract<br/>Read the invoice"]
-    s1["ask_gemini<br/>Have Gemini read it too"]
-    s2["save_parquet<br/>Save as Parquet"]
-    s3["save_json<br/>Save as JSON"]
-    s4["record_metrics<br/>Count for the dashboards"]
-    s5["create_review<br/>Queue for review"]
+    s1["split<br/>Split a file of several invoices"]
+    s2["ask_gemini<br/>Have Gemini read it too"]
+    s3["save_parquet<br/>Save as Parquet"]
+    s4["save_json<br/>Save as JSON"]
+    s5["record_metrics<br/>Count for the dashboards"]
+    s6["create_review<br/>Queue for review"]
     s0 --> s1
     s0 --> s2
-    s1 --> s2
     s0 --> s3
-    s1 --> s3
+    s2 --> s3
     s0 --> s4
-    s1 --> s4
+    s2 --> s4
+    s0 --> s5
     s2 --> s5
-    s3 --> s5
+    s3 --> s6
+    s4 --> s6
 """
 
 
@@ -62,7 +64,12 @@ def test_as_json_it_holds_all_of_it(plans: dict[str, Ended]) -> None:
     shown = json.loads(plans["json"].out)
     assert Definition.model_validate(shown.pop("definition")).id == "invoice"
     assert shown == {
-        "layers": [["extract"], ["ask_gemini"], ["save_parquet", "save_json", "record_metrics"], ["create_review"]],
+        "layers": [
+            ["extract"],
+            ["split", "ask_gemini"],
+            ["save_parquet", "save_json", "record_metrics"],
+            ["create_review"],
+        ],
         "critical_path": ["extract", "ask_gemini", "save_parquet", "create_review"],
         "mermaid": MERMAID,
     }

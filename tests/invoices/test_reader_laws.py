@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.reconcile import reconcile
-from docrail.invoices.facts import Evidence, Source
-from docrail.invoices.kinds import Arrow
+from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.kinds import TYPE, Arrow
 from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, agree
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_payment_code
@@ -46,7 +46,7 @@ SOURCES = (Source.XML, Source.QR, Source.GEMINI, Source.TEXT_LABEL, Source.TEXT_
 def fields_of(name: str) -> st.SearchStrategy[FieldValue[Any]]:
     found = st.builds(
         FieldValue[Any],
-        value=VALUES[FIELDS[name].kind.arrow],
+        value=st.sampled_from(DocumentType) if FIELDS[name].kind is TYPE else VALUES[FIELDS[name].kind.arrow],
         source=st.sampled_from(SOURCES),
         evidence=st.lists(st.sampled_from(list(Evidence)), max_size=3, unique=True).map(tuple),
         page=st.none() | st.just(1),

@@ -15,6 +15,9 @@ CREATE TABLE documents (
     sla_hours           double precision NOT NULL CHECK (sla_hours > 0),
     received_at         timestamptz NOT NULL DEFAULT now(),
     duplicate_of        text,
+    part_of             text,                     -- the file of several invoices that its pages were cut out of
+    first_page          integer CHECK (first_page >= 1), -- in that file
+    last_page           integer CHECK (last_page >= first_page),
     definition          text,                     -- `invoice` or `invoice@4`, named by the upload or chosen by a rule
     batch_id            text,                     -- the batch that it came with, and that starts its run
     inputs              json NOT NULL DEFAULT '{}', -- values that the upload gave for the definition's inputs
@@ -30,8 +33,11 @@ CREATE TABLE documents (
     export_id           text,                     -- the first export since it was decided; another one does not take it
     exported_at         timestamptz,              -- NULL while that export is being made
     original_removed_at timestamptz,              -- the row outlives the bytes
-    UNIQUE (tenant_id, document_id)
+    UNIQUE (tenant_id, document_id),
+    FOREIGN KEY (tenant_id, part_of) REFERENCES documents (tenant_id, document_id),
+    CHECK (num_nonnulls(part_of, first_page, last_page) IN (0, 3))
 );
+CREATE INDEX documents_parts ON documents (tenant_id, part_of, first_page) WHERE part_of IS NOT NULL;
 -- Of two concurrent uploads of the same bytes, exactly one is the first.
 CREATE UNIQUE INDEX documents_first ON documents (tenant_id, sha256) WHERE duplicate_of IS NULL;
 CREATE INDEX documents_newest ON documents (tenant_id, received_at DESC, document_id DESC);

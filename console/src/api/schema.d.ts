@@ -4600,6 +4600,27 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
+            /**
+             * Part Of
+             * @description the file of several invoices that its pages were cut out of
+             */
+            part_of?: string | null;
+            /**
+             * First Page
+             * @description of its pages in that file, counted from 1
+             */
+            first_page?: number | null;
+            /**
+             * Last Page
+             * @description of its pages in that file, included
+             */
+            last_page?: number | null;
+            /**
+             * Parts
+             * @description the documents that its pages were cut into, if it has several invoices
+             * @default []
+             */
+            parts?: string[];
         };
         /**
          * DocumentAction

@@ -87,6 +87,7 @@ function Actions({ document }: { document: Model<'Document'> }) {
 
 function Facts({ document }: { document: Model<'Document'> }) {
   const { t } = useTranslation()
+  const parts = document.parts ?? []
   return (
     <Stack gap="sm">
       <SimpleGrid component="dl" className={classes.facts} cols={1} spacing={0} verticalSpacing={6}>
@@ -112,9 +113,21 @@ function Facts({ document }: { document: Model<'Document'> }) {
         )}
         {document.duplicate_of && (
           <Fact name={t('documents.duplicateOf')}>
-            <Anchor size="sm" component={Link} to={`/documents/${encodeURIComponent(document.duplicate_of)}`}>
-              <Id value={document.duplicate_of} />
-            </Anchor>
+            <Other id={document.duplicate_of} />
+          </Fact>
+        )}
+        {document.part_of && (
+          <Fact name={t('documents.partOf', { first: document.first_page, last: document.last_page })}>
+            <Other id={document.part_of} />
+          </Fact>
+        )}
+        {parts.length > 0 && (
+          <Fact name={t('documents.parts')}>
+            <Stack gap={2} align="flex-start">
+              {parts.map((id) => (
+                <Other key={id} id={id} />
+              ))}
+            </Stack>
           </Fact>
         )}
         <Fact name={t('documents.id')}>
@@ -128,6 +141,15 @@ function Facts({ document }: { document: Model<'Document'> }) {
         {t('documents.originalHint')}
       </Text>
     </Stack>
+  )
+}
+
+/** A link to another document. */
+function Other({ id }: { id: string }) {
+  return (
+    <Anchor size="sm" component={Link} to={`/documents/${encodeURIComponent(id)}`}>
+      <Id value={id} />
+    </Anchor>
   )
 }
 

@@ -1,11 +1,16 @@
-"""Find where another invoice begins in a file, so that the pages of two are never read as one."""
+"""Find where another invoice begins in a file, so that the pages of two are never read as one.
+
+To see that there are several is one thing, to cut the file another: an appendix or a page that the OCR misread must not
+be taken from its invoice. So parts are named only if every page is tied to its invoice, and all words are of the text
+layer.
+"""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from docrail.invoices.features import leaders
-from docrail.invoices.model import InvoiceProblem
+from docrail.invoices.model import InvoiceProblem, PageRange
 from docrail.invoices.readers.header.number import (
     NUMBER,
     NumberAt,
@@ -44,11 +49,33 @@ def beginnings(finder: Finder) -> list[Beginning]:
         return []
     own: list[Beginning] = []
     for page, number in _labelled_heads(finder):
-        text = "\n".join(row.text for row in finder.layout.rows if row.page == page)
-        if own and (squeeze(own[-1].number) in squeeze(text) or LATER_PAGE.search(fold(text))):
+        if own and _is_tied(_text_of(finder, page), own[-1]):
             continue
         own.append(Beginning(page, number))
     return own
+
+
+def parts_of(finder: Finder, found: list[Beginning]) -> tuple[PageRange, ...]:
+    """Return the pages of each invoice; none unless every page begins an invoice or is tied to the one before.
+
+    A page is tied to an invoice if it repeats its number, counts itself as a later page, or is blank.
+    """
+    pages = finder.layout.pages
+    if len(found) < 2 or found[0].page != 1 or any(w.score is not None for page in pages for w in page.words):  # noqa: PLR2004
+        return ()
+    lasts = [each.page - 1 for each in found[1:]] + [len(pages)]
+    for beginning, last in zip(found, lasts, strict=True):
+        if not all(_is_tied(_text_of(finder, page), beginning) for page in range(beginning.page + 1, last + 1)):
+            return ()
+    return tuple(PageRange(first=each.page, last=last) for each, last in zip(found, lasts, strict=True))
+
+
+def _is_tied(text: str, beginning: Beginning) -> bool:
+    return not text or squeeze(beginning.number) in squeeze(text) or LATER_PAGE.search(fold(text)) is not None
+
+
+def _text_of(finder: Finder, page: int) -> str:
+    return "\n".join(row.text for row in finder.layout.rows if row.page == page)
 
 
 def several_invoices(found: list[Beginning]) -> InvoiceProblem:

@@ -45,9 +45,11 @@ ON CONFLICT (tenant_id, document_id) DO UPDATE
        issued_on = EXCLUDED.issued_on, vendor_name = EXCLUDED.vendor_name, invoice_number = EXCLUDED.invoice_number,
        currency = EXCLUDED.currency"""
 
-_NOT_REJECTED = """s.tenant_id = $1 AND s.document_id <> $2 AND NOT EXISTS
+# Neither what was rejected nor a file whose invoices are documents of their own.
+_COMPARABLE = """s.tenant_id = $1 AND s.document_id <> $2 AND NOT EXISTS
     (SELECT FROM documents d
-      WHERE d.tenant_id = s.tenant_id AND d.document_id = s.document_id AND d.decision = 'rejected')"""
+      WHERE d.tenant_id = s.tenant_id AND d.document_id = s.document_id AND d.decision = 'rejected') AND NOT EXISTS
+    (SELECT FROM documents p WHERE p.tenant_id = s.tenant_id AND p.part_of = s.document_id)"""
 
 _SAME_VENDOR = "(s.vat_id = $6 OR s.iban = $7 OR s.name_key = $8)"
 
@@ -57,13 +59,13 @@ _HALF = "length($5::text) / 2"
 
 _LIKENESSES = (
     # the same number, of this vendor or with this total
-    f"""SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND s.number_key = $5
+    f"""SELECT s.* FROM seen_invoices s WHERE {_COMPARABLE} AND s.number_key = $5
          AND ({_SAME_VENDOR} OR {_SAME_TOTAL})""",
     # the same work under another number
-    f"""SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND {_SAME_TOTAL} AND {_SAME_VENDOR}
+    f"""SELECT s.* FROM seen_invoices s WHERE {_COMPARABLE} AND {_SAME_TOTAL} AND {_SAME_VENDOR}
          AND s.issued_on BETWEEN $10::date - {DAYS_APART} AND $10::date + {DAYS_APART}""",
     # numbers one edit apart share their first or their last half
-    f"""SELECT s.* FROM seen_invoices s WHERE {_NOT_REJECTED} AND {_SAME_TOTAL}
+    f"""SELECT s.* FROM seen_invoices s WHERE {_COMPARABLE} AND {_SAME_TOTAL}
          AND length($5::text) >= {SHORTEST_NUMBER}
          AND length(s.number_key) BETWEEN length($5::text) - 1 AND length($5::text) + 1
          AND (left(s.number_key, {_HALF}) = left($5, {_HALF}) OR right(s.number_key, {_HALF}) = right($5, {_HALF}))""",
@@ -74,7 +76,7 @@ WITH found AS (
     SELECT document_id, $3::text AS sha256, $4::text AS document_type, NULL AS number_key, NULL AS vat_id,
            NULL AS iban, NULL AS name_key, NULL AS total, NULL AS issued_on,
            $13::text IS NULL OR duplicate_of IS NOT NULL AND received_at > $12 AS came_later
-      FROM (SELECT s.* FROM documents s WHERE {_NOT_REJECTED} AND s.sha256 = $3 LIMIT {MOST_ALIKE}) AS equal
+      FROM (SELECT s.* FROM documents s WHERE {_COMPARABLE} AND s.sha256 = $3 LIMIT {MOST_ALIKE}) AS equal
     UNION ALL
     SELECT {COMPARED}, seen_at > (SELECT seen_at FROM seen_invoices WHERE tenant_id = $1 AND document_id = $2)
       FROM ({" UNION ALL ".join(f"({each} LIMIT {MOST_ALIKE})" for each in _LIKENESSES)}) AS alike
