@@ -1,4 +1,4 @@
-"""All pages look alike, and none hangs over the edge of its window."""
+"""All pages look alike, have a heading and a title, and none hangs over the edge of its window."""
 
 import json
 import re
@@ -6,9 +6,12 @@ import re
 import pytest
 from playwright.async_api import Browser, expect
 
+from docrail.api.console import PAGES
+from tests.api.test_batches import order
 from tests.console.site import DESKTOP, LAPTOP, PHONE, Site, Visitor, Watch, visit
 from tests.console.test_decide import ask, upload
 from tests.console.test_failures import broken, fail
+from tests.console.test_review import invoice_pdf, put
 
 PATHS = (
     "/",
@@ -69,6 +72,33 @@ async def test_no_page_is_wider_than_its_window(browser: Browser, busy: Site, si
                 wide.append(path)
     assert wide == []
     assert watch.found() == []
+
+
+async def test_every_page_has_one_heading_and_a_title_also_if_what_it_is_about_does_not_exist(
+    busy: Site, visitor: Visitor
+) -> None:
+    item = await put(busy, invoice_pdf("H-1"))
+    run_id, question = await ask(busy)
+    real = {
+        "/review/{review_id}": item.review_id,
+        "/decide/{review_id}": question,
+        "/batches/{batch_id}": await order(busy.service.http, definition="invoice"),
+        "/documents/{document_id}": item.document_id,
+        "/runs/{run_id}": run_id,
+        "/definitions/{definition_id}": "invoice",
+        "/definitions/{definition_id}/edit": "invoice",
+        "/operations/{part}": "quotas",
+    }
+    assert {path for path in PAGES if "{" in path} == set(real)
+    page, titles = await visitor.tab(), set[str]()
+    for path in PAGES:
+        for id_ in (real[path], "none") if path in real else ("",):
+            await page.goto(busy.url + re.sub(r"\{\w+\}", id_, path))
+            await expect(page.get_by_label("Loading")).to_have_count(0)
+            await expect(page.get_by_role("heading", level=1)).to_have_count(1)
+            await expect(page).to_have_title(re.compile(r"^(?!Docrail).+ · Docrail$"))
+            titles.add(await page.title())
+    assert len(titles) > len(PAGES)
 
 
 async def test_the_current_tab_is_in_sight_on_a_phone(browser: Browser, busy: Site) -> None:

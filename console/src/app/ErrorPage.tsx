@@ -5,14 +5,22 @@ import { useTranslation } from 'react-i18next'
 
 import { Problem } from '@/api/problem'
 import { Empty } from '@/kit/Empty'
+import { Page, useTitle } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 
 /** A screen that failed: why the server refused, or, for a fault of the console, its message. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation()
-  if (error instanceof Problem) return <Trouble error={error} retry={reset} />
+  useTitle(t('app.brokenTitle'))
+  if (error instanceof Problem)
+    return (
+      <Page title={t('app.brokenTitle')}>
+        <Trouble error={error} retry={reset} />
+      </Page>
+    )
   return (
     <Empty
+      isPage
       icon={IconBug}
       title={t('app.brokenTitle')}
       action={

@@ -13,6 +13,7 @@ export function NotFoundPage() {
   useTitle(t('app.notFoundTitle'))
   return (
     <Empty
+      isPage
       icon={IconMapOff}
       title={t('app.notFoundTitle')}
       action={

@@ -12,6 +12,7 @@ import { isProblem } from '@/api/problem'
 import { drafts, useDrafts } from '@/drafts/drafts'
 import { visible } from '@/format/text'
 import { Empty } from '@/kit/Empty'
+import { Loading } from '@/kit/Loading'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 import { Name, Time } from '@/kit/Values'
@@ -34,7 +35,7 @@ export function DecidePage() {
   if (review.data) return <Question key={reviewId} review={review.data} />
   return (
     <Page title={t('decide.title')}>
-      {review.error ? <Trouble error={review.error} retry={() => void review.refetch()} /> : null}
+      {review.error ? <Trouble error={review.error} retry={() => void review.refetch()} /> : <Loading height={240} />}
     </Page>
   )
 }

@@ -6,6 +6,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { Loading } from '@/kit/Loading'
 import { Page, useTitle } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 import { Name } from '@/kit/Values'
@@ -43,13 +44,12 @@ function OneDefinition({ definitionId }: { definitionId: string }) {
   const stored = useQuery({ ...versionQuery(definitionId, number ?? 0), enabled: number !== undefined })
   const [move, setMove] = useState<Move>()
   const [starting, setStarting] = useState<{ version?: number }>()
-  if (found.error && !page)
+  if (!page || number === undefined)
     return (
       <Page title={definitionId}>
-        <Trouble error={found.error} retry={() => void found.refetch()} />
+        {found.error ? <Trouble error={found.error} retry={() => void found.refetch()} /> : <Loading height={240} />}
       </Page>
     )
-  if (!page || number === undefined) return null
   const latest = versions.find((each) => each.version === number)
   return (
     <div className={classes.page}>

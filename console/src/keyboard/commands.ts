@@ -50,6 +50,7 @@ export const COMMANDS = {
   'run.next-step': { keys: ['j', 'ArrowDown'], ...move },
   'run.previous-step': { keys: ['k', 'ArrowUp'], ...move },
   'run.next-failure': { keys: ['n'] },
+  'run.previous-failure': { keys: ['p'] },
   'run.why': { keys: ['w'] },
   'run.close': { keys: ['Escape'] },
   'editor.next-problem': { keys: ['F8'], ...anywhere },

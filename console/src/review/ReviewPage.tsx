@@ -1,4 +1,3 @@
-import { Loader } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
@@ -6,12 +5,12 @@ import { useCallback, useEffect, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
+import { Loading } from '@/kit/Loading'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 
 import { fetchAhead, viewQuery } from './queries'
 import { filtersOf, firstOf, type Neighbour, neighboursQuery, nextOf } from './queue'
-import classes from './review.module.css'
 import { Sheet } from './Sheet'
 
 /** The review of one document, and the way to the next one of the list that it was opened from. */
@@ -59,18 +58,11 @@ export function ReviewPage() {
     if (view.data && following && following.below === undefined) void fetchAhead(following.reviewId)
   }, [view.data, following])
 
-  if (view.error && !view.data) {
-    return (
-      <Page title={t('review.title')}>
-        <Trouble error={view.error} retry={() => void view.refetch()} />
-      </Page>
-    )
-  }
   if (!view.data) {
     return (
-      <div className={classes.noPages}>
-        <Loader size="sm" role="status" aria-label={t('app.loading')} />
-      </div>
+      <Page title={t('review.title')}>
+        {view.error ? <Trouble error={view.error} retry={() => void view.refetch()} /> : <Loading height={240} />}
+      </Page>
     )
   }
   return (

@@ -9,6 +9,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useCommands } from '@/keyboard/use_commands'
 import { Banner } from '@/kit/Banner'
+import { Loading } from '@/kit/Loading'
 import { Page, useTitle } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 import { useLiveState, useWatchedRun } from '@/live/live'
@@ -83,16 +84,19 @@ function OneRun({ runId }: { runId: string }) {
     find(first)
   }
   const show = (panel: Panel) => go({ ...search, panel })
-  useStepKeys(steps.data?.steps, search.step, select)
+  const all = async () => {
+    if (run === undefined) return []
+    return (steps.data ?? (await client.ensureQueryData(stepsQuery(runId, '', version)))).steps
+  }
+  useStepKeys(all, search.step, (step) => (step && view === 'graph' ? find(step) : select(step?.step_id)))
   useCommands({ 'run.why': search.step === undefined ? undefined : () => show('why') })
 
-  if (graph.error && !graph.data)
+  if (!graph.data || !run)
     return (
       <Page title={runId}>
-        <Trouble error={graph.error} retry={() => void graph.refetch()} />
+        {graph.error ? <Trouble error={graph.error} retry={() => void graph.refetch()} /> : <Loading height={240} />}
       </Page>
     )
-  if (!graph.data || !run) return null
   const unknown = latest.data?.unknown ?? graph.data.unknown
   const found = wanted === '' ? undefined : steps.data
   return (
@@ -203,26 +207,26 @@ function useNow(isRunning: boolean): number {
   return now
 }
 
+const FAILED: ReadonlySet<string> = new Set(['failed', 'parked'])
+
+/** Moves among the steps in plan order; `all` fetches them where only a drawing is shown. */
 function useStepKeys(
-  steps: readonly StepLine[] | undefined,
+  all: () => Promise<readonly StepLine[]>,
   selected: string | undefined,
-  select: (step: string | undefined) => void,
+  select: (step: StepLine | undefined) => void,
 ) {
-  const move = (by: number, among = steps ?? []) => {
+  const move = async (by: number, isWanted: (step: StepLine) => boolean = () => true) => {
+    const among = (await all()).filter((step) => isWanted(step) || step.step_id === selected)
     const at = among.findIndex((step) => step.step_id === selected)
     const next = among[at === -1 ? (by > 0 ? 0 : among.length - 1) : at + by]
-    if (next) select(next.step_id)
+    if (next) select(next)
   }
+  const hasFailed = ({ status }: StepLine) => FAILED.has(status)
   useCommands({
-    'run.next-step': steps && (() => move(1)),
-    'run.previous-step': steps && (() => move(-1)),
-    'run.next-failure':
-      steps &&
-      (() =>
-        move(
-          1,
-          steps.filter((step) => step.status === 'failed' || step.status === 'parked' || step.step_id === selected),
-        )),
+    'run.next-step': () => void move(1),
+    'run.previous-step': () => void move(-1),
+    'run.next-failure': () => void move(1, hasFailed),
+    'run.previous-failure': () => void move(-1, hasFailed),
     'run.close': selected === undefined ? undefined : () => select(undefined),
   })
 }

@@ -1,13 +1,13 @@
 /** The pages that write a definition: a new one, or the next version of a published one. */
 import { getRouteApi } from '@tanstack/react-router'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { useTitle } from '@/kit/Page'
+import { Loading } from '@/kit/Loading'
+import { Page, useTitle } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 
-import classes from './editor.module.css'
 import { newestQuery, versionQuery } from './queries'
 import { Workspace } from './Workspace'
 
@@ -48,8 +48,7 @@ export function EditDefinitionPage() {
   const newest = useQuery(newestQuery(definitionId))
   const [opened, setOpened] = useState(0)
   useTitle(t('editor.edit', { id: definitionId }))
-  if (newest.data === undefined)
-    return newest.error ? <Failed error={newest.error} retry={() => void newest.refetch()} /> : null
+  if (newest.data === undefined) return <Opening definitionId={definitionId} found={newest} />
   return (
     <OpenedVersion
       key={`${definitionId} ${version} ${opened}`}
@@ -67,7 +66,7 @@ type OpenedProps = { definitionId: string; version: number; newest: number; onRe
 function OpenedVersion({ definitionId, version, newest, onReload }: OpenedProps) {
   const [opened] = useState(version)
   const stored = useQuery(versionQuery(definitionId, opened))
-  if (!stored.data) return stored.error ? <Failed error={stored.error} retry={() => void stored.refetch()} /> : null
+  if (!stored.data) return <Opening definitionId={definitionId} found={stored} />
   return (
     <Workspace
       definitionId={definitionId}
@@ -79,10 +78,12 @@ function OpenedVersion({ definitionId, version, newest, onReload }: OpenedProps)
   )
 }
 
-function Failed({ error, retry }: { error: Error; retry: () => void }) {
+/** The page until its definition is there, or why it is not. */
+function Opening({ definitionId, found }: { definitionId: string; found: UseQueryResult }) {
+  const { t } = useTranslation()
   return (
-    <div className={classes.trouble}>
-      <Trouble error={error} retry={retry} />
-    </div>
+    <Page title={t('editor.edit', { id: definitionId })}>
+      {found.error ? <Trouble error={found.error} retry={() => void found.refetch()} /> : <Loading height={240} />}
+    </Page>
   )
 }
