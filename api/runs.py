@@ -1,4 +1,4 @@
-"""Routes of runs: start, list, show, explain, pause, resume and abort; their outputs, waits and recorded actions.
+"""Routes of runs: start, list, show, explain, pause, resume and abort; their inputs, outputs, waits and actions.
 
 The waits include those of nested runs. The actions include those on failed steps that have left the dead-letter inbox.
 """
@@ -64,6 +64,13 @@ class OutputsOut(BaseModel):
 
     run_id: str
     outputs: dict[str, Json]
+
+
+class InputsOut(BaseModel):
+    """A run's full inputs: the given values, and the defaults of the others."""
+
+    run_id: str
+    inputs: dict[str, Json]
 
 
 class AnswerIn(BaseModel):
@@ -179,6 +186,12 @@ async def show_outputs(run_id: str, who: MayRead, app: AppDep) -> Response:
     return await json_response(
         OutputsOut, OutputsOut(run_id=run_id, outputs=await outputs.show_outputs(app, who, run_id))
     )
+
+
+@router.get("/{run_id}/inputs", response_model=InputsOut, responses=problems(NotFound))
+async def show_inputs(run_id: str, who: MayRead, app: AppDep) -> Response:
+    """Show a run's full inputs; after a retry with other inputs, those."""
+    return await json_response(InputsOut, InputsOut(run_id=run_id, inputs=await outputs.show_inputs(app, who, run_id)))
 
 
 @router.get("/{run_id}/steps/{step_id}/output", response_model=OutputOut, responses=problems(NotFound))

@@ -302,6 +302,11 @@ class AsyncClient:
         found: types.OutputsOut = await self.transport.request("GET", f"/v1/runs/{_part(run_id)}/outputs")
         return found
 
+    async def show_inputs(self, run_id: str) -> "types.InputsOut":
+        """Show a run's full inputs; after a retry with other inputs, those."""
+        found: types.InputsOut = await self.transport.request("GET", f"/v1/runs/{_part(run_id)}/inputs")
+        return found
+
     async def show_output(self, run_id: str, step_id: str) -> "types.OutputOut":
         """Show a step's full output, of any size: a run's report only refers to outputs of more than 64 KiB."""
         found: types.OutputOut = await self.transport.request(
@@ -1543,6 +1548,11 @@ class Client:
     def show_outputs(self, run_id: str) -> "types.OutputsOut":
         """Show a run's full outputs, of any size; none before its end."""
         found: types.OutputsOut = self.transport.request("GET", f"/v1/runs/{_part(run_id)}/outputs")
+        return found
+
+    def show_inputs(self, run_id: str) -> "types.InputsOut":
+        """Show a run's full inputs; after a retry with other inputs, those."""
+        found: types.InputsOut = self.transport.request("GET", f"/v1/runs/{_part(run_id)}/inputs")
         return found
 
     def show_output(self, run_id: str, step_id: str) -> "types.OutputOut":

@@ -971,6 +971,13 @@ class InputOut(TypedDict):
     input: Json
 
 
+class InputsOut(TypedDict):
+    """A run's full inputs: the given values, and the defaults of the others."""
+
+    run_id: str
+    inputs: dict[str, Json]
+
+
 class InsertRow(TypedDict):
     """Insert an empty row."""
 

@@ -480,9 +480,17 @@ async def test_a_completed_run_goes_on_with_other_inputs(service: Service) -> No
     assert await started_again(service, run_id) == ["load", "pay"]
     [action] = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
     assert action["details"]["inputs"] == {"amount": 7}
+    assert await inputs_of(service, run_id) == {"amount": 7, "to": "DE02"}
     again = await retry(service.http, run_id, inputs={"to": "DE07"})
     assert again.status_code == 200, again.text
     assert (await service.ended(run_id))["outputs"] == {"paid": "7 to DE07", "note": "DE07"}
+    assert await inputs_of(service, run_id) == {"amount": 7, "to": "DE07"}
+
+
+async def inputs_of(service: Service, run_id: str) -> Json:
+    shown = await service.http.get(f"/v1/runs/{run_id}/inputs")
+    assert shown.status_code == 200, shown.text
+    return shown.json()["inputs"]
 
 
 async def test_a_failed_run_takes_other_inputs_and_a_step_to_begin_at(service: Service) -> None:

@@ -45,7 +45,9 @@ async def test_a_failed_step_is_skipped_with_a_preview_of_what_follows(page: Pag
         {"id": "file", "handler": "noop", "depends_on": ["check"]},
     ]
     run_id = await start(site, {"id": "skipped", "steps": steps})
-    await page.goto(f"{site.url}/runs/{run_id}?step=check")
+    await page.goto(f"{site.url}/runs/{run_id}")
+    await has_state(page, "check", "Failed")
+    await page.keyboard.press("n")
     panel = page.get_by_role("complementary", name="Step check")
     await expect(panel.get_by_role("alert")).to_contain_text("⟨U+202E⟩gnp.⟨U+2066⟩exe")
     assert "\u202e" not in await page.locator("body").inner_text()
@@ -116,6 +118,8 @@ async def test_a_completed_run_runs_again_from_a_step_and_with_another_input(
     dialog = page.get_by_role("dialog", name="Run again")
     preview = dialog.get_by_label("What will happen").first
     await expect(preview).to_contain_text("1 runs again · 2 kept")
+    await expect(dialog.get_by_label("Amount")).to_have_value("5")
+    await expect(dialog.get_by_label("Note")).to_have_value("first")
     await dialog.get_by_label("Amount").fill("seven")
     await expect(dialog.get_by_role("button", name="Run again", exact=True)).to_be_disabled()
     await dialog.get_by_label("Amount").fill("7")

@@ -363,6 +363,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{run_id}/inputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Inputs
+         * @description Show a run's full inputs; after a retry with other inputs, those.
+         */
+        get: operations["show_inputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{run_id}/steps/{step_id}/output": {
         parameters: {
             query?: never;
@@ -5899,6 +5919,24 @@ export interface components {
              * @description The config with all values filled in, or the elements of the step's list. Secrets are named, not shown.
              */
             input: unknown;
+        };
+        /**
+         * InputsOut
+         * @description A run's full inputs: the given values, and the defaults of the others.
+         */
+        InputsOut: {
+            /**
+             * Run Id
+             * @description Id of the run.
+             */
+            run_id: string;
+            /**
+             * Inputs
+             * @description The run's inputs, by name.
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
         };
         /**
          * InsertRow
@@ -12148,6 +12186,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OutputsOut"];
+                };
+            };
+        };
+    };
+    show_inputs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputsOut"];
                 };
             };
         };

@@ -1,4 +1,4 @@
-"""Load the full output of a step or a run: a run's report only contains references to stored values."""
+"""Load the full output of a step or a run, and its inputs: a run's report only contains references to stored values."""
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.adapters.store.parts import filled
@@ -10,7 +10,9 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.engine import WORKER, WORKER_TIMEOUT, worker_answers
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
-from docrail.services.runs.executing import handle_of
+from docrail.services.runs.executing import describe, handle_of
+from docrail.services.runs.saved import request_of
+from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.views.reports import show_run
 from docrail.workflows.contract.names import OUTPUT
 
@@ -49,6 +51,15 @@ async def show_outputs(app: App, principal: Principal, run_id: str) -> Json:
     return await _whole(app, principal, (await show_run(app, principal, run_id)).outputs)
 
 
+async def show_inputs(app: App, principal: Principal, run_id: str) -> Json:
+    """Return the inputs of the latest attempt of the principal's run, with all stored values filled in.
+
+    Raises: NotFound, also if Temporal has deleted the run; InvalidInput (too large for one response); Unavailable.
+    """
+    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    return await _whole(app, principal, (await request_of(app, description)).inputs, "inputs")
+
+
 async def _asked(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
     """Query a step's output from the run, because a report that was too large omits it."""
     handle = await handle_of(app, principal.tenant_id, run_id)
@@ -56,10 +67,10 @@ async def _asked(app: App, principal: Principal, run_id: str, step_id: str) -> J
         return await handle.query(OUTPUT, step_id, rpc_timeout=WORKER_TIMEOUT)
 
 
-async def _whole(app: App, principal: Principal, output: Json) -> Json:
+async def _whole(app: App, principal: Principal, value: Json, name: str = "output") -> Json:
     try:
-        return await filled(app.values, principal.tenant_id, output, most_bytes=MAX_STORED_BYTES)
+        return await filled(app.values, principal.tenant_id, value, most_bytes=MAX_STORED_BYTES)
     except StorageError as error:
         raise Unavailable("the value store", str(error)) from error
     except ValueError as error:
-        raise InvalidInput([InputProblem("output", f"is too large for one response: {error}")]) from error
+        raise InvalidInput([InputProblem(name, f"is too large for one response: {error}")]) from error

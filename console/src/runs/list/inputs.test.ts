@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { changeableInputs, inputFields } from './inputs'
+import { changeableInputs, changedInputs, inputFields } from './inputs'
 
 test('inputs become fields, with what is required and what is there at first', () => {
   const inputs = {
@@ -20,15 +20,26 @@ test('a definition without inputs has no fields', () => {
   expect(inputFields({ steps: [] })).toEqual([])
 })
 
-test('what changes the inputs of a run begins empty, requires nothing, and leaves out its document', () => {
+test('what changes the inputs of a run begins with their values, and leaves out its document', () => {
   const inputs = {
     document_id: { type: 'string', required: true, maxLength: 80 },
     centre: { type: 'string', required: true, maxLength: 80 },
     sla_hours: { type: 'integer', default: 24, required: false },
+    note: { type: 'string', default: 'none', required: false },
   }
-  const found = changeableInputs({ inputs, steps: [] })
-  expect(found.map(({ name, isRequired, initial }) => [name, isRequired, initial])).toEqual([
-    ['centre', false, ''],
-    ['sla_hours', false, ''],
+  const fields = changeableInputs(
+    { inputs, steps: [] },
+    { document_id: 'doc_1', centre: '4711', sla_hours: 8, note: null },
+  )
+  expect(fields.map(({ name, isRequired, initial }) => [name, isRequired, initial])).toEqual([
+    ['centre', true, '4711'],
+    ['sla_hours', false, '8'],
+    ['note', false, ''],
   ])
+  expect(changedInputs(fields, {})).toEqual({ value: {}, problems: {} })
+  expect(changedInputs(fields, { centre: '4711', sla_hours: '', note: 'new' }).value).toEqual({
+    sla_hours: null,
+    note: 'new',
+  })
+  expect(changedInputs(fields, { centre: ' ' }).problems).toEqual({ centre: 'required' })
 })

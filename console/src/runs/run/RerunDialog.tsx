@@ -8,12 +8,12 @@ import { useTranslation } from 'react-i18next'
 import { api, read } from '@/api/client'
 import { keys } from '@/api/keys'
 import { AnswerFields } from '@/decide/AnswerForm'
-import { answerOf, type Field, type Json, type Typed } from '@/decide/fields'
+import type { Field, Json, Typed } from '@/decide/fields'
 import { Dialog } from '@/kit/Dialog'
 import { Trouble } from '@/kit/Trouble'
 
 import { type RetryOrder, useRerun } from '../actions'
-import { changeableInputs } from '../list/inputs'
+import { changeableInputs, changedInputs } from '../list/inputs'
 import { type RunHead, stepsQuery } from '../queries'
 import { ReasonInput } from '../ReasonInput'
 import { RetryPreview, useRetryPreview } from './RetryPreview'
@@ -35,8 +35,8 @@ export function RerunDialog({ run, step, onClose }: Props) {
   const [reason, setReason] = useState('')
   const known = useQuery(stepsQuery(run.run_id, '', run.status))
   const fields = useInputs(run)
-  const { value, problems } = answerOf(fields.data ?? NO_FIELDS, typed)
-  const order: RetryOrder = { from_steps: steps, inputs: (fields.data?.length ? value : {}) as Record<string, unknown> }
+  const { value, problems } = changedInputs(fields.data ?? NO_FIELDS, typed)
+  const order: RetryOrder = { from_steps: steps, inputs: value as Record<string, unknown> }
   const isReady = Object.keys(problems).length === 0 && (steps.length > 0 || Object.keys(order.inputs ?? {}).length > 0)
   const wanted = isReady ? JSON.stringify(order) : undefined
   const [asked] = useDebouncedValue(wanted, 250)
@@ -96,13 +96,21 @@ export function RerunDialog({ run, step, onClose }: Props) {
   )
 }
 
-/** The fields of the inputs of the run's version. The server does not show the values that the run has. */
-function useInputs({ definition_id, version }: RunHead) {
+/** The fields of the inputs of the run's version, with the values that the run has. */
+function useInputs({ run_id, definition_id, version }: RunHead) {
   const stored = useQuery({
     queryKey: keys.definitions.one(definition_id, 'inputs', version),
     queryFn: () =>
       read(api.GET('/v1/definitions/{definition_id}', { params: { path: { definition_id }, query: { version } } })),
   })
-  const data = useMemo(() => (stored.data ? changeableInputs(stored.data.body as Json) : undefined), [stored.data])
-  return { data, error: stored.error, refetch: stored.refetch }
+  const given = useQuery({
+    queryKey: keys.runs.one(run_id, 'inputs'),
+    queryFn: () => read(api.GET('/v1/runs/{run_id}/inputs', { params: { path: { run_id } } })),
+  })
+  const data = useMemo(
+    () => stored.data && given.data && changeableInputs(stored.data.body as Json, given.data.inputs),
+    [stored.data, given.data],
+  )
+  const refetch = () => Promise.all([stored.refetch(), given.refetch()])
+  return { data, error: stored.error ?? given.error, refetch }
 }
