@@ -131,6 +131,86 @@ async def test_a_trigger_is_run_paused_with_a_reason_resumed_and_deleted(operati
     await expect(row).to_have_count(0)
 
 
+async def test_a_trigger_is_created_and_what_the_server_refuses_is_at_its_field(
+    operations: Page, furnished: Site, pictures: Path
+) -> None:
+    name = f"weekly-{uuid4().hex[:6]}"
+    inputs = {"weeks": {"type": "integer", "default": 1, "maximum": 52}}
+    report = {"id": "weekly_report", "inputs": inputs, "steps": [{"id": "say", "handler": "noop"}]}
+    (await furnished.service.http.post("/v1/definitions", json={"definition": report})).raise_for_status()
+    await part(operations, "Triggers")
+    await operations.get_by_role("button", name="Create trigger").click()
+    dialog = operations.get_by_role("dialog", name="Create trigger")
+    send = dialog.get_by_role("button", name="Create trigger")
+    await dialog.get_by_role("textbox", name="Name", exact=True).fill("Weekly!")
+    await send.click()
+    await expect(dialog.get_by_role("combobox", name="Definition")).to_have_accessible_description("Needs an answer")
+    await dialog.get_by_role("combobox", name="Definition").click()
+    await operations.get_by_role("option", name="weekly_report").click()
+    await dialog.get_by_label("Weeks").fill("60")
+    await choose(operations, "When", "Every week")
+    await choose(operations, "Day", "Friday")
+    await dialog.get_by_label("Time (UTC)").fill("18:05")
+    await send.click()
+    await expect(dialog.get_by_role("textbox", name="Name", exact=True)).to_have_accessible_description(
+        re.compile("must match")
+    )
+    await dialog.get_by_role("textbox", name="Name", exact=True).fill(name)
+    await send.click()
+    await expect(dialog.get_by_label("Weeks")).to_have_accessible_description(re.compile("52"))
+    await screenshot(operations, "trigger-create", pictures)
+    assert await axe(operations) == []
+    await dialog.get_by_label("Weeks").fill("2")
+    await send.click()
+    await expect(dialog).to_be_hidden()
+    row = operations.get_by_role("row").filter(has_text=name)
+    await expect(row).to_contain_text("Starts weekly_report")
+    made = (await furnished.service.http.get(f"/v1/triggers/{name}")).json()
+    assert (made["cron"], made["inputs"]) == ("5 18 * * 5", {"weeks": 2})
+
+
+async def test_a_watched_folder_and_a_mailbox_become_triggers(
+    operations: Page, furnished: Site, pictures: Path
+) -> None:
+    names = {work: f"{work}-{uuid4().hex[:6]}" for work in ("folder", "mailbox")}
+    typed = {
+        "folder": {"Folder": "scans", "Source": "scanner"},
+        "mailbox": {
+            "Mail server": "imap.example.com",
+            "User": "invoices@example.com",
+            "Secret with the password": "mail_password",
+            "Only mails from": "@supplier.example\nann@example.com",
+        },
+    }
+    await part(operations, "Triggers")
+    for work, choice in (("folder", "Watch a folder"), ("mailbox", "Read a mailbox")):
+        await operations.get_by_role("button", name="Create trigger").click()
+        dialog = operations.get_by_role("dialog", name="Create trigger")
+        await dialog.get_by_role("textbox", name="Name", exact=True).fill(names[work])
+        await dialog.get_by_text(choice).click()
+        for label, text in typed[work].items():
+            await dialog.get_by_role("textbox", name=label, exact=True).fill(text)
+        await choose(operations, "When", "At an interval")
+        await dialog.get_by_label("Minutes").fill("1440")
+        await screenshot(operations, f"trigger-{work}", pictures)
+        assert await axe(operations) == []
+        await dialog.get_by_role("button", name="Create trigger").click()
+        await expect(dialog).to_be_hidden()
+    rows = operations.get_by_role("row")
+    await expect(rows.filter(has_text=names["folder"])).to_contain_text("Uploads the files of scans")
+    await expect(rows.filter(has_text=names["mailbox"])).to_contain_text("mails to invoices@example.com")
+    made = (await furnished.service.http.get(f"/v1/triggers/{names['mailbox']}")).json()
+    assert (made["every_seconds"], made["mailbox"]["senders"]) == (86_400, ["@supplier.example", "ann@example.com"])
+    made = (await furnished.service.http.get(f"/v1/triggers/{names['folder']}")).json()
+    assert (made["folder"], made["source"], made["definition"]) == ("scans", "scanner", None)
+
+
+async def choose(page: Page, label: str, option: str) -> None:
+    """Choose from a list of the dialog."""
+    await page.get_by_role("dialog").get_by_role("combobox", name=label, exact=True).click()
+    await page.get_by_role("option", name=option, exact=True).click()
+
+
 async def test_a_reader_sees_triggers_without_their_buttons(guarded_site: Site, browser: Browser) -> None:
     name, app = f"weekly-{uuid4().hex[:6]}", guarded_site.service.app
     order = TriggerOrder(name, every_seconds=86_400, definition="invoice", folder="scans")
@@ -144,6 +224,7 @@ async def test_a_reader_sees_triggers_without_their_buttons(guarded_site: Site, 
         row = page.get_by_role("row").filter(has_text=name)
         await expect(row).to_contain_text("Uploads the files of scans")
         await expect(row.get_by_role("button")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Create trigger")).to_have_count(0)
     assert watch.found() == []
 
 

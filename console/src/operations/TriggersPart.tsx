@@ -1,11 +1,12 @@
-/** What starts runs by itself: at times, or for the files of a watched folder. */
+/** What starts runs by itself: at times, or for the files of a watched folder or a mailbox. */
 import { Button, Group, Table, Text, TextInput } from '@mantine/core'
-import { IconBolt } from '@tabler/icons-react'
+import { IconBolt, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { keys } from '@/api/keys'
+import { visible } from '@/format/text'
 import { Empty } from '@/kit/Empty'
 import { notifyProblem } from '@/kit/notify'
 import { Name, Time } from '@/kit/Values'
@@ -15,8 +16,9 @@ import { FormDialog } from './FormDialog'
 import classes from './Operations.module.css'
 import { Activity, interval, LastPass } from './passes'
 import { deleteTrigger, fireTrigger, switchTrigger, type Trigger, triggersQuery, useChange } from './queries'
+import { TriggerDialog } from './TriggerDialog'
 
-type Asked = { trigger: Trigger; action: 'switch' | 'delete' }
+type Asked = { trigger: Trigger; action: 'switch' | 'delete' } | { action: 'create' }
 
 export function TriggersPart() {
   const { t } = useTranslation()
@@ -24,15 +26,21 @@ export function TriggersPart() {
   const [asked, setAsked] = useState<Asked>()
   const triggers = found.data?.triggers ?? []
   const close = () => setAsked(undefined)
+  const create = found.data?.allowed && (
+    <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAsked({ action: 'create' })}>
+      {t('operations.triggers.create')}
+    </Button>
+  )
   return (
     <>
+      {triggers.length > 0 && create && <Group justify="flex-end">{create}</Group>}
       <DataTable
         label={t('operations.triggers.title')}
         minWidth={900}
         found={found}
         isEmpty={triggers.length === 0}
         empty={
-          <Empty icon={IconBolt} title={t('operations.triggers.none')}>
+          <Empty icon={IconBolt} title={t('operations.triggers.none')} action={create}>
             {t('operations.triggers.noneHint')}
           </Empty>
         }
@@ -54,13 +62,14 @@ export function TriggersPart() {
           />
         ))}
       </DataTable>
+      {asked?.action === 'create' && <TriggerDialog onClose={close} />}
       {asked?.action === 'switch' && <SwitchDialog trigger={asked.trigger} onClose={close} />}
       {asked?.action === 'delete' && <DeleteDialog trigger={asked.trigger} onClose={close} />}
     </>
   )
 }
 
-type RowProps = { trigger: Trigger; allowed: boolean; onAsk: (action: Asked['action']) => void }
+type RowProps = { trigger: Trigger; allowed: boolean; onAsk: (action: 'switch' | 'delete') => void }
 
 function TriggerRow({ trigger, allowed, onAsk }: RowProps) {
   const { t } = useTranslation()
@@ -95,21 +104,42 @@ function TriggerRow({ trigger, allowed, onAsk }: RowProps) {
       </Table.Td>
       <Table.Td>
         <LastPass last={trigger.last} />
+        {trigger.problems.length > 0 && <Problems problems={trigger.problems} />}
       </Table.Td>
       <Table.Td>{allowed && <Actions trigger={trigger} onAsk={onAsk} />}</Table.Td>
     </Table.Tr>
   )
 }
 
+const MOST_PROBLEMS = 3
+
+/** What the latest pass has refused, or why it failed. */
+function Problems({ problems }: { problems: string[] }) {
+  const { t } = useTranslation()
+  return (
+    <Text size="xs" c="red" component="div">
+      {problems.slice(0, MOST_PROBLEMS).map((problem) => (
+        <div key={problem}>
+          <Name value={problem} most={120} />
+        </div>
+      ))}
+      {problems.length > MOST_PROBLEMS && t('operations.triggers.more', { count: problems.length - MOST_PROBLEMS })}
+    </Text>
+  )
+}
+
 /** What a pass does. */
 function Work({ trigger }: { trigger: Trigger }) {
   const { t } = useTranslation()
-  const { folder, definition } = trigger
+  const { folder, mailbox, definition } = trigger
   const inputs = JSON.stringify(trigger.inputs)
+  const uploads = folder ?? mailbox?.user
   return (
     <>
-      {folder === null ? t('operations.triggers.starts', { definition }) : t('operations.triggers.uploads', { folder })}
-      {folder !== null && (
+      {uploads === undefined
+        ? t('operations.triggers.starts', { definition })
+        : t(folder === null ? 'operations.triggers.reads' : 'operations.triggers.uploads', { of: visible(uploads) })}
+      {uploads !== undefined && (
         <Text size="xs" c="dimmed">
           {definition === null ? t('operations.triggers.routed') : t('operations.triggers.readBy', { definition })}
         </Text>

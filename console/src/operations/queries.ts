@@ -122,6 +122,8 @@ export const switchSchedule = (order: { schedule: ScheduleName; isPaused: boolea
 export const runSchedule = ({ schedule }: { schedule: ScheduleName }) =>
   read(api.POST('/v1/schedules/{schedule}/run', { params: { path: { schedule } } }))
 
+export const createTrigger = (body: Model<'TriggerOrder'>) => read(api.POST('/v1/triggers', { body }))
+
 export const switchTrigger = (order: { trigger: string; isPaused: boolean; reason: string }) => {
   const request = { params: { path: { trigger: order.trigger } }, body: { reason: order.reason } }
   return read(
