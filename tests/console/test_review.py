@@ -259,6 +259,49 @@ async def test_pasted_rows_become_line_items_with_their_sum(visitor: Visitor, si
     await expect(page.get_by_test_id("lines-sum")).to_contain_text("€120.00")
 
 
+async def test_a_cell_that_is_being_typed_is_saved_before_the_approval(visitor: Visitor, site: Site) -> None:
+    item = await put(site, invoice_pdf(unique("C")))
+    page = await visitor.tab(path_of(item, "none"))
+    await shown(page)
+    await page.get_by_role("button", name="2 line items").click()
+    await page.get_by_label("Row 2, Description").fill("Bahnfahrt")
+    await page.keyboard.press("Control+Enter")
+    await eventually_approved(item)
+    assert (await lines_of(item))[1]["description"] == "Bahnfahrt"
+
+
+async def lines_of(item: Item) -> Json:
+    fields = await item.site.service.http.get(f"/v1/documents/{item.document_id}/fields")
+    return fields.json()["line_items"]
+
+
+async def test_a_cell_that_the_server_did_not_take_survives_a_reload_and_is_sent_again(
+    visitor: Visitor, site: Site
+) -> None:
+    item = await put(site, invoice_pdf(unique("C")))
+    visitor.watch.expected += ["ERR_FAILED", "ERR_CONNECTION"]
+    page = await visitor.tab(path_of(item, "none"))
+    await shown(page)
+    await page.route("**/line-items", lambda route: route.abort("connectionrefused"))
+    await page.get_by_role("button", name="2 line items").click()
+    cell = page.get_by_label("Row 2, Description")
+    await cell.fill("Bahnfahrt")
+    await cell.press("Tab")
+    await expect(page.get_by_text("Not sent yet")).to_be_visible()
+    await page.reload()
+    await shown(page)
+    await expect(cell).to_have_value("Bahnfahrt")
+    await cell.focus()
+    await cell.press("Tab")
+    await expect(page.get_by_text("Not sent yet")).to_be_visible()
+    await page.unroute("**/line-items")
+
+    async def is_saved() -> bool:
+        return bool((await lines_of(item))[1]["description"] == "Bahnfahrt")
+
+    await eventually(is_saved, "the cell to be sent again")
+
+
 async def test_what_is_typed_survives_a_reload(visitor: Visitor, site: Site) -> None:
     item = await put(site, invoice_pdf(unique("T")))
     page = await visitor.tab(path_of(item, "none"))
@@ -323,6 +366,35 @@ async def test_a_second_person_reads_only_until_the_first_has_left(browser: Brow
         await expect(field(his, "Total")).to_be_editable()
         await eventually(lambda: has_claim(item, "bob"), "the other claim")
         assert (await item.state())["status"] == "open"
+
+
+async def test_a_field_that_someone_else_changed_meanwhile_shows_both_values(
+    browser: Browser, guarded_site: Site
+) -> None:
+    item = await put(guarded_site, invoice_pdf(unique("B")))
+    async with signed_in(browser, guarded_site, "ann") as ann, signed_in(browser, guarded_site, "bob") as bob:
+        hers = await ann.tab(path_of(item, "none"))
+        await shown(hers)
+        await eventually(lambda: has_claim(item, "ann"), "the claim")
+        await hers.route("**/text", lambda route: route.abort("connectionrefused"))
+        await field(hers, "Vendor").fill("Muster AG")
+        await hers.keyboard.press("Escape")
+        await expect(hers.get_by_text("Not sent yet")).to_be_visible()
+        await hers.keyboard.press("Escape")  # to the list
+        await eventually(lambda: has_claim(item, None), "the release")
+        his = await bob.tab(path_of(item, "none"))
+        await shown(his)
+        await field(his, "Vendor").fill("Muster & Söhne")
+        await field(his, "Vendor").press("Escape")
+        await eventually_set(item, {"vendor_name": "Muster & Söhne"})
+        await his.keyboard.press("Escape")
+        await eventually(lambda: has_claim(item, None), "the other release")
+        await hers.goto(f"{guarded_site.url}{path_of(item, 'none')}")
+        await shown(hers)
+        await expect(field(hers, "Vendor")).to_have_value("Muster AG")
+        await expect(hers.get_by_text("bob wrote “Muster & Söhne”.")).to_be_visible()
+        await hers.get_by_role("button", name="Take it").click()
+        await expect(field(hers, "Vendor")).to_have_value("Muster & Söhne")
 
 
 async def has_claim(item: Item, name: str | None) -> bool:

@@ -3,6 +3,7 @@ import { IconLock, IconLockOpen } from '@tabler/icons-react'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useMe } from '@/api/me'
 import { visible } from '@/format/text'
 import { clock } from '@/format/dates'
 import { problemText } from '@/kit/problem_text'
@@ -35,6 +36,8 @@ type Props = {
   onChoose: (text: string, place: Place | undefined) => void
   onUnlock: () => void
   onWhy: () => void
+  /** Drops what is typed for what the server has. */
+  onForget: () => void
 }
 
 /** One field: its value, how certain it is, and, while it is looked at, other values and the reasons. */
@@ -104,6 +107,7 @@ export function FieldRow(props: Props) {
       <Certain field={field} />
       <div className={classes.about} id={`${id}-about`}>
         <Message entry={entry} />
+        {entry?.text !== undefined && <Theirs field={field} typed={entry.text} onTake={props.onForget} />}
         {isCurrent && choices.length > 0 && (
           <div
             className={classes.choices}
@@ -203,6 +207,24 @@ function Message({ entry }: { entry: Entry | undefined }) {
     )
   }
   return null
+}
+
+type TheirsProps = { field: Field; typed: string; onTake: () => void }
+
+/** What someone else wrote into the field, while another text is typed there: neither takes the place of the other. */
+function Theirs({ field, typed, onTake }: TheirsProps) {
+  const { t } = useTranslation()
+  const me = useMe()
+  const theirs = visible(typedText(field.name, field.value))
+  if (!field.lock || field.lock.by === me?.name || theirs === typed) return null
+  return (
+    <Text size="xs" c="orange" role="status">
+      {t('review.theirs', { name: visible(field.lock.by), value: theirs || '–' })}{' '}
+      <button type="button" className={classes.link} onMouseDown={(event) => event.preventDefault()} onClick={onTake}>
+        {t('review.takeTheirs')}
+      </button>
+    </Text>
+  )
 }
 
 type OriginProps = { field: Field; readOnly: boolean; showsWhy: boolean; onWhy: () => void; onUnlock: () => void }

@@ -1,10 +1,8 @@
 import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core'
 import { IconCheck, IconPlus, IconTrash, IconX } from '@tabler/icons-react'
-import { type ClipboardEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { api, type Model, read } from '@/api/client'
-import { asProblem, type Problem } from '@/api/problem'
 import { money } from '@/format/numbers'
 import { visible } from '@/format/text'
 import { problemText } from '@/kit/problem_text'
@@ -12,65 +10,23 @@ import { problemText } from '@/kit/problem_text'
 import { fieldOf, type Fields, type Line } from './model'
 import classes from './review.module.css'
 import { typedAmount } from './typing'
-import type { Saving } from './use_saving'
+import { cellOf, type CellTrouble, type Column, COLUMNS, isForLater, type Lines, placeOf, shown } from './use_lines'
 import { nameOf } from './words'
-
-type Edit = Model<'LinesOrder'>['edits'][number]
-type Column = (typeof COLUMNS)[number]
-
-const COLUMNS = ['description', 'quantity', 'unit_price', 'amount', 'tax_rate'] as const
 
 type Props = {
   fields: Fields
+  lines: Lines
   readOnly: boolean
-  inTurn: Saving['inTurn']
-  onSaved: (fields: Fields) => void
   onPlace: (line: Line) => void
 }
 
-type Trouble = { cell: string; problem: Problem; text: string }
-
 /** The line items as a grid: cells are saved when they are left, rows of a spreadsheet can be pasted. */
-export function LineGrid({ fields, readOnly, inTurn, onSaved, onPlace }: Props) {
+export function LineGrid({ fields, lines, readOnly, onPlace }: Props) {
   const { t } = useTranslation()
   const grid = useRef<HTMLTableElement>(null)
-  const latest = useRef(fields)
-  useLayoutEffect(() => {
-    latest.current = fields
-  }, [fields])
-  const [typed, setTyped] = useState<Record<string, string>>({})
-  const [trouble, setTrouble] = useState<Trouble>()
-  const lines = fields.line_items
+  const { typed, trouble, edit } = lines
+  const rows = fields.line_items
 
-  const edit = async (edits: Edit[], cell: string, text: string): Promise<boolean> => {
-    try {
-      const saved = await inTurn((token) => {
-        const path = { document_id: fields.document_id }
-        const body = { edits, base: latest.current.lines_version, token, why: '' }
-        return read(api.POST('/v1/documents/{document_id}/line-items', { params: { path }, body })).then((answer) => {
-          latest.current = answer
-          return answer
-        })
-      })
-      setTyped((before) => without(before, cell))
-      setTrouble(undefined)
-      onSaved(saved)
-      return true
-    } catch (error) {
-      setTrouble({ cell, problem: asProblem(error), text })
-      return false
-    }
-  }
-  const leave = (row: number, column: Column, text = typed[cellOf(row, column)]) => {
-    const cell = cellOf(row, column)
-    const line = lines[row]
-    if (text === undefined || readOnly || !line) return
-    if (text === shown(line, column)) {
-      setTyped((before) => without(before, cell))
-      return
-    }
-    void edit([{ do: 'set', row, column, text }], cell, text)
-  }
   const focus = (row: number, column: Column) => {
     requestAnimationFrame(() =>
       grid.current?.querySelector<HTMLElement>(`[data-cell="${cellOf(row, column)}"]`)?.focus(),
@@ -84,18 +40,18 @@ export function LineGrid({ fields, readOnly, inTurn, onSaved, onPlace }: Props) 
     const text = event.clipboardData.getData('text/plain')
     if (readOnly || !/[\t\n]/.test(text.trimEnd())) return
     event.preventDefault()
-    setTyped((before) => without(before, cellOf(row, column)))
+    lines.forget(cellOf(row, column))
     void edit([{ do: 'paste', row, column, text }], cellOf(row, column), text)
   }
   const onKey = (event: KeyboardEvent, row: number, column: Column) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    if (event.key === 'Enter' && row === lines.length - 1 && !readOnly) {
-      leave(row, column)
-      void insert(lines.length)
+    if (event.key === 'Enter' && row === rows.length - 1 && !readOnly) {
+      void lines.leave(row, column)
+      void insert(rows.length)
     } else if (event.key === 'Enter' || event.key === 'ArrowDown') focus(row + 1, column)
     else if (event.key === 'ArrowUp') focus(row - 1, column)
     else if (event.key === 'Escape' && typed[cellOf(row, column)] !== undefined) {
-      setTyped((before) => without(before, cellOf(row, column)))
+      lines.forget(cellOf(row, column))
     } else return
     event.preventDefault()
   }
@@ -117,7 +73,7 @@ export function LineGrid({ fields, readOnly, inTurn, onSaved, onPlace }: Props) 
             </tr>
           </thead>
           <tbody>
-            {lines.map((line, row) => (
+            {rows.map((line, row) => (
               // oxlint-disable-next-line react/no-array-index-key -- a line has no identity but its row
               <tr key={row} onFocus={() => onPlace(line)}>
                 {COLUMNS.map((column) => {
@@ -128,12 +84,12 @@ export function LineGrid({ fields, readOnly, inTurn, onSaved, onPlace }: Props) 
                         data-cell={cell}
                         aria-label={t('review.cell', { row: row + 1, column: nameOf('columns', column, t) })}
                         aria-invalid={trouble?.cell === cell}
-                        value={typed[cell] ?? visible(shown(line, column))}
+                        value={typed[cell] ?? shown(line, column)}
                         readOnly={readOnly}
                         spellCheck={false}
                         autoComplete="off"
-                        onChange={(event) => setTyped({ ...typed, [cell]: event.currentTarget.value })}
-                        onBlur={() => leave(row, column)}
+                        onChange={(event) => lines.type(row, column, event.currentTarget.value)}
+                        onBlur={() => void (readOnly || lines.leave(row, column))}
                         onPaste={(event) => paste(event, row, column)}
                         onKeyDown={(event) => onKey(event, row, column)}
                       />
@@ -161,12 +117,9 @@ export function LineGrid({ fields, readOnly, inTurn, onSaved, onPlace }: Props) 
         <TroubleOfCell
           trouble={trouble}
           onChoose={(value) => {
-            const [row, column] = trouble.cell.split(':')
-            void edit(
-              [{ do: 'set', row: Number(row), column: column as Column, text: typedAmount(value) }],
-              trouble.cell,
-              value,
-            )
+            const [row, column] = placeOf(trouble.cell)
+            lines.type(row, column, typedAmount(value))
+            void lines.leave(row, column)
           }}
         />
       )}
@@ -180,8 +133,8 @@ export function LineGrid({ fields, readOnly, inTurn, onSaved, onPlace }: Props) 
               color="gray"
               size="compact-xs"
               leftSection={<IconPlus size={13} />}
-              onClick={() => void insert(lines.length)}
-              onPaste={(event) => paste(event, lines.length, 'description')}
+              onClick={() => void insert(rows.length)}
+              onPaste={(event) => paste(event, rows.length, 'description')}
             >
               {t('review.addLine')}
             </Button>
@@ -194,7 +147,7 @@ export function LineGrid({ fields, readOnly, inTurn, onSaved, onPlace }: Props) 
 }
 
 /** Why a cell was not saved; with two readings, the choice between them. */
-function TroubleOfCell({ trouble, onChoose }: { trouble: Trouble; onChoose: (value: string) => void }) {
+function TroubleOfCell({ trouble, onChoose }: { trouble: CellTrouble; onChoose: (value: string) => void }) {
   const { t } = useTranslation()
   const { problem } = trouble
   const [first] = (problem.body.problems ?? []) as { message?: string }[]
@@ -210,6 +163,13 @@ function TroubleOfCell({ trouble, onChoose }: { trouble: Trouble; onChoose: (val
           </Button>
         ))}
       </Group>
+    )
+  }
+  if (isForLater(problem)) {
+    return (
+      <Text size="xs" c="orange" mt={4} role="status">
+        {t('review.waits')}
+      </Text>
     )
   }
   return (
@@ -235,18 +195,4 @@ function Sum({ fields }: { fields: Fields }) {
       <Text size="xs">{t(isWrong ? 'review.sumDiffers' : 'review.sumAgrees')}</Text>
     </Group>
   )
-}
-
-function shown(line: Line, column: Column): string {
-  const value = line[column]
-  if (value === null || value === undefined) return ''
-  return column === 'description' ? String(value) : typedAmount(String(value))
-}
-
-function without(cells: Record<string, string>, cell: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(cells).filter(([name]) => name !== cell))
-}
-
-function cellOf(row: number, column: Column): string {
-  return `${row}:${column}`
 }

@@ -30,6 +30,7 @@ import {
   type Place,
   type View,
 } from './model'
+import { Modes } from './Modes'
 import { Notices } from './Notices'
 import { type Marked, PagePane } from './PagePane'
 import { Problems } from './Problems'
@@ -41,6 +42,7 @@ import { SheetHeader } from './SheetHeader'
 import { typedText } from './typing'
 import { useClaim } from './use_claim'
 import { takeLate, useDecision } from './use_decision'
+import { useLines } from './use_lines'
 import { useSaving } from './use_saving'
 import { nameOf } from './words'
 
@@ -90,6 +92,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
   const onSaved = useCallback((saved: Fields) => showFields(id, saved), [id])
   const onLost = useCallback(() => void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey }), [id])
   const saving = useSaving({ documentId, token: claim.token, onSaved, onLost })
+  const lines = useLines({ fields, inTurn: saving.inTurn, onSaved })
   const [grouped, setGrouped] = useState(() => ({ fields, groups: groupsOf(fields) }))
   if (grouped.fields !== fields) setGrouped({ fields, groups: merged(grouped.groups, groupsOf(fields)) })
   const { groups } = grouped
@@ -127,6 +130,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
     const before = shown.current
     const unsaved = await saving.flush()
     if (unsaved) return enter(unsaved)
+    if (!(await lines.flush())) return enter(LINE_ITEMS)
     const now = queryClient.getQueryData<View>(viewQuery(id).queryKey)?.fields ?? before
     if (newProblems(before, now).length) return // they are on the screen now: the person looks again
     if (why.trim() === '' && (kind === 'reject' || isBroken(now))) return setPanel(kind)
@@ -241,6 +245,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
         onChoose={(text, place) => void saving.save(name, text, place)}
         onUnlock={() => void unlock(field)}
         onWhy={() => setShowsWhy(!showsWhy)}
+        onForget={() => saving.forget(name)}
       />
     )
   }
@@ -316,15 +321,14 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
           )}
           <Lines
             title={t('review.lines', { count: fields.line_items.length })}
-            isOpen={showsLines ?? linesBroken}
+            isOpen={showsLines ?? (linesBroken || Object.keys(lines.typed).length > 0)}
             onOpen={setShowsLines}
             data-changed={changed.includes(LINE_ITEMS)}
           >
             <LineGrid
               fields={fields}
+              lines={lines}
               readOnly={readOnly}
-              inTurn={saving.inTurn}
-              onSaved={onSaved}
               onPlace={(line) => {
                 setCurrent(LINE_ITEMS)
                 const place = line.page && line.box ? { page: Number(line.page), box: line.box as never } : undefined
@@ -333,6 +337,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
             />
           </Lines>
         </div>
+        <Modes isTyping={isTyping} />
         <Footer
           panel={panel}
           allowed={{

@@ -1,18 +1,34 @@
-/** What is typed into the fields of a document and not saved yet: kept in the outbox, and sent by this screen itself. */
+/** What is typed into a document and not saved yet: kept in the outbox, and sent by this screen itself. */
+import { type Draft, type Place } from '@/drafts/outbox'
 import { drafts } from '@/drafts/drafts'
 
-const KIND = 'review:'
+/** What a text is typed into: a field, or a cell of the line items. */
+type Kind = 'review:' | 'lines:'
 
-export function keepDraft(documentId: string, field: string, text: string): void {
-  drafts().keep({ document: documentId, field: KIND + field }, text, null)
+export const FIELDS = 'review:'
+export const CELLS = 'lines:'
+
+/** Keeps a text. `base`: what was there when the person began to type. */
+export function keepDraft(
+  kind: Kind,
+  documentId: string,
+  name: string,
+  text: string,
+  base: string | null = null,
+): void {
+  drafts().keep(placeOf(kind, documentId, name), text, base)
 }
 
-export function dropDraft(documentId: string, field: string): void {
-  drafts().drop({ document: documentId, field: KIND + field })
+export function dropDraft(kind: Kind, documentId: string, name: string): void {
+  drafts().drop(placeOf(kind, documentId, name))
 }
 
-export function draftsOf(documentId: string): [string, string][] {
-  const kept = drafts().list(documentId)
-  const own = kept.filter((draft) => draft.field.startsWith(KIND) && typeof draft.value === 'string')
-  return own.map((draft) => [draft.field.slice(KIND.length), draft.value as string])
+export function draftsOf(kind: Kind, documentId: string): { name: string; text: string; base: string | null }[] {
+  const isOwn = ({ field, value }: Draft) => field.startsWith(kind) && typeof value === 'string'
+  const kept = drafts().list(documentId).filter(isOwn)
+  return kept.map(({ field, value, base }) => ({ name: field.slice(kind.length), text: value as string, base }))
+}
+
+function placeOf(kind: Kind, documentId: string, name: string): Place {
+  return { document: documentId, field: kind + name }
 }

@@ -7,10 +7,11 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { api, read } from '@/api/client'
 import { asProblem, type Problem, UNREACHABLE } from '@/api/problem'
 
-import { dropDraft, draftsOf, keepDraft } from './kept'
+import { draftsOf, dropDraft, FIELDS, keepDraft } from './kept'
 import type { Fields, Place } from './model'
 
-const AGAIN_MS = 3000
+/** How often a server that did not answer is asked again. */
+export const AGAIN_MS = 3000
 
 /** How a field stands. Without an entry it is as the server has it. */
 export type Entry = {
@@ -70,7 +71,7 @@ export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving
 
   const type = useCallback(
     (name: string, text: string, place?: Place) => {
-      keepDraft(documentId, name, text)
+      keepDraft(FIELDS, documentId, name, text)
       put(name, { text, place, state: 'typed' })
     },
     [documentId, put],
@@ -78,7 +79,7 @@ export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving
 
   const forget = useCallback(
     (name: string) => {
-      dropDraft(documentId, name)
+      dropDraft(FIELDS, documentId, name)
       put(name, undefined)
     },
     [documentId, put],
@@ -91,12 +92,12 @@ export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving
       if (text === undefined || entry?.state === 'saving') return entry?.state !== 'wrong' && entry?.state !== 'asks'
       const found = place ?? entry?.place
       put(name, { text, place: found, state: 'saving' })
-      keepDraft(documentId, name, text)
+      keepDraft(FIELDS, documentId, name, text)
       try {
         const fields = await inTurn((held) => sent(documentId, name, text, held, found))
         const isTouched = latest.current[name]?.state === 'typed'
         if (!isTouched) {
-          dropDraft(documentId, name)
+          dropDraft(FIELDS, documentId, name)
           put(name, { text: undefined, state: 'saved', because: fields.understood?.because ?? undefined })
         }
         onSaved(fields)
@@ -144,5 +145,7 @@ function refused(text: string, place: Place | undefined, problem: Problem): Entr
 }
 
 function restored(documentId: string): Entries {
-  return Object.fromEntries(draftsOf(documentId).map(([name, text]) => [name, { text, state: 'typed' as const }]))
+  return Object.fromEntries(
+    draftsOf(FIELDS, documentId).map(({ name, text }) => [name, { text, state: 'typed' as const }]),
+  )
 }
