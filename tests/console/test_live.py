@@ -86,6 +86,19 @@ async def test_a_blocked_stream_is_replaced_by_polling(site: Site, visitor: Visi
     await expect(page.get_by_text("Live updates are interrupted.")).to_be_hidden()
 
 
+async def test_a_proxy_that_keeps_the_stream_to_itself_is_noticed_by_its_silence(site: Site, visitor: Visitor) -> None:
+    page = await visitor.tab()
+    await page.clock.install()
+    await visitor.context.route("**/v1/events*", lambda route: None)  # neither an answer nor an error
+    await page.goto(f"{site.url}/decide")
+    await expect(page.get_by_role("heading", level=1, name="Decisions")).to_be_visible()
+    title = await ask_titled(site)
+    await page.clock.fast_forward("00:30")
+    await expect(page.get_by_text("Live updates are interrupted.")).to_be_visible()
+    await page.clock.fast_forward("00:06")
+    await expect(page.get_by_role("link", name=title)).to_be_visible()
+
+
 @asynccontextmanager
 async def api_at(site: Site, port: int, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run one more API of the site, in a process of its own, and kill it at the end."""
