@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { keys } from '@/api/keys'
+import { useMay } from '@/api/me'
 import { visible } from '@/format/text'
 import { Empty } from '@/kit/Empty'
 import { notifyProblem } from '@/kit/notify'
@@ -26,7 +27,8 @@ export function TriggersPart() {
   const [asked, setAsked] = useState<Asked>()
   const triggers = found.data?.triggers ?? []
   const close = () => setAsked(undefined)
-  const create = found.data?.allowed && (
+  const mayStart = useMay('submit')
+  const create = mayStart && found.data?.allowed && (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAsked({ action: 'create' })}>
       {t('operations.triggers.create')}
     </Button>
@@ -156,18 +158,21 @@ function Work({ trigger }: { trigger: Trigger }) {
 function Actions({ trigger, onAsk }: Omit<RowProps, 'allowed'>) {
   const { t } = useTranslation()
   const fire = useChange(fireTrigger, keys.triggers.all)
+  const mayStart = useMay('submit')
   const { name } = trigger
   return (
     <Group gap={6} wrap="nowrap" justify="flex-end">
-      <Button
-        variant="default"
-        size="compact-xs"
-        loading={fire.isPending}
-        onClick={() => fire.mutate({ trigger: name }, { onError: notifyProblem })}
-        aria-label={t('operations.schedules.runOf', { name })}
-      >
-        {t('operations.schedules.run')}
-      </Button>
+      {mayStart && (
+        <Button
+          variant="default"
+          size="compact-xs"
+          loading={fire.isPending}
+          onClick={() => fire.mutate({ trigger: name }, { onError: notifyProblem })}
+          aria-label={t('operations.schedules.runOf', { name })}
+        >
+          {t('operations.schedules.run')}
+        </Button>
+      )}
       <Button
         variant="subtle"
         color="gray"
