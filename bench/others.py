@@ -14,7 +14,7 @@ from bench.cpu import cpu_seconds, since
 from docrail.embedded.postgres import PostgresServer, start_postgres
 
 FOLDER = Path(__file__).parent / "engines"
-ENGINES = {"dbos": "dbos_documents.py"}
+ENGINES = {"dbos": "dbos_documents.py", "celery": "celery_documents.py"}
 
 
 def url_of(server: PostgresServer) -> str:

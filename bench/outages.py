@@ -24,9 +24,13 @@ import asyncpg
 import httpx
 
 from bench.pipeline import documents
+from docrail.adapters.temporal.connection import Connection
 from docrail.dag.values.json_values import Json
 from docrail.embedded.processes import Supervised
 from docrail.embedded.stack import Stack, StackOptions, run_stack
+from docrail.services.fleet.namespace import prepare_namespace
+from docrail.services.maintenance.service import apply_background_schedule
+from docrail.settings import Settings
 from tests.s3 import KEYS, s3_process
 from tests.stack import descendants, eventually, frozen
 
@@ -187,6 +191,9 @@ async def measure_all(folder: Path, seconds: float, parts: list[str]) -> None:
         os.environ |= {"DOCRAIL_STORE": f"s3://{BUCKET}/docrail", "DOCRAIL_STORE_ENDPOINT": f"http://127.0.0.1:{port}"}
         options = StackOptions(folder / "data", api_port=0, temporal_port=0, ui_port=0, workers=2)
         async with run_stack(options, report=lambda _: None) as stack:
+            connection = Connection(stack.temporal.address)  # `docrail up` does so too, once the stack is ready
+            await prepare_namespace(connection)
+            await apply_background_schedule(connection, Settings().task_queue)
             for part in parts:
                 await measure(stack, part, "freeze", store, seconds)
                 if part != "store":  # the S3 server keeps its objects in memory
