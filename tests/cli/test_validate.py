@@ -42,7 +42,7 @@ FILES: Mapping[str, bytes] = {
 }
 WANTED = "expected a file with a definition, as YAML or JSON"
 EXPECTED = {
-    "good.yaml": Ended(0, "good.yaml: valid, 6 steps\n", ""),
+    "good.yaml": Ended(0, "good.yaml: valid, 7 steps\n", ""),
     "one.yaml": Ended(0, "one.yaml: valid, 1 step\n", ""),
     "cycle.yaml": Ended(
         1,
