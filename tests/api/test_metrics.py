@@ -12,6 +12,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
+from docrail.services.access.models import DEFAULT_TENANT
 from docrail.services.batches import repository as batches
 from docrail.services.documents.models import DocumentCount
 from docrail.services.failures import repository as failures
@@ -20,6 +21,7 @@ from docrail.services.reviews.repository import items as reviews
 from docrail.services.totals.counters import DocumentMetrics
 from docrail.services.totals.gauges import Gauges
 from docrail.services.usage import repository as usage
+from docrail.workflows.contract.names import workflow_id
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, serve
 from tests.stack import eventually
@@ -134,9 +136,13 @@ async def test_the_page_shows_what_waits_and_who_works(service: Service) -> None
     waiting = (await http.post("/v1/runs", json={"definition": asks})).json()["run_id"]
     await service.ended(uploaded.json()["run_id"])
 
-    async def shows_the_wait() -> bool:  # Temporal counts what its index has, a moment later
-        page = await page_of(http)
-        return page['docrail_open_runs{status="waiting"}'] > before['docrail_open_runs{status="waiting"}']
+    wait = f'WorkflowId = "{workflow_id(DEFAULT_TENANT, waiting)}" AND DocrailStatus = "waiting"'
+    waits = 'WorkflowType = "Run" AND ExecutionStatus = "Running" AND DocrailStatus = "waiting"'
+
+    async def shows_the_wait() -> bool:  # Temporal counts what its index has, and runs of other tests come and go
+        own = await service.app.temporal.count_workflows(wait)
+        shown = (await page_of(http))['docrail_open_runs{status="waiting"}']
+        return own.count == 1 and shown == (await service.app.temporal.count_workflows(waits)).count
 
     await eventually(shows_the_wait, "the waiting run on the page")
     page = await page_of(http)
