@@ -425,7 +425,7 @@ CREATE VIEW public.document_states WITH (security_invoker='true') AS
     s.name_key,
     ( SELECT o.document_id
            FROM public.seen_invoices o
-          WHERE ((o.tenant_id = s.tenant_id) AND (o.number_key = s.number_key) AND (o.seen_at < s.seen_at) AND ((o.vat_id = s.vat_id) OR (o.name_key = s.name_key)))
+          WHERE ((o.tenant_id = s.tenant_id) AND (o.number_key = s.number_key) AND (o.seen_at < s.seen_at) AND ((o.vat_id = s.vat_id) OR (o.name_key = s.name_key)) AND (o.document_id IS DISTINCT FROM d.part_of))
           ORDER BY o.seen_at
          LIMIT 1) AS look_alike,
     COALESCE(r.run_id, f.run_id,

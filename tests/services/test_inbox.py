@@ -258,6 +258,17 @@ async def test_a_listed_value_follows_a_correction_that_changes_nothing_compared
     assert (await only(db)).currency == "CHF"
 
 
+async def test_a_part_of_a_file_is_no_look_alike_of_it(db: PoolConnectionProxy) -> None:
+    file, part = await arrive(db), await arrive(db)
+    cut = "UPDATE documents SET part_of = $1, first_page = 1, last_page = 1 WHERE document_id = $2"
+    for document_id in (file, part):
+        await judged(db, document_id)
+    alike = {each.document_id: each.look_alike_of for each in await list_documents(db, TENANT, ANY, limit=9)}
+    await db.execute(cut, file, part)
+    cut_out = {each.document_id: each.look_alike_of for each in await list_documents(db, TENANT, ANY, limit=9)}
+    assert (alike[part], cut_out[part]) == (file, None)
+
+
 async def test_look_alikes_name_the_earlier_document(db: PoolConnectionProxy) -> None:
     first, same_number, other = await arrive(db), await arrive(db), await arrive(db, invoice_number="RE-1")
     for document_id in (first, same_number, other):

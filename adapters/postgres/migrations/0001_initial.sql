@@ -648,7 +648,7 @@ SELECT d.tenant_id, d.document_id, d.file_name, d.source, d.definition, d.receiv
        s.vat_id, s.name_key,
        (SELECT o.document_id FROM seen_invoices o
          WHERE o.tenant_id = s.tenant_id AND o.number_key = s.number_key AND o.seen_at < s.seen_at
-           AND (o.vat_id = s.vat_id OR o.name_key = s.name_key)
+           AND (o.vat_id = s.vat_id OR o.name_key = s.name_key) AND o.document_id IS DISTINCT FROM d.part_of
          ORDER BY o.seen_at LIMIT 1) AS look_alike,
        coalesce(r.run_id, f.run_id, CASE WHEN d.run_started_at IS NOT NULL THEN d.run_id END) AS run_id,
        r.review_id, r.due_at, r.reasons, r.postponed_until, r.assigned_to, r.decided_by,
