@@ -190,6 +190,8 @@ async def test_a_watched_folder_and_a_mailbox_become_triggers(
         await dialog.get_by_text(choice).click()
         for label, text in typed[work].items():
             await dialog.get_by_role("textbox", name=label, exact=True).fill(text)
+        if work == "folder":
+            await dialog.get_by_role("checkbox", name="As a batch").check()
         await choose(operations, "When", "At an interval")
         await dialog.get_by_label("Minutes").fill("1440")
         await screenshot(operations, f"trigger-{work}", pictures)
@@ -197,12 +199,14 @@ async def test_a_watched_folder_and_a_mailbox_become_triggers(
         await dialog.get_by_role("button", name="Create trigger").click()
         await expect(dialog).to_be_hidden()
     rows = operations.get_by_role("row")
-    await expect(rows.filter(has_text=names["folder"])).to_contain_text("Uploads the files of scans")
+    folder = rows.filter(has_text=names["folder"])
+    await expect(folder).to_contain_text("Uploads the files of scans")
+    await expect(folder).to_contain_text("The files of a pass are a batch.")
     await expect(rows.filter(has_text=names["mailbox"])).to_contain_text("mails to invoices@example.com")
     made = (await furnished.service.http.get(f"/v1/triggers/{names['mailbox']}")).json()
     assert (made["every_seconds"], made["mailbox"]["senders"]) == (86_400, ["@supplier.example", "ann@example.com"])
     made = (await furnished.service.http.get(f"/v1/triggers/{names['folder']}")).json()
-    assert (made["folder"], made["source"], made["definition"]) == ("scans", "scanner", None)
+    assert (made["folder"], made["source"], made["definition"], made["batch"]) == ("scans", "scanner", None, True)
 
 
 async def choose(page: Page, label: str, option: str) -> None:

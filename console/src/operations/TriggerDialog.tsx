@@ -1,5 +1,5 @@
 /** Creates a trigger: what it starts or uploads, and when. What the server refuses is shown at the field that it is about. */
-import { Group, NumberInput, Select, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, Group, NumberInput, Select, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { TFunction } from 'i18next'
 import { useMemo, useState } from 'react'
@@ -38,6 +38,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
   const [texts, setTexts] = useState<Texts>({ 'mailbox.folder': 'INBOX' })
   const [definition, setDefinition] = useState<string | null>(null)
   const [inputs, setInputs] = useState<Typed>({})
+  const [isBatch, setIsBatch] = useState(false)
   const [faults, setFaults] = useState<Faults>({})
   const known = useQuery({
     queryKey: keys.definitions.list({ of: 'filter' }),
@@ -67,7 +68,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
     const found = { ...withPrefix(answer.problems), ...(work === 'run' && !definition && { definition: 'required' }) }
     setFaults(found as Faults)
     if (Object.keys(found).length > 0) return
-    const order = orderOf(work, texts, definition, answer.value as Record<string, unknown>, times)
+    const order = orderOf(work, texts, definition, answer.value as Record<string, unknown>, times, isBatch)
     change.mutate(order, { onSuccess: onClose, onError: (error) => setFaults(faultsOf(error, t)) })
   }
   const isSaid = Object.keys(faults).length > 0
@@ -144,6 +145,15 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
       />
       {work !== 'run' && definition === null && (
         <TextInput {...text('source')} description={t('operations.triggers.sourceHint')} />
+      )}
+      {work !== 'run' && (
+        <Checkbox
+          label={t('operations.triggers.batch')}
+          description={t('operations.triggers.batchHint')}
+          checked={isBatch}
+          error={said('batch')}
+          onChange={(event) => setIsBatch(event.currentTarget.checked)}
+        />
       )}
       {(fields.error ?? known.error) && <Trouble error={fields.error ?? known.error} />}
       <AnswerFields
@@ -264,6 +274,7 @@ function orderOf(
   definition: string | null,
   inputs: Record<string, unknown>,
   times: Times,
+  isBatch: boolean,
 ): Model<'TriggerOrder'> {
   const written = (path: Path) => texts[path]?.trim() ?? ''
   return {
@@ -271,6 +282,7 @@ function orderOf(
     definition,
     inputs,
     ...orderOfTimes(times),
+    ...(work !== 'run' && { batch: isBatch }),
     ...(work === 'folder' && { folder: written('folder') }),
     ...(work === 'mailbox' && {
       mailbox: {

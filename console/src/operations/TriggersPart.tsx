@@ -1,7 +1,8 @@
 /** What starts runs by itself: at times, or for the files of a watched folder or a mailbox. */
-import { Button, Group, Table, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Table, Text, TextInput } from '@mantine/core'
 import { IconBolt, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -143,7 +144,19 @@ function Work({ trigger }: { trigger: Trigger }) {
         : t(folder === null ? 'operations.triggers.reads' : 'operations.triggers.uploads', { of: visible(uploads) })}
       {uploads !== undefined && (
         <Text size="xs" c="dimmed">
-          {definition === null ? t('operations.triggers.routed') : t('operations.triggers.readBy', { definition })}
+          {definition === null ? t('operations.triggers.routed') : t('operations.triggers.readBy', { definition })}{' '}
+          {trigger.batch && t('operations.triggers.asBatch')}{' '}
+          {trigger.last_batch !== null && (
+            <Anchor
+              renderRoot={(props) => (
+                <Link {...props} to="/batches/$batchId" params={{ batchId: trigger.last_batch }} />
+              )}
+              underline="always"
+              inherit
+            >
+              {t('operations.triggers.lastBatch')}
+            </Anchor>
+          )}
         </Text>
       )}
       {inputs !== '{}' && (
