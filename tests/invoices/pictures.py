@@ -61,7 +61,7 @@ def oriented(picture: Image.Image, orientation: int) -> bytes:
 
 
 def from_an_angle(picture: Image.Image, shift: float = 0.06) -> Image.Image:
-    """Return the picture as a camera above one of its corners sees it: that corner is farthest away."""
+    """Return the picture as a camera above one of its corners sees it: that corner is the farthest."""
     width, height = picture.size
     corners = [(0, 0), (width, 0), (width, height), (0, height)]
     seen = [
