@@ -38,6 +38,7 @@ BEYOND_SCHEMAS = (
     r"text: expected ",  # likewise
     r"cron: expected exactly one of 'cron' and 'every_seconds'",
     r"definition: is required, as the trigger watches no folder",
+    r"batch: needs a folder or a mailbox, whose files become a batch",
     # an opaque text that an earlier answer had
     r"after: is not the `after` of an earlier page of this list",
     r"token: is not the token of one of your previews",
