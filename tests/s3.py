@@ -4,14 +4,17 @@ import asyncio
 import logging
 import socket
 import sys
+import threading
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from moto.s3.responses import S3Response
 from moto.server import ThreadedMotoServer
 
 from docrail.adapters.store.folders import Folder
@@ -77,10 +80,23 @@ def _free_port() -> int:
 def s3_server() -> Iterator[str]:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(S3Response, "put_object", _one_at_a_time(S3Response.put_object))
+        server.start()
+        host, port = server.get_host_and_port()
+        yield f"http://{host}:{port}"
+        server.stop()
+
+
+def _one_at_a_time(put: Callable[[S3Response], Any]) -> Callable[[S3Response], Any]:
+    """Compare and write in one step, as S3 does: the threads of this server would do other work in between."""
+    turn = threading.Lock()
+
+    def put_object(response: S3Response) -> Any:
+        with turn:
+            return put(response)
+
+    return put_object
 
 
 @pytest.fixture
