@@ -109,7 +109,8 @@ Vendor = Annotated[
 Words = Annotated[
     SearchWords | None,
     Query(
-        description="part of the file name, the vendor's name or the invoice number, or the total; case does not count"
+        description="part of the file name, the vendor's name or the invoice number, or the total; case does not "
+        "count; one or two characters are looked for in the newest 10,000 documents"
     ),
 ]
 Since = Annotated[Moment | None, Query(description="uploaded at that time or later")]

@@ -40,14 +40,18 @@ CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN 0
      ELSE greatest(coalesce(jsonb_array_length(reasons), 0) - 1, 0) END AS more_reasons,
 claimed_by, claimed_until, assigned_to, first_approved_by, decided_by, postponed_until, exported_at"""
 
-_MATCHES = """
+
+def _has(text: str) -> str:
+    return f"""strpos(lower(concat_ws(' ', vendor_name, invoice_number, total)), lower({text})) > 0
+        OR strpos(lower(file_name), lower({text})) > 0"""
+
+
+_MATCHES = f"""
 tenant_id = $1
    AND ($2::text IS NULL OR document_type = $2)
    AND ($3::text IS NULL OR vat_id = upper($3) OR starts_with(name_key COLLATE "C", $3))
    AND ($4::text[] IS NULL OR document_id = ANY ($4))
-   AND ($5::text IS NULL
-        OR strpos(lower(concat_ws(' ', vendor_name, invoice_number, total)), lower($5)) > 0
-        OR strpos(lower(file_name), lower($5)) > 0)
+   AND ($5::text IS NULL OR total = $8::numeric OR {_has("$5")})
    AND ($6::timestamptz IS NULL OR received_at >= $6)
    AND ($7::timestamptz IS NULL OR received_at < $7)"""
 
@@ -77,10 +81,10 @@ def _list(sort: DocumentSort, status: DocumentStatus | None) -> str:
     return f"""
 SELECT {_COLUMNS} FROM document_states
  WHERE {_MATCHES} {_of_status(status)}
-   AND ($8::text IS NULL OR ({place}) {">" if direction == "ASC" else "<"}
-        (SELECT {place} FROM document_states WHERE tenant_id = $1 AND document_id = $8))
+   AND ($9::text IS NULL OR ({place}) {">" if direction == "ASC" else "<"}
+        (SELECT {place} FROM document_states WHERE tenant_id = $1 AND document_id = $9))
  ORDER BY {", ".join(f"{key} {direction}" for key in keys)}
- LIMIT $9"""
+ LIMIT $10"""
 
 
 def _of_status(status: DocumentStatus | None) -> str:
@@ -91,16 +95,15 @@ def _of_status(status: DocumentStatus | None) -> str:
 def _neighbours(sort: DocumentSort, status: DocumentStatus | None) -> str:
     keys, direction = _KEYS[sort]
     columns = f"document_id, review_id, claimed_by, received_at, due_at, total, name_key, {_ALIKE} AS alike"
-    # The documents $8 and $10 have a place also when they have left the list.
+    # The documents $9 and $11 have a place also when they have left the list.
     return f"""
 WITH listed AS (
-    SELECT {columns}, true AS is_listed FROM document_states
-     WHERE {_MATCHES} {_of_status(status)}
+    SELECT {columns}, true AS is_listed FROM document_states WHERE {_MATCHES} {_of_status(status)}
 ), known AS (
     SELECT * FROM listed
      UNION ALL
     SELECT {columns}, false FROM document_states
-     WHERE tenant_id = $1 AND document_id IN ($8, $10) AND document_id NOT IN (SELECT document_id FROM listed)
+     WHERE tenant_id = $1 AND document_id IN ($9, $11) AND document_id NOT IN (SELECT document_id FROM listed)
 ), sorted AS (
     SELECT *, row_number() OVER (ORDER BY {", ".join(f"{key} {direction}" for key in keys)}) AS own FROM known
 ), headed AS (
@@ -109,7 +112,7 @@ WITH listed AS (
       FROM sorted
 ), placed AS (
     SELECT document_id, review_id, nullif(first, document_id) AS below, row_number() OVER (ORDER BY head, own) AS place,
-           is_listed AND review_id IS NOT NULL AND (claimed_by IS NULL OR claimed_by = $9) AS is_free
+           is_listed AND review_id IS NOT NULL AND (claimed_by IS NULL OR claimed_by = $10) AS is_free
       FROM headed
 )
 SELECT n.review_id AS next, n.below AS next_below, p.review_id AS previous, p.below AS previous_below,
@@ -120,7 +123,7 @@ SELECT n.review_id AS next, n.below AS next_below, p.review_id AS previous, p.be
                       ORDER BY place LIMIT 1) AS n ON true
   LEFT JOIN LATERAL (SELECT review_id, below FROM placed WHERE is_free AND place < here.place
                       ORDER BY place DESC LIMIT 1) AS p ON true
- WHERE here.document_id = $8"""
+ WHERE here.document_id = $9"""
 
 
 LIST_DOCUMENTS = {(sort, status): _list(sort, status) for sort in DocumentSort for status in (None, *DocumentStatus)}
@@ -151,14 +154,14 @@ FIND_TEXT = f"""
 SELECT document_id FROM document_texts
  WHERE tenant_id = $1 AND trigrams(words) @> trigrams(lower($2)) AND strpos(words, lower($2)) > 0
  UNION ALL
-SELECT document_id FROM document_texts WHERE tenant_id = $1 AND total_key = $3
+SELECT document_id FROM document_texts WHERE tenant_id = $1 AND total_key = trim_scale($3::numeric)::text
  LIMIT {MOST_FOUND + 1}"""
 
 FIND_SHORT_TEXT = f"""
 SELECT document_id
   FROM (SELECT document_id, file_name, vendor_name, invoice_number, total FROM document_states
          WHERE tenant_id = $1 ORDER BY received_at DESC, document_id DESC LIMIT {MOST_FOUND}) AS newest
- WHERE strpos(lower(concat_ws(' ', file_name, vendor_name, invoice_number, total)), lower($2)) > 0"""
+ WHERE {_has("$2")}"""
 
 EXPECT_TEXT = f"EXPLAIN (FORMAT JSON) {FIND_TEXT}"
 
@@ -225,22 +228,24 @@ async def load_listed(db: Database, tenant_id: str, document_id: str) -> ListedD
 
 
 async def _given(db: Database, tenant_id: str, wanted: DocumentFilter) -> tuple[object, ...]:
-    """Return the values of $1 to $7. A text that few documents have is given as their ids."""
+    """Return the values of $1 to $8. A text that few documents have is given as their ids."""
     vendor = None if wanted.vendor is None else squeeze(wanted.vendor)
-    found = None if wanted.text is None else await _documents_with(db, tenant_id, wanted.text)
-    text = wanted.text if found is None else None
-    return (tenant_id, wanted.document_type, vendor, found, text, wanted.since, wanted.until)
+    text, amount = wanted.text, None if wanted.text is None else _amount(wanted.text)
+    found = None if text is None else await _documents_with(db, tenant_id, text, amount)
+    if found is not None:
+        text = None
+    return (tenant_id, wanted.document_type, vendor, found, text, wanted.since, wanted.until, amount)
 
 
-async def _documents_with(db: Database, tenant_id: str, text: str) -> list[str] | None:
-    """Return the ids of the documents with a text; None if there are more than MOST_FOUND of them.
+async def _documents_with(db: Database, tenant_id: str, text: str, amount: Decimal | None) -> list[str] | None:
+    """Return the ids of the documents with a text or total; None if there are more than MOST_FOUND of them.
 
     PostgreSQL's estimate goes first: to find out that there are millions takes as long as to find them. A text that
     has no part in the index is looked for in the newest documents.
     """
     if len(text) < INDEXED:
         return [row["document_id"] for row in await db.fetch(FIND_SHORT_TEXT, tenant_id, text)]
-    values = (tenant_id, text, _amount(text))
+    values = (tenant_id, text, amount)
     plan = (await db.fetchval(EXPECT_TEXT, *values))[0]["Plan"]["Plans"][0]
     if plan["Plan Rows"] > MOST_FOUND:
         return None
@@ -248,10 +253,9 @@ async def _documents_with(db: Database, tenant_id: str, text: str) -> list[str] 
     return None if len(found) > MOST_FOUND else [row["document_id"] for row in found]
 
 
-def _amount(text: str) -> str | None:
-    """Return the amount that a search for a total means, from how people write it: `4.904,95`."""
-    found = parse_number(text.strip()) if _AMOUNT.fullmatch(text.strip()) else None
-    return None if found is None else f"{found.normalize():f}"
+def _amount(text: str) -> Decimal | None:
+    """Return the amount that a search for a total means, as people write it: `4.904,95`."""
+    return parse_number(text.strip()) if _AMOUNT.fullmatch(text.strip()) else None
 
 
 def _listed(row: asyncpg.Record) -> ListedDocument:

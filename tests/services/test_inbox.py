@@ -451,6 +451,16 @@ async def test_a_text_is_found_in_few_and_in_many_documents(
     assert sum((await count_documents(db, TENANT, wanted)).values()) == len(numbers)
 
 
+async def test_an_amount_is_found_in_many_documents_too(
+    db: PoolConnectionProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "MOST_FOUND", 1)
+    ids = [await arrive(db, invoice_number=number) for number in ("A-1", "B-2")]
+    for document_id in ids:
+        await judged(db, document_id)
+    assert await listed(db, text="119,00") == ids[::-1]
+
+
 @pytest.mark.parametrize(("text", "count"), [("9", 38), ("99", 2), ("E 4", 11), ("e 4", 11), ("zq", 0), ("%", 0)])
 async def test_a_short_text_is_found_too(db: PoolConnectionProxy, text: str, count: int) -> None:
     await store_many(db, 200)
@@ -493,7 +503,7 @@ async def test_a_page_is_found_by_an_index(db: PoolConnectionProxy, status: Docu
     await as_owner(db)  # only the owner may analyze
     await db.execute("ANALYZE documents, seen_invoices, reviews, dead_letters")
     statement = LIST_DOCUMENTS[DocumentSort.NEWEST, status]
-    rows = await db.fetch(f"EXPLAIN {statement}", TENANT, *[None] * 6, "doc_2000", 101)
+    rows = await db.fetch(f"EXPLAIN {statement}", TENANT, *[None] * 7, "doc_2000", 101)
     plan = "\n".join(row[0] for row in rows)
     assert f"using {index}" in plan, plan
     assert "Seq Scan on documents" not in plan

@@ -11675,7 +11675,7 @@ export interface operations {
                 document_type?: components["schemas"]["DocumentType"] | null;
                 /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
                 vendor?: string | null;
-                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count; one or two characters are looked for in the newest 10,000 documents */
                 text?: string | null;
                 /** @description uploaded at that time or later */
                 since?: string | null;
@@ -11739,7 +11739,7 @@ export interface operations {
                 document_type?: components["schemas"]["DocumentType"] | null;
                 /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
                 vendor?: string | null;
-                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count; one or two characters are looked for in the newest 10,000 documents */
                 text?: string | null;
                 /** @description uploaded at that time or later */
                 since?: string | null;
@@ -11795,7 +11795,7 @@ export interface operations {
                 document_type?: components["schemas"]["DocumentType"] | null;
                 /** @description a VAT id, or how the vendor's name begins: only letters and digits count */
                 vendor?: string | null;
-                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count */
+                /** @description part of the file name, the vendor's name or the invoice number, or the total; case does not count; one or two characters are looked for in the newest 10,000 documents */
                 text?: string | null;
                 /** @description uploaded at that time or later */
                 since?: string | null;
