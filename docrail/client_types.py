@@ -220,32 +220,6 @@ class BatchResult(TypedDict):
 BatchStatus = Literal["open", "running", "paused", "completed", "cancelled"]
 
 
-class BodyUploadDocument(TypedDict):
-    """A part of a request or of an answer."""
-
-    file: str
-    sla_hours: NotRequired[int]
-    source: NotRequired[str]
-    definition: NotRequired[str | None]
-    inputs: NotRequired[str | None]
-    key: NotRequired[str | None]
-
-
-class BodyUploadToBatch(TypedDict):
-    """A part of a request or of an answer."""
-
-    file: str
-    place: NotRequired[str | None]
-    inputs: NotRequired[str | None]
-
-
-class BodyUploadZip(TypedDict):
-    """A part of a request or of an answer."""
-
-    file: str
-    close: NotRequired[bool]
-
-
 class BrokenHandler(TypedDict):
     """An unusable handler."""
 

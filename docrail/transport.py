@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -99,36 +99,6 @@ class Transport:
             if "CERTIFICATE_VERIFY_FAILED" in str(error):
                 raise ApiError(f"the certificate of {address} is not trusted: {error}", UNTRUSTED) from error
             raise NoAnswerError(f"no answer from the API at {address} ({error or type(error).__name__})") from error
-
-
-class BlockingTransport:
-    """Sends requests for code without an event loop: each is awaited in a loop of its own. For one thread."""
-
-    def __init__(self, address: str, key: str = "", *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
-        """Prepare a connection. Raises: as `Transport`."""
-        self._runner = asyncio.Runner()
-        self._transport = Transport(address, key, timeout_seconds=timeout_seconds)
-
-    def wait_for(self, call: Coroutine[Any, Any, T]) -> T:
-        """Return what `call` returns. Raises: RuntimeError within a running event loop: use AsyncClient there."""
-        return self._runner.run(call)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self.wait_for(self._transport.close())
-        self._runner.close()
-
-    def request(self, method: str, path: str, **request: Any) -> Any:
-        """Return the API's answer. Raises: as `Transport.request`."""
-        return self.wait_for(self._transport.request(method, path, **request))
-
-    def fetch(self, path: str, params: Mapping[str, Any] | None = None) -> bytes:
-        """Return a file's bytes. Raises: as `Transport.request`."""
-        return self.wait_for(self._transport.fetch(path, params))
-
-    def end_of_run(self, path: str) -> Any:
-        """Return the report of a run that has ended. Raises: as `changes`."""
-        return self.wait_for(end_of_run(self._transport, path))
 
 
 def checked_address(address: str) -> httpx.URL:

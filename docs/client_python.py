@@ -19,7 +19,9 @@ from docrail.dag.values.json_values import canonical
 from docrail.settings import Settings
 
 FOLDER = Path(__file__).parent.parent / "docrail"
-JSON, FORM = "application/json", "multipart/form-data"
+JSON = "application/json"
+FORM = "Body_"
+"""Names of forms begin so. Their fields are parameters of a method."""
 MOST_WORDS = 100
 LEFT_OUT = {"text/event-stream", "text/html"}
 """Answers that the client has no method for: streams, and pages of the sign-in."""
@@ -35,22 +37,28 @@ Json = Any
 
 '''
 
-CLIENT_HEAD = '''"""The client of the API: `from docrail import Client`. In one file because it is made as a whole."""
+CLIENT_HEAD = '''# mypy: disable-error-code="no-any-return"
+# The API returns what its OpenAPI document says.
+"""The client of the API: `from docrail import Client`. In one file because it is made as a whole."""
 
+import asyncio
+import functools
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 from urllib.parse import quote
 
-from docrail.transport import TIMEOUT_SECONDS, BlockingTransport, File, Transport, end_of_run, without_none
+from docrail.transport import TIMEOUT_SECONDS, File, Transport, end_of_run, without_none
 
 if TYPE_CHECKING:
     from docrail import client_types as types
 
 Json = Any
 Page = TypeVar("Page", bound=Mapping[str, Any])
+P = ParamSpec("P")
+T = TypeVar("T")
 HERE = "http://127.0.0.1:8000"
 
 
@@ -73,11 +81,9 @@ def _form(fields: Mapping[str, Any]) -> dict[str, str]:
     found = without_none(fields)
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 
-'''
 
-CLASS_HEAD = '''
-class {client}:
-    """{words}
+class AsyncClient:
+    """Calls the API from code with an event loop: `async with AsyncClient() as client`.
 
     `address` is by default that of DOCRAIL_API_URL, else http://127.0.0.1:8000; `key` that of DOCRAIL_API_KEY, else
     none. Methods raise ApiError with the API's problem, and NoAnswerError if the API is unavailable.
@@ -87,63 +93,95 @@ class {client}:
         self, address: str | None = None, key: str | None = None, *, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> None:
         """Prepare a connection. Raises: ApiError if that is no address, or the key is none."""
-        self.transport = {transport}(_address(address), _key(key), timeout_seconds=timeout_seconds)
+        self.transport = Transport(_address(address), _key(key), timeout_seconds=timeout_seconds)
 
-    {a}def __{enter}__(self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
-    {a}def __{exit}__(
+    async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        {w}self.close()
+        await self.close()
 
-    {a}def close(self) -> None:
+    async def close(self) -> None:
         """Close the connections."""
-        {w}self.transport.close()
+        await self.transport.close()
 
-    {a}def request(self, method: str, path: str, **request: Any) -> Any:
+    async def request(self, method: str, path: str, **request: Any) -> Any:
         """Return the answer to a request that has no method here; `request` as httpx takes it."""
-        return {w}self.transport.request(method, path, **request)
+        return await self.transport.request(method, path, **request)
 
-    {a}def wait_for_run(self, run_id: str) -> "types.RunOut":
+    async def wait_for_run(self, run_id: str) -> "types.RunOut":
         """Wait until a run has ended, and return its report. It may take weeks: someone may be asked."""
-        found: types.RunOut = {end}
-        return found
+        return await end_of_run(self.transport, f"/v1/runs/{_part(run_id)}")
 
-    {a}def pages(self, list_: "Callable[..., {page}]", *given: Any, **wanted: Any) -> "{pages}":
+    async def pages(self, list_: "Callable[..., Awaitable[Page]]", *given: Any, **wanted: Any) -> "AsyncIterator[Page]":
         """Yield the pages of a list: `client.pages(client.list_runs, status="failed")`."""
         after: str | None = None
         while True:
-            page = {w}list_(*given, **wanted, after=after)
+            page = await list_(*given, **wanted, after=after)
             yield page
             after = page["after"]
             if after is None:
                 return
+
 '''
-ASYNC = {
-    "client": "AsyncClient",
-    "words": "Calls the API from code with an event loop: `async with AsyncClient() as client`.",
-    "transport": "Transport",
-    "a": "async ",
-    "w": "await ",
-    "enter": "aenter",
-    "exit": "aexit",
-    "end": 'await end_of_run(self.transport, f"/v1/runs/{_part(run_id)}")',
-    "page": "Awaitable[Page]",
-    "pages": "AsyncIterator[Page]",
-}
-BLOCKING = {
-    "client": "Client",
-    "words": "Calls the API: `with Client() as client`. For one thread; where an event loop runs, use AsyncClient.",
-    "transport": "BlockingTransport",
-    "a": "",
-    "w": "",
-    "enter": "enter",
-    "exit": "exit",
-    "end": 'self.transport.end_of_run(f"/v1/runs/{_part(run_id)}")',
-    "page": "Page",
-    "pages": "Iterator[Page]",
-}
+
+BLOCKING_HEAD = '''
+def _blocking(
+    call: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate["Client", P], T]:
+    """Return a method of Client from that of AsyncClient."""
+
+    @functools.wraps(call)
+    def wait(self: "Client", /, *given: P.args, **named: P.kwargs) -> T:
+        return self.runner.run(call(self.calls, *given, **named))
+
+    return wait
+
+
+class Client:
+    """Calls the API: `with Client() as client`. For one thread; where an event loop runs, use AsyncClient.
+
+    Its arguments, methods and errors are those of AsyncClient.
+    """
+
+    def __init__(
+        self, address: str | None = None, key: str | None = None, *, timeout_seconds: float = TIMEOUT_SECONDS
+    ) -> None:
+        """Prepare a connection. Raises: ApiError if that is no address, or the key is none."""
+        self.calls = AsyncClient(address, key, timeout_seconds=timeout_seconds)
+        self.runner = asyncio.Runner()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.runner.run(self.calls.close())
+        self.runner.close()
+
+    def request(self, method: str, path: str, **request: Any) -> Any:
+        """Return the answer to a request that has no method here; `request` as httpx takes it."""
+        return self.runner.run(self.calls.request(method, path, **request))
+
+    def pages(self, list_: "Callable[..., Page]", *given: Any, **wanted: Any) -> "Iterator[Page]":
+        """Yield the pages of a list: `client.pages(client.list_runs, status="failed")`."""
+        after: str | None = None
+        while True:
+            page = list_(*given, **wanted, after=after)
+            yield page
+            after = page["after"]
+            if after is None:
+                return
+
+    wait_for_run = _blocking(AsyncClient.wait_for_run)
+'''
 
 
 @dataclass(slots=True)
@@ -160,20 +198,14 @@ class Method:
     more: list[str] = field(default_factory=list)
     sent: dict[str, str] = field(default_factory=dict)
 
-    def lines(self, a: str, w: str) -> Iterator[str]:
-        """Yield its lines: `a` and `w` are `async ` and `await `, or empty."""
+    def lines(self) -> Iterator[str]:
+        """Yield its lines in AsyncClient."""
         given = ", ".join(["self", *self.first, *(["*", *self.more] if self.more else [])])
-        yield f"    {a}def {self.name}({given}) -> {self.returns}:"
+        yield f"    async def {self.name}({given}) -> {self.returns}:"
         yield f'        """{self.words}"""'
         sent = "".join(f", {name}={value}" for name, value in self.sent.items())
-        if self.is_file:
-            yield f"        return {w}self.transport.fetch({self.path}{sent})"
-        elif self.returns == "None":
-            yield f'        {w}self.transport.request("{self.verb}", {self.path}{sent})'
-        else:
-            answer = f'{w}self.transport.request("{self.verb}", {self.path}{sent})'
-            yield f"        found: {self.returns.strip(QUOTE)} = {answer}"
-            yield "        return found"
+        call = f"fetch({self.path}{sent})" if self.is_file else f'request("{self.verb}", {self.path}{sent})'
+        yield f"        {'' if self.returns == 'None' else 'return '}await self.transport.{call}"
         yield ""
 
 
@@ -190,8 +222,8 @@ def main() -> None:
 
 def types_of(document: Schema) -> str:
     """Return the text of docrail/client_types.py."""
-    schemas = document["components"]["schemas"]
     sent = set(_sent(document))
+    schemas = {name: each for name, each in document["components"]["schemas"].items() if not name.startswith(FORM)}
     body = "\n\n".join("\n".join(_type(name, schema, is_sent=name in sent)) for name, schema in schemas.items())
     return _formatted(NOTE + TYPES_HEAD + "\n" + body + "\n")
 
@@ -223,11 +255,9 @@ def _refs(part: Any) -> Iterator[str]:
 def client_of(document: Schema) -> str:
     """Return the text of docrail/client.py."""
     methods = [*_methods(document)]
-    parts = [NOTE + CLIENT_HEAD]
-    for words in (ASYNC, BLOCKING):
-        parts.append(CLASS_HEAD.format(**words))
-        parts += ["\n".join(method.lines(words["a"], words["w"])) for method in methods]
-    return _formatted("\n".join(parts))
+    calls = "\n".join(line for method in methods for line in method.lines())
+    blocking = "\n".join(f"    {method.name} = _blocking(AsyncClient.{method.name})" for method in methods)
+    return _formatted(NOTE + CLIENT_HEAD + calls + BLOCKING_HEAD + blocking)
 
 
 def _formatted(text: str) -> str:
