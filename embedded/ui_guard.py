@@ -41,10 +41,10 @@ def hidden_host() -> str:
     return host
 
 
-async def guard_ui(ui_url: str, port: int, heads: Heads | None = None) -> asyncio.Server:
+async def guard_ui(ui_url: str, port: int) -> asyncio.Server:
     """Listen on `port` of this machine and pass on to the UI what its own pages send."""
     ui, slots = urlsplit(ui_url), asyncio.Semaphore(MOST_AT_ONCE)
-    return await asyncio.start_server(partial(_serve, ui, heads or Heads(), slots), HOST, port)
+    return await asyncio.start_server(partial(_serve, ui, Heads(), slots), HOST, port)
 
 
 async def _serve(

@@ -1,26 +1,12 @@
-"""Describe a definition's shape: its layers, its longest chain, and a Mermaid flowchart with the progress of a run."""
+"""Describe a definition's shape: its layers, its longest chain, and a Mermaid flowchart."""
 
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from docrail.dag.language.definition import Definition, Dispatch, Step, edge_of
-from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.graph import layers_of
-
-COLOURS: Mapping[StepStatus, str] = {
-    StepStatus.PENDING: "fill:#f4f4f5,stroke:#a1a1aa,color:#18181b",
-    StepStatus.QUEUED: "fill:#e0f2fe,stroke:#7dd3fc,color:#18181b",
-    StepStatus.RUNNING: "fill:#bfdbfe,stroke:#2563eb,color:#18181b",
-    StepStatus.WAITING: "fill:#fef9c3,stroke:#ca8a04,color:#18181b",
-    StepStatus.PARKED: "fill:#fce7f3,stroke:#db2777,color:#18181b",
-    StepStatus.COMPLETED: "fill:#bbf7d0,stroke:#16a34a,color:#18181b",
-    StepStatus.FAILED: "fill:#fecaca,stroke:#dc2626,color:#18181b",
-    StepStatus.SKIPPED: "fill:#ffffff,stroke:#a1a1aa,color:#71717a,stroke-dasharray:4 3",
-    StepStatus.CANCELLED: "fill:#fed7aa,stroke:#ea580c,color:#18181b",
-}
-"""Mermaid's style for each status."""
 
 SHAPES: Mapping[StepKind, tuple[str, str]] = {
     StepKind.HANDLER: ("[", "]"),
@@ -127,12 +113,12 @@ def critical_path(definition: Definition) -> tuple[str, ...]:
     return tuple(definition.steps[step].id for step in reversed(chain))
 
 
-def mermaid(definition: Definition, statuses: Mapping[str, StepStatus] | None = None) -> str:
-    """Return the definition as a Mermaid flowchart; with `statuses` by step id, each step in its status's colour."""
-    return "\n".join(_lines(definition, statuses or {})) + "\n"
+def mermaid(definition: Definition) -> str:
+    """Return the definition as a Mermaid flowchart."""
+    return "\n".join(_lines(definition)) + "\n"
 
 
-def _lines(definition: Definition, statuses: Mapping[str, StepStatus]) -> Iterator[str]:
+def _lines(definition: Definition) -> Iterator[str]:
     # Steps are drawn as s0, s1, ...: an id may be a Mermaid keyword, such as `end`.
     names = {step.id: f"s{number}" for number, step in enumerate(definition.steps)}
     yield "flowchart LR"
@@ -144,12 +130,6 @@ def _lines(definition: Definition, statuses: Mapping[str, StepStatus]) -> Iterat
             parent, branch = edge_of(text)
             arrow = f"-->|{_escape(branch)}|" if branch else "-->"
             yield f"    {names[parent]} {arrow} {names[step.id]}"
-    shown = [(names[step.id], statuses[step.id]) for step in definition.steps if step.id in statuses]
-    for status in StepStatus:
-        members = [name for name, of in shown if of is status]
-        if members:
-            yield f"    classDef {status} {COLOURS[status]}"
-            yield f"    class {','.join(members)} {status}"
 
 
 def _label(step: Step) -> str:

@@ -6,8 +6,7 @@ from random import Random
 import pytest
 
 from docrail.dag.language.definition import Definition, Limits
-from docrail.dag.language.picture import COLOURS, SHAPES, critical_path, layers, mermaid, most_at_once
-from docrail.dag.language.statuses import StepStatus
+from docrail.dag.language.picture import SHAPES, critical_path, layers, mermaid, most_at_once
 from docrail.dag.language.step_kinds import StepKind
 
 
@@ -53,13 +52,6 @@ def test_mermaid_shows_each_step_and_each_dependency() -> None:
     )  # fmt: skip
 
 
-def test_mermaid_colours_each_status() -> None:
-    text = mermaid(DIAMOND, {"a": StepStatus.COMPLETED, "b": StepStatus.FAILED, "c": StepStatus.COMPLETED})
-    assert "    class s1,s3 completed\n" in text
-    assert "    class s2 failed\n" in text
-    assert text.count("classDef") == 2
-
-
 def test_each_kind_has_its_shape_and_branches_stand_on_their_edges() -> None:
     definition = Definition.model_validate(
         {
@@ -89,8 +81,7 @@ def test_each_kind_has_its_shape_and_branches_stand_on_their_edges() -> None:
     assert layers(definition) == (("route",), ("ask", "reply", "pay"), ("stop",))
 
 
-def test_every_status_and_every_kind_can_be_drawn() -> None:
-    assert set(COLOURS) == set(StepStatus)
+def test_every_kind_can_be_drawn() -> None:
     assert set(SHAPES) == set(StepKind)
 
 

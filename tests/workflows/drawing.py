@@ -152,10 +152,6 @@ def _drawn(draw: st.DrawFn) -> Drawn:
     )
 
 
-def _asks_somebody(step: Step) -> bool:
-    return step.kind in (StepKind.WAIT, StepKind.HUMAN, StepKind.WORKFLOW) and not is_timer(step)
-
-
 def _authored(step: Step, case: Case, bits: int) -> dict[str, Json]:
     """Return the step with real work in it, and short times."""
     document: dict[str, Json] = _worded(to_json(Definition(id="tested", steps=(step,)))["steps"][0])

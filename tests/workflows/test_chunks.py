@@ -22,7 +22,6 @@ from tests.workflows.conftest import Bench, step, tools_in, work
 
 SOME = CHUNK_ITEMS + 50
 SUM = "{{ m['items'] | map(attribute='output.n') | sum }}"
-LAST_KEY = "{{ m['items'][9999].key }}"
 LIMITS = {"max_concurrency": 100}
 
 
