@@ -50,6 +50,7 @@ from docrail.services.callback_urls import CallbackKeys, parse_keys
 from docrail.services.quotas.models import Quota, parse_quotas
 
 if TYPE_CHECKING:
+    from docrail.adapters.temporal.connection import Connection
     from docrail.adapters.tracing import Tracing
 
 
@@ -137,13 +138,17 @@ def _check_prices(path: Path | None) -> Path | None:
     return path
 
 
+def _text(secret: SecretStr | None) -> str:
+    return "" if secret is None else secret.get_secret_value()
+
+
 def _check_keys(key: SecretStr | None) -> SecretStr | None:
-    parse_keys("" if key is None else key.get_secret_value())
+    parse_keys(_text(key))
     return key
 
 
 def _check_payload_keys(keys: SecretStr | None) -> SecretStr | None:
-    parse_payload_keys("" if keys is None else keys.get_secret_value())
+    parse_payload_keys(_text(keys))
     return keys
 
 
@@ -672,22 +677,34 @@ class Settings(BaseSettings):
     @property
     def callback_keys(self) -> CallbackKeys:
         """Return the keys of callback URLs."""
-        return CallbackKeys(parse_keys("" if self.callback_key is None else self.callback_key.get_secret_value()))
+        return CallbackKeys(parse_keys(_text(self.callback_key)))
 
     @property
     def secret_values(self) -> tuple[str, ...]:
         """Return the secrets among the settings, which no log may contain."""
         fields = (getattr(self, name) for name in type(self).model_fields)
         hidden = [field.get_secret_value() for field in fields if isinstance(field, SecretStr)]
-        payload_keys = "" if self.payload_keys is None else self.payload_keys.get_secret_value()
-        entries = (entry.partition(":")[2].strip() for entry in payload_keys.split(","))
+        entries = (entry.partition(":")[2].strip() for entry in _text(self.payload_keys).split(","))
         password = urlsplit(self.database_url.partition(",")[0]).password
         return tuple(filter(None, [*hidden, *self.callback_keys.keys, *entries, password]))
 
     @property
     def encryption(self) -> PayloadKeys:
         """Return the keys that encrypt what goes through Temporal."""
-        return parse_payload_keys("" if self.payload_keys is None else self.payload_keys.get_secret_value())
+        return parse_payload_keys(_text(self.payload_keys))
+
+    @property
+    def temporal_connection(self) -> "Connection":
+        """Return the connection to Temporal. Raises: InvalidConnection."""
+        from docrail.adapters.temporal.connection import find_connection  # noqa: PLC0415  # few commands need it
+
+        return find_connection(
+            self.temporal_address,
+            self.temporal_namespace,
+            envconfig=self.temporal_envconfig,
+            keys=self.encryption,
+            proxy=self.temporal_proxy,
+        )
 
     @property
     def secrets_folder(self) -> Path:
@@ -702,7 +719,7 @@ def production_problems(settings: Settings) -> Iterator[str]:
     if unquote(urlsplit(settings.database_url.partition(",")[0]).password or "") in DEFAULT_PASSWORDS:
         yield "DOCRAIL_DATABASE_URL: the password is a default one; choose another for the database's role"
     for name in ("callback_key", "payload_keys"):
-        if getattr(settings, name) is None or not getattr(settings, name).get_secret_value():
+        if not _text(getattr(settings, name)):
             yield f"DOCRAIL_{name.upper()}: not set; the setting's description says how to make one"
     if not (is_loopback(settings.api_host) or settings.tls_cert or settings.trusted_proxies):
         yield (

@@ -52,7 +52,7 @@ from docrail.adapters.secrets import SecretStore
 from docrail.adapters.store.blobs import BlobStore, remove_copies
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import ValueStore
-from docrail.adapters.temporal.connection import connect, find_connection
+from docrail.adapters.temporal.connection import connect
 from docrail.adapters.temporal.draining import working
 from docrail.adapters.temporal.sdk_metrics import SdkMetrics
 from docrail.handlers import Catalogue
@@ -390,13 +390,7 @@ async def serve(settings: Settings) -> None:
 
 
 async def _connect(settings: Settings, of_sdk: SdkMetrics | None, tracing: "Tracing | None") -> Client:
-    connection = find_connection(
-        settings.temporal_address,
-        settings.temporal_namespace,
-        envconfig=settings.temporal_envconfig,
-        keys=settings.encryption,
-        proxy=settings.temporal_proxy,
-    )
+    connection = settings.temporal_connection
     if tracing is not None:
         connection = replace(connection, interceptors=(tracing.interceptor,))
     runtime = Runtime(

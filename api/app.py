@@ -23,7 +23,7 @@ from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import ValueStore
-from docrail.adapters.temporal.connection import Connection, find_connection
+from docrail.adapters.temporal.connection import Connection
 from docrail.api import (
     audit,
     batches,
@@ -137,13 +137,7 @@ def create_app(settings: Settings) -> FastAPI:
     Raises: InvalidConnection.
     """
     tracing = settings.open_tracing("docrail-api")
-    connection = find_connection(
-        settings.temporal_address,
-        settings.temporal_namespace,
-        envconfig=settings.temporal_envconfig,
-        keys=settings.encryption,
-        proxy=settings.temporal_proxy,
-    )
+    connection = settings.temporal_connection
     if tracing is not None:
         connection = replace(connection, interceptors=(tracing.interceptor,))
 

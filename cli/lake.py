@@ -125,18 +125,11 @@ def compact(context: typer.Context) -> Printout:
 
     Example: docrail lake compact
     """
-    from docrail.adapters.temporal.connection import find_connection
     from docrail.services.engine import temporal_unreachable
     from docrail.services.maintenance.service import run_maintenance
 
     settings = context.obj()
-    connection = find_connection(
-        settings.temporal_address,
-        settings.temporal_namespace,
-        envconfig=settings.temporal_envconfig,
-        keys=settings.encryption,
-        proxy=settings.temporal_proxy,
-    )
+    connection = settings.temporal_connection
     try:
         report = asyncio.run(run_maintenance(connection, settings.task_queue))
     except Unavailable as error:
