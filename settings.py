@@ -6,7 +6,7 @@ In one file because operators read it as one list.
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -693,18 +693,33 @@ class Settings(BaseSettings):
         """Return the keys that encrypt what goes through Temporal."""
         return parse_payload_keys(_text(self.payload_keys))
 
-    @property
-    def temporal_connection(self) -> "Connection":
+    def temporal_connection(self, tracing: "Tracing | None" = None) -> "Connection":
         """Return the connection to Temporal. Raises: InvalidConnection."""
         from docrail.adapters.temporal.connection import find_connection  # noqa: PLC0415  # few commands need it
 
-        return find_connection(
+        found = find_connection(
             self.temporal_address,
             self.temporal_namespace,
             envconfig=self.temporal_envconfig,
             keys=self.encryption,
             proxy=self.temporal_proxy,
         )
+        return found if tracing is None else replace(found, interceptors=(tracing.interceptor,))
+
+    @property
+    def app_options(self) -> dict[str, Any]:
+        """Return the arguments of services.app.App that are settings."""
+        return {
+            "task_queue": self.task_queue,
+            "resource_limits": self.resource_limits,
+            "step_defaults": self.step_defaults,
+            "temporal_ui_url": self.temporal_ui_url,
+            "max_upload_bytes": self.max_upload_bytes,
+            "max_zip_bytes": self.max_zip_bytes,
+            "callback_keys": self.callback_keys,
+            "four_eyes_above": self.four_eyes_above,
+            "budgets": self.budgets,
+        }
 
     @property
     def secrets_folder(self) -> Path:

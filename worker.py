@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -200,17 +199,9 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
         values=tools.values,
         exports=ExportFiles(store.sub("exports")),
         catalogue=catalogue,
-        task_queue=settings.task_queue,
-        resource_limits=settings.resource_limits,
-        step_defaults=settings.step_defaults,
-        temporal_ui_url=settings.temporal_ui_url,
-        max_upload_bytes=settings.max_upload_bytes,
-        max_zip_bytes=settings.max_zip_bytes,
-        callback_keys=settings.callback_keys,
-        four_eyes_above=tools.four_eyes_above,
         reader=tools.reader,
         quotas=Quotas(settings.quotas),
-        budgets=settings.budgets,
+        **settings.app_options,
     )
 
 
@@ -353,14 +344,14 @@ def outside_of(settings: Settings) -> Outside:
         http=HttpClient(AllowedHosts.parse(settings.allowed_hosts)),
         secrets=SecretStore(settings.secrets_folder),
         gemini=GeminiAccess(
-            api_key=(key and key.get_secret_value()) or None,
+            api_key=key.get_secret_value() if key else None,
             base_url=settings.gemini_base_url or None,
             default_model=settings.gemini_model,
             prices=settings.price_table,
             budget_per_day=settings.gemini_budget_per_day,
             budget_per_tenant=settings.gemini_budget_per_tenant,
         ),
-        notify_url=(url and url.get_secret_value()) or None,
+        notify_url=url.get_secret_value() if url else None,
         callbacks=CallbackUrls(settings.public_url, settings.callback_keys),
     )
 
@@ -390,9 +381,7 @@ async def serve(settings: Settings) -> None:
 
 
 async def _connect(settings: Settings, of_sdk: SdkMetrics | None, tracing: "Tracing | None") -> Client:
-    connection = settings.temporal_connection
-    if tracing is not None:
-        connection = replace(connection, interceptors=(tracing.interceptor,))
+    connection = settings.temporal_connection(tracing)
     runtime = Runtime(
         telemetry=TelemetryConfig(logging=CORE_LOGS, metrics=None if of_sdk is None else of_sdk.config),
         worker_heartbeat_interval=timedelta(seconds=settings.worker_heartbeat_seconds),

@@ -7,7 +7,6 @@ import gc
 import operator
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -137,9 +136,7 @@ def create_app(settings: Settings) -> FastAPI:
     Raises: InvalidConnection.
     """
     tracing = settings.open_tracing("docrail-api")
-    connection = settings.temporal_connection
-    if tracing is not None:
-        connection = replace(connection, interceptors=(tracing.interceptor,))
+    connection = settings.temporal_connection(tracing)
 
     api = FastAPI(
         title="Docrail",
@@ -255,18 +252,10 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             values=ValueStore(store.sub("values"), turns_in(pool, VALUES)),
             exports=ExportFiles(store.sub("exports")),
             catalogue=load_catalogue(settings.handlers),
-            task_queue=settings.task_queue,
-            resource_limits=settings.resource_limits,
-            step_defaults=settings.step_defaults,
-            temporal_ui_url=settings.temporal_ui_url,
-            max_upload_bytes=settings.max_upload_bytes,
-            max_zip_bytes=settings.max_zip_bytes,
-            callback_keys=settings.callback_keys,
-            four_eyes_above=settings.four_eyes_above,
             reader=reader,
             processes=LimitedProcesses(checking),
             quotas=Quotas(settings.quotas),
-            budgets=settings.budgets,
+            **settings.app_options,
         )
     finally:
         await checking.close()

@@ -129,7 +129,7 @@ def compact(context: typer.Context) -> Printout:
     from docrail.services.maintenance.service import run_maintenance
 
     settings = context.obj()
-    connection = settings.temporal_connection
+    connection = settings.temporal_connection()
     try:
         report = asyncio.run(run_maintenance(connection, settings.task_queue))
     except Unavailable as error:

@@ -190,7 +190,7 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     except (OSError, *DATABASE_ERRORS) as error:
         raise SystemExit(unreachable(error)) from None
     report("\n".join([*(f"applied {name}" for name in applied), "the database is up to date"]))
-    connection = settings.temporal_connection
+    connection = settings.temporal_connection()
     try:
         prepared = asyncio.run(_prepare(connection, settings))
     except Unavailable as error:
