@@ -14,7 +14,7 @@ from docrail.cli.client import HERE, Api, ask_all, ask_api, connect, given
 from docrail.cli.listing import ID, NUMBER, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
 from docrail.cli.stop import run_or_exit
-from docrail.cli.terminal import Reason, moment
+from docrail.cli.terminal import Limit, Reason, moment
 from docrail.dag.values.json_values import Json
 
 BatchId = Annotated[str, typer.Argument(help="A batch's id.", metavar="ID")]
@@ -27,9 +27,7 @@ class ResultFormat(StrEnum):
     CSV = "csv"
 
 
-def list_batches(
-    *, limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 20, api: Api = HERE
-) -> Printout:
+def list_batches(*, limit: Limit = 20, api: Api = HERE) -> Printout:
     """List batches, newest first.
 
     Example: docrail batch list
@@ -69,7 +67,7 @@ def documents(
         str | None,
         typer.Option(help="Only these: waiting, running, asking, done, failed or cancelled.", metavar="STATE"),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
+    limit: Limit = 100,
     api: Api = HERE,
 ) -> Printout:
     """List the documents of a batch, in their order.
@@ -89,7 +87,7 @@ def _document_row(found: dict[str, Json]) -> list[str]:
 
 def result(
     batch: BatchId,
-    file: Annotated[Path | None, typer.Argument(help="Where to; by default a name by the id.", metavar="FILE")] = None,
+    file: Annotated[Path | None, typer.Argument(help="File to write; default: ID.FORMAT.", metavar="FILE")] = None,
     format: Annotated[ResultFormat, typer.Option(help="What to write.")] = ResultFormat.CSV,  # noqa: A002
     api: Api = HERE,
 ) -> Printout:

@@ -1,4 +1,4 @@
-"""`docrail calibration`: fit how sure readings may be, keep a fit, and go back to an earlier one."""
+"""`docrail calibration`: calibrate the confidence of readings, keep a fit, and go back to an earlier one."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -64,7 +64,7 @@ Tenant = Annotated[str, typer.Option(help="The calibration of this tenant.", met
 
 
 def list_versions(tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL) -> Printout:
-    """List the calibrations, and which one counts.
+    """List the calibrations, and which one is in use.
 
     Example: docrail calibration list
     """
@@ -79,7 +79,7 @@ def fit_anew(
         ),
     ] = None,
     decisions: Annotated[bool, typer.Option("--decisions", help="Fit on what people approved and corrected.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Store the fit; from now on it counts.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Store the fit and use it from now on.")] = False,
     write: Annotated[Path | None, typer.Option(help="Write the fit to a file, too.", metavar="FILE")] = None,
     tenant: Tenant = DEFAULT_TENANT,
     name: As = None,

@@ -10,7 +10,7 @@ from docrail.cli.client import HERE, Api, ask_api, given
 from docrail.cli.inputs import Inputs, some_inputs
 from docrail.cli.listing import ID, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
-from docrail.cli.terminal import AsJson, Reason, moment, print_json, say
+from docrail.cli.terminal import AsJson, Limit, Reason, TextFilter, VendorFilter, moment, print_json, say
 from docrail.dag.values.json_values import Json
 from docrail.transport import ApiError
 
@@ -32,8 +32,8 @@ def upload(
 ) -> None:
     """Upload documents; each starts a run.
 
-    `docrail run list --document ID` shows a document's runs. With --input, a value for an input of the definition that
-    --definition names: as it is for a string, as JSON otherwise.
+    `docrail run list --document ID` shows a document's runs. --input gives an input of the definition that --definition
+    names its value: a string as it is, any other as JSON.
 
     Example: docrail document upload samples/i2d_coolblue1.pdf --source email
     """
@@ -61,15 +61,13 @@ def list_documents(
         str | None,
         typer.Option("--type", help="Only this type, such as invoice, credit_note or statement.", metavar="TYPE"),
     ] = None,
-    vendor: Annotated[str | None, typer.Option(help="Only of this VAT id or name's beginning.", metavar="TEXT")] = None,
-    text: Annotated[
-        str | None, typer.Option(help="Only with this in file, vendor, number or total.", metavar="TEXT")
-    ] = None,
+    vendor: VendorFilter = None,
+    text: TextFilter = None,
     since: Annotated[
-        str | None, typer.Option(help="Uploaded then or later: 2026-11-30T09:00:00Z.", metavar="TIME")
+        str | None, typer.Option(help="Only if uploaded at or after: 2026-11-30T09:00:00Z.", metavar="TIME")
     ] = None,
-    until: Annotated[str | None, typer.Option(help="Uploaded before then.", metavar="TIME")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
+    until: Annotated[str | None, typer.Option(help="Only if uploaded before this time.", metavar="TIME")] = None,
+    limit: Limit = 100,
     api: Api = HERE,
 ) -> Printout:
     """List documents, latest upload first.

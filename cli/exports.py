@@ -12,7 +12,7 @@ from docrail.cli.client import HERE, Api, ask_api, connect, given
 from docrail.cli.listing import ID, NUMBER, STATUS, TEXT, Listing
 from docrail.cli.printout import Printout, older
 from docrail.cli.stop import run_or_exit
-from docrail.cli.terminal import moment
+from docrail.cli.terminal import Limit, moment
 from docrail.dag.values.json_values import Json
 from docrail.transport import ApiError, Transport
 
@@ -46,10 +46,10 @@ DateKind = Annotated[
 
 def create(
     *,
-    output: Annotated[Path | None, typer.Option(help="Where to; by default a name of the API.", metavar="FILE")] = None,
+    output: Annotated[Path | None, typer.Option(help="File to write; default: the API's name.", metavar="FILE")] = None,
     format: Annotated[Format, typer.Option(help="What to write.")] = Format.CSV,  # noqa: A002  # the option's name
-    separator: Annotated[Separator, typer.Option(help="CSV: between two cells.")] = Separator.COMMA,
-    decimal: Annotated[str, typer.Option(help="CSV: before the decimals, `.` or `,`.", metavar="CHARACTER")] = ".",
+    separator: Annotated[Separator, typer.Option(help="CSV: separates cells.")] = Separator.COMMA,
+    decimal: Annotated[str, typer.Option(help="CSV: decimal separator, `.` or `,`.", metavar="CHARACTER")] = ".",
     bom: Annotated[bool, typer.Option(help="CSV: begin with a byte order mark, for Excel.")] = True,
     url: Annotated[str | None, typer.Option(help="Webhook: where to send the messages.", metavar="URL")] = None,
     of: DateKind = "approved",
@@ -57,9 +57,9 @@ def create(
     until: Annotated[str | None, typer.Option(help="The last day.", metavar="DAY")] = None,
     zone: Annotated[str, typer.Option(help="Where days begin: Europe/Berlin.", metavar="ZONE")] = "UTC",
     again: Annotated[bool, typer.Option("--all", help="Also those that were exported before.")] = False,
-    columns: Annotated[str | None, typer.Option(help="Names of columns, with commas.", metavar="NAMES")] = None,
+    columns: Annotated[str | None, typer.Option(help="Columns, separated by commas.", metavar="NAMES")] = None,
     lines: Annotated[bool, typer.Option("--lines", help="Add a table of line items.")] = False,
-    key: Annotated[str | None, typer.Option(help="The same key is the same export.", metavar="KEY")] = None,
+    key: Annotated[str | None, typer.Option(help="Idempotency key of the export.", metavar="KEY")] = None,
     api: Api = HERE,
 ) -> Printout:
     """Export approved documents to a file, or to a webhook.
@@ -88,7 +88,7 @@ def create(
 
 def list_exports(
     *,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
+    limit: Limit = 100,
     api: Api = HERE,
 ) -> Printout:
     """List exports, newest first.
@@ -102,7 +102,7 @@ def list_exports(
 
 def download(
     export: Annotated[str, typer.Argument(help="An export's id.", metavar="ID")],
-    file: Annotated[Path | None, typer.Argument(help="Where to; by default its name.", metavar="FILE")] = None,
+    file: Annotated[Path | None, typer.Argument(help="File to write; default: its own name.", metavar="FILE")] = None,
     api: Api = HERE,
 ) -> Printout:
     """Download the file of an export again.

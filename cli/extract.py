@@ -55,9 +55,9 @@ class Reading:
 
 def extract(
     paths: Annotated[list[Path], typer.Argument(help="Documents, and folders of documents.", metavar="PATH")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list, an object a file.")] = False,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a line, as they are read.")] = False,
-    explained: Annotated[bool, typer.Option("--explain", help="Show the terms of each confidence.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with an object for each file.")] = False,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object per line, as files are read.")] = False,
+    explained: Annotated[bool, typer.Option("--explain", help="Show what each confidence is made of.")] = False,
     at_once: Annotated[int, typer.Option(help="Documents read at once.", min=1, max=64, metavar="N")] = os.cpu_count()
     or 1,
 ) -> None:

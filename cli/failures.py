@@ -10,7 +10,7 @@ from docrail.cli.client import HERE, Api, ask_api, given
 from docrail.cli.listing import ID, NUMBER, STATUS, TEXT, Kind, Listing
 from docrail.cli.printout import Printout, older
 from docrail.cli.retry import Item, Items, edit_of, of_item
-from docrail.cli.terminal import Reason, complain_of_unmatched, moment, parse_json
+from docrail.cli.terminal import Limit, Reason, complain_of_unmatched, moment, parse_json
 from docrail.dag.values.json_values import Json
 
 INBOX = "/v1/dead-letters"
@@ -20,7 +20,7 @@ StepId = Annotated[str, typer.Argument(help="The step's id.", metavar="STEP")]
 ErrorClass = Annotated[str | None, typer.Option("--class", help="Only this class of error.", metavar="NAME")]
 DefinitionId = Annotated[str | None, typer.Option("--definition", help="Only runs of this definition.", metavar="ID")]
 HandlerName = Annotated[str | None, typer.Option("--handler", help="Only steps of this handler.", metavar="NAME")]
-Config = Annotated[str | None, typer.Option(help="Instead of the step's own config; for one step.", metavar="JSON")]
+Config = Annotated[str | None, typer.Option(help="Replaces the step's config; for one step.", metavar="JSON")]
 Status = Annotated[str, typer.Option(help="open, resolved or all.", metavar="STATUS")]
 
 
@@ -37,7 +37,7 @@ def list_failures(
             metavar="VIEW",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
+    limit: Limit = 100,
     api: Api = HERE,
 ) -> Printout:
     """List failed steps, newest first.
@@ -98,8 +98,8 @@ def retry(
     error_class: ErrorClass = None,
     definition: DefinitionId = None,
     handler: HandlerName = None,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="Most that are retried at once.", metavar="N")] = 20,
-    is_all: Annotated[bool, typer.Option("--all", help="All that match now, --limit at a time, each once.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Retry at most this many at once.", metavar="N")] = 20,
+    is_all: Annotated[bool, typer.Option("--all", help="Retry all that match now, --limit at a time.")] = False,
     reason: Reason = "",
     api: Api = HERE,
 ) -> Printout:
@@ -167,7 +167,7 @@ def complete(
 def abort(run_id: RunId, step_id: StepId, reason: Reason = "", api: Api = HERE) -> Printout:
     """End the run of a failed step.
 
-    This deals with all its failed steps.
+    This resolves all failed steps of the run.
 
     Example: docrail failure abort invoice.4711 extract --reason "wrong customer"
     """

@@ -31,7 +31,7 @@ A script plays scenarios in turn and stays with the last: 429:2*20,503,ok is a s
 2 seconds, one 503, and then it works. A mix draws: --mix 429=0.2,slow:3=0.1 --seed 7 refuses a fifth of all
 requests, answers a tenth after 3 seconds, and the others well; the same seed draws the same.
 
-Every request is a line: its number, the model, its size, and the answer.
+Each request prints a line: its number, the model, its size, and the answer.
 
 Exit codes: 0 stopped by Ctrl-C, 1 the port is taken, 2 wrong usage.
 

@@ -27,8 +27,8 @@ def export(
 ) -> Printout | None:
     """Export what people approved and corrected.
 
-    Writes FOLDER/corrections.jsonl, one corrected field a line: the value that was read, its source and confidence, the
-    right value, who corrected it, and who approved it when. FOLDER/MANIFEST.json has every field of every approved
+    Writes FOLDER/corrections.jsonl, one corrected field per line: the value that was read, its source and confidence,
+    the right value, who corrected it, and who approved it when. FOLDER/MANIFEST.json has every field of every approved
     document, as `docrail calibration fit` and scoring scripts read it; with --originals its files are there, too, named
     by their sha256. Only approved documents are exported. It reads the database of DOCRAIL_DATABASE_URL.
 

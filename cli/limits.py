@@ -30,14 +30,14 @@ def list_limits(api: Api = HERE) -> Printout:
 def change(
     tag: Tag,
     rate: Annotated[
-        str, typer.Argument(help="Uses a second, as 5 or 5/s, or a minute, as 300/min; 0 stops it.", metavar="RATE")
+        str, typer.Argument(help="Uses per second, 5 or 5/s, or per minute, 300/min; 0 stops it.", metavar="RATE")
     ],
     reason: Reason = "",
     api: Api = HERE,
 ) -> Printout:
     """Change a resource's limit while work runs.
 
-    It counts at once, for the whole fleet, and survives restarts: the settings only give a limit's first value.
+    It applies at once, for the whole fleet, and survives restarts: the settings only give a limit's first value.
 
     Example: docrail limit set gemini_api 5 --reason "quota was halved"
     """

@@ -164,9 +164,9 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         },
     ),
     "calibration": (
-        "Fit how sure readings may be.",
+        "Calibrate the confidence of readings.",
         {
-            "list": ("calibrate:list_versions", "List the calibrations, and which one counts."),
+            "list": ("calibrate:list_versions", "List the calibrations, and which one is in use."),
             "fit": ("calibrate:fit_anew", "Fit a calibration on what is known to be right."),
             "set": ("calibrate:choose", "Use an earlier calibration again."),
         },

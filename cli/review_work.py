@@ -9,7 +9,7 @@ import typer
 from docrail.cli.client import HERE, Api, ask_api, given
 from docrail.cli.printout import Printout
 from docrail.cli.reviews import REVIEWS, Id
-from docrail.cli.terminal import Reason, moment
+from docrail.cli.terminal import Reason, TextFilter, VendorFilter, moment
 from docrail.dag.values.json_values import Json
 from docrail.transport import ApiError, NoAnswerError
 
@@ -102,13 +102,13 @@ def postpone(
 
 
 def approve(
-    reviews: Annotated[list[str], typer.Argument(help="Review items' ids.", metavar="ID...")],
+    reviews: Annotated[list[str], typer.Argument(help="Review items' ids.", metavar="ID")],
     reason: Reason = "",
     api: Api = HERE,
 ) -> Printout:
     """Approve a document as it is now.
 
-    Of several, those without problems.
+    Given several, it approves those without problems.
 
     Exit codes: 0 approved, or a second person must approve too; 1 one was not, the API refused or is unavailable;
     2 wrong usage.
@@ -126,10 +126,8 @@ def approve(
 
 
 def approve_all(
-    vendor: Annotated[str | None, typer.Option(help="Only of this VAT id or name's beginning.", metavar="TEXT")] = None,
-    text: Annotated[
-        str | None, typer.Option(help="Only with this in file, vendor, number or total.", metavar="TEXT")
-    ] = None,
+    vendor: VendorFilter = None,
+    text: TextFilter = None,
     yes: Annotated[bool, typer.Option("--yes", help="Approve them; without it, nothing is changed.")] = False,
     api: Api = HERE,
 ) -> Printout:

@@ -13,7 +13,7 @@ from docrail.cli.answer import Fields, Value, parse_answer
 from docrail.cli.client import HERE, Api, ask_api
 from docrail.cli.listing import ID, NUMBER, TEXT, Listing
 from docrail.cli.printout import Printout
-from docrail.cli.terminal import complain_of_unmatched, moment
+from docrail.cli.terminal import Limit, complain_of_unmatched, moment
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.priority import WEIGHTS
 
@@ -43,7 +43,7 @@ def list_reviews(
     ] = None,
     due: Annotated[str | None, typer.Option(help="Only if due by then: 2026-11-30T12:00:00Z.", metavar="TIME")] = None,
     sort: SortBy = "priority",
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Most items to show.", metavar="N")] = 50,
+    limit: Limit = 50,
     api: Api = HERE,
 ) -> Printout:
     """List review items, most urgent first.

@@ -54,7 +54,7 @@ def put(
 ) -> Printout:
     """Apply a file of rules.
 
-    They replace the rules before.
+    They replace all present rules.
 
     Example: docrail routing set routing.yaml --revision 3
     """
@@ -68,10 +68,10 @@ def put(
 
 
 def attempt(
-    media_type: Annotated[str | None, typer.Option("--type", help="Its media type, as application/pdf.")] = None,
-    size: Annotated[int | None, typer.Option(help="Its bytes.", min=0, metavar="N")] = None,
-    source: Annotated[str | None, typer.Option(help="Where the uploader says that it comes from.")] = None,
-    file_name: Annotated[str | None, typer.Option("--file-name", help="Its file's name.")] = None,
+    media_type: Annotated[str | None, typer.Option("--type", help="Its media type, such as application/pdf.")] = None,
+    size: Annotated[int | None, typer.Option(help="Its size in bytes.", min=0, metavar="N")] = None,
+    source: Annotated[str | None, typer.Option(help="Its source, as the uploader names it.")] = None,
+    file_name: Annotated[str | None, typer.Option("--file-name", help="The name of its file.")] = None,
     api: Api = HERE,
 ) -> Printout:
     """Show which definition a document would take.

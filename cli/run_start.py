@@ -36,7 +36,7 @@ def start(
     what: What,
     inputs: Inputs = None,
     key: Annotated[
-        str | None, typer.Option(help="Idempotency key: the same key is the same run, also after it ended.")
+        str | None, typer.Option(help="Idempotency key: repeating it returns the same run, also an ended one.")
     ] = None,
     priority: Annotated[
         int | None,

@@ -50,7 +50,7 @@ def explain(run: RunId, step: StepId = None, api: Api = HERE) -> Printout:
 def waits(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
     """List what a run waits for.
 
-    Itself and in the runs inside it, at any depth: people, answers, callbacks and times. `docrail run answer RUN STEP`
+    Includes the runs inside it, at any depth: people, answers, callbacks and times. `docrail run answer RUN STEP`
     answers, with the run and the step that are shown. A run inside another appears after a moment. Needs a worker, for
     only the runs themselves know.
 

@@ -8,7 +8,7 @@ import typer
 from docrail.cli.client import HERE, Api, ask_api, run_path
 from docrail.cli.listing import ID, NUMBER, STATUS, Listing
 from docrail.cli.printout import Printout, older
-from docrail.cli.terminal import Reason, complain_of_unmatched, moment
+from docrail.cli.terminal import Limit, Reason, complain_of_unmatched, moment
 from docrail.dag.values.json_values import Json
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -27,7 +27,7 @@ def list_runs(
         str | None,
         typer.Option(help="running, waiting, paused, completed, failed, aborted or cancelled.", metavar="STATUS"),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
+    limit: Limit = 100,
     api: Api = HERE,
 ) -> Printout:
     """List runs, newest first.

@@ -8,7 +8,7 @@ import typer
 from docrail.cli.client import HERE, Api, ask_api
 from docrail.cli.listing import ID, TEXT, Listing
 from docrail.cli.printout import Printout, older
-from docrail.cli.terminal import moment
+from docrail.cli.terminal import Limit, moment
 from docrail.dag.values.json_values import Json
 
 SESSIONS = "/v1/sessions"
@@ -16,9 +16,7 @@ SESSIONS = "/v1/sessions"
 SessionId = Annotated[str, typer.Argument(help="A session's id.", metavar="SESSION")]
 
 
-def list_sessions(
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100, api: Api = HERE
-) -> Printout:
+def list_sessions(limit: Limit = 100, api: Api = HERE) -> Printout:
     """List your tenant's open browser sessions, newest first.
 
     Example: docrail session list

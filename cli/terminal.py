@@ -19,8 +19,15 @@ from docrail.dag.values.printable import escaped_in_json, printable
 from docrail.dag.values.suggestions import closest
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-AlwaysJson = Annotated[bool, typer.Option("--json", help="Print JSON; it is JSON in any case.")]
+AlwaysJson = Annotated[bool, typer.Option("--json", help="No effect: the output is always JSON.", show_default=False)]
 Source = Annotated[bool, typer.Option("--source", help="Print the author's text and nothing else.")]
+Limit = Annotated[int, typer.Option(min=1, max=500, help="Show at most this many.", metavar="N")]
+VendorFilter = Annotated[
+    str | None, typer.Option(help="Only of this vendor: VAT id, or how its name begins.", metavar="TEXT")
+]
+TextFilter = Annotated[
+    str | None, typer.Option(help="Only with this text in file name, vendor, number or total.", metavar="TEXT")
+]
 Reason = Annotated[str, typer.Option(help="Why; recorded, with your name and the time.", metavar="TEXT")]
 
 PIPE_COLUMNS = 200

@@ -314,6 +314,8 @@ def _opened(archive: Path) -> Iterator[tarfile.TarFile]:
     try:
         with tarfile.open(archive, mode="r:") as tar:
             yield tar
+    except FileNotFoundError:
+        raise BackupError(f"there is no file {archive}: expected an archive of `docrail backup`") from None
     except (tarfile.TarError, EOFError, ValueError, TypeError, KeyError) as error:
         raise BackupError(f"{archive} is damaged, or no backup of Docrail: {error}") from error
 

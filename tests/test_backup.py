@@ -232,6 +232,11 @@ async def test_a_damaged_archive_is_refused_and_changes_nothing(small: Small, tm
         assert bytes_of(present) == {"mine": b"untouched"}, what
 
 
+async def test_a_missing_archive_is_reported_with_what_was_expected(tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match=r"there is no file .*none\.tar: expected an archive of `docrail backup`"):
+        await restore(tmp_path / "none.tar", tmp_path / "data", report=print)
+
+
 @pytest.mark.parametrize("name", ["data/../../escaped", "data//etc/escaped", "data/postgres/cluster/PG_VERSION"])
 async def test_an_archive_with_a_file_for_elsewhere_is_refused(small: Small, tmp_path: Path, name: str) -> None:
     hostile = tmp_path / "hostile.tar"

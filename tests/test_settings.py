@@ -61,7 +61,7 @@ def test_the_resource_of_the_shipped_definitions_is_always_there(monkeypatch: py
 
 def test_wrong_limits_are_refused_with_what_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCRAIL_RESOURCE_LIMITS", "gemini_api=fast")
-    with pytest.raises(ValidationError, match="gemini_api: 'fast' is not a rate: expected a number of uses a second"):
+    with pytest.raises(ValidationError, match="gemini_api: 'fast' is not a rate: expected uses per second"):
         Settings()
 
 

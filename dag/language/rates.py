@@ -19,7 +19,7 @@ HIGHEST_RATE = 100_000.0
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(s|min))?")
 _SECONDS = {None: 1.0, "s": 1.0, "min": 60.0}
-_EXPECTED = "expected a number of uses a second from 0, as in 10/s, or a minute, as in 300/min"
+_EXPECTED = "expected uses per second from 0, such as 10/s, or per minute, such as 300/min"
 
 
 def parse_rate(value: Json) -> float:

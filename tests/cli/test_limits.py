@@ -44,7 +44,7 @@ async def test_a_refusal_of_the_api_is_reported(service: Service) -> None:
 async def test_a_rate_that_is_none_is_wrong_usage(service: Service) -> None:
     refused = await limits(service, "set", "gemini_api", "fast")
     assert refused.code == 2
-    assert "'fast' is not a rate: expected a number of uses a second" in " ".join(refused.err.split())
+    assert "'fast' is not a rate: expected uses per second" in " ".join(refused.err.split())
 
 
 async def test_validate_knows_the_tags_of_the_environment(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def test_a_rate_is_uses_a_second(written: Json, per_second: float) -> None:
     ["", "ten", "-1", "10/h", "1e3", "10/s/s", "inf", "nan", -1, HIGHEST_RATE * 2, True, None, [10], float("nan")],
 )
 def test_anything_else_is_refused_with_what_is_expected(written: Json) -> None:
-    with pytest.raises(ValueError, match="is not a rate: expected a number of uses a second from 0, as in 10/s"):
+    with pytest.raises(ValueError, match="is not a rate: expected uses per second from 0, such as 10/s"):
         parse_rate(written)
 
 
