@@ -113,7 +113,7 @@ soak: .venv/.developer  ## Run 100,000 documents of no-op steps and 5,000 invoic
 bench-extraction: .venv/.developer  ## Score the readers on labelled documents; the development set's scores are written to the docs
 	@$(RUN)python -m bench.extraction
 
-calibration: labelled .venv/.developer  ## Fit the shipped calibration anew, on the labelled documents in LABELLED and scans of them
+calibration: labelled .venv/.developer  ## Fit the shipped calibration again, on the labelled documents in LABELLED and scans of them
 	@scans=$$(mktemp -d) && $(RUN)python -m bench.scans $(LABELLED) $$scans && \
 	  $(RUN)docrail calibration fit --labelled $(LABELLED) --labelled $$scans --write invoices/assessment/calibration_default.json; rm -rf $$scans
 
@@ -122,7 +122,7 @@ labelled:
 	  echo "no $(LABELLED)/MANIFEST.json: expected a folder of labelled documents, many and of many vendors;" >&2; \
 	  echo "say where it is: make calibration LABELLED=FOLDER (docs/howto/trust.md)" >&2; exit 1; }
 
-fuzz: .venv/.developer  ## Feed changed files to the readers for FUZZ_SECONDS (60; finds are kept in tests/invoices/finds), and draw definitions anew
+fuzz: .venv/.developer  ## Feed changed files to the readers for FUZZ_SECONDS (60; finds are kept in tests/invoices/finds), and draw new definitions
 	@$(RUN)python -m pytest tests/invoices/test_reader_laws.py tests/invoices/test_finds.py --hypothesis-profile=fuzz
 	@$(RUN)python -m tests.invoices.fuzz $(or $(FUZZ_SECONDS),60)
 	@$(RUN)python -m pytest tests/workflows/test_random.py --drawn=150 --drawn-seed=$$(date +%s)

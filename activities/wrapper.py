@@ -142,8 +142,8 @@ class OutputHasMarkError(ValueError):
 
     def __init__(self, path: tuple[str | int, ...]) -> None:
         super().__init__(
-            f"{worded(('output', *path))} is an object of '{STORED}' and 'bytes', as only Docrail may write it, where "
-            "it stands for a stored value: return it as a text, or under other keys"
+            f"{worded(('output', *path))} is an object of '{STORED}' and 'bytes', as only Docrail may write it "
+            "to refer to a stored value: return it as a text, or under other keys"
         )
         self.path = path
 

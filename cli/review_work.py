@@ -20,7 +20,7 @@ ANY_TOKEN = 1
 
 
 def claim_of(api: str, review: str) -> dict[str, Json]:
-    """Claim an item, anew if it is the caller's already. Raises: ApiError."""
+    """Claim an item, or renew the caller's claim. Raises: ApiError."""
     claim: dict[str, Json] = ask_api(api, "POST", f"{REVIEWS}/{review}/claim")
     return claim
 

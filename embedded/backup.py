@@ -44,7 +44,7 @@ TEMPORAL, POSTGRES, DATA, STORE = "temporal.db", "postgres.dump", "data/", "stor
 TEMPORAL_FILE = Path("temporal", "temporal.db")
 """In the data folder."""
 NOT_COPIED = frozenset({"lock", "logs", "passwords", "postgres", "sockets", "temporal", "temporal-unfinished"})
-"""In the data folder: the servers' own, and what a start makes anew."""
+"""In the data folder: the servers' own, and what every start makes."""
 UNPACKED = ".unpacked"
 """Folder, in the new data folder, of what does not stay there."""
 ARCHIVE_FORMAT = 1

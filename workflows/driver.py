@@ -73,7 +73,7 @@ _LEADS_TO = {
 """The status of a run after it has processed the event."""
 
 TURN_PAUSE = timedelta(milliseconds=1)
-"""A timer ends a turn: started work is sent to the server, and the turn's time limit starts anew."""
+"""A timer ends a turn: started work is sent to the server, and the turn's time limit starts again."""
 
 Key = tuple[str, Part]
 """A step's id, and the part of it that runs."""

@@ -1,7 +1,7 @@
 """Verify the tokens that an issuer signs: signature and claims, with joserfc.
 
 Tokens are hostile until verified. joserfc checks the signature and the registered claims; this module decides which
-algorithms and keys count, and tells access tokens from ID tokens.
+algorithms and keys count, and distinguishes access tokens from ID tokens.
 """
 
 import json

@@ -93,7 +93,7 @@ PLAN_FOR_VALUES = "SELECT set_config('plan_cache_mode', 'force_custom_plan', tru
 
 @asynccontextmanager
 async def planned_for_values(db: Database) -> AsyncIterator[asyncpg.Connection | PoolConnectionProxy]:
-    """Yield a connection whose statements are planned anew for the values of each call, until the block ends.
+    """Yield a connection whose statements are planned again for the values of each call, until the block ends.
 
     For filters that match a few rows or most of them. PostgreSQL otherwise keeps one plan for all values after five
     calls; planning takes a few milliseconds.

@@ -170,7 +170,7 @@ class Failures(DefaultFailureConverterWithEncodedAttributes):
 
 
 class PlainFailures(DefaultFailureConverter):
-    """Temporal's, but an error about a key stands for itself."""
+    """Temporal's, but an error about a key is written without the error that it caused."""
 
     def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
         """Write the exception into `failure`."""

@@ -255,15 +255,15 @@ def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFa
 
 def _items_problems(prefix: str, edit: Edit, state: StepState | None, before: _Before) -> Iterator[InputProblem]:
     """Yield why a step's items cannot be edited: edits apply only to the list as it was."""
-    anew = "its definition has changed" if before.kept is None else ""
+    why = "its definition has changed" if before.kept is None else ""
     if state is None:
-        anew = "the version that ran has no such step"
+        why = "the version that ran has no such step"
     elif before.follows:
-        anew = f"it follows {before.follows}, which is not reused"
+        why = f"it follows {before.follows}, which is not reused"
     elif is_undone(state):
-        anew = "its effects were undone"
-    if anew:
-        message = f"its list is computed again, because {anew}: edits apply to the items of the earlier list only"
+        why = "its effects were undone"
+    if why:
+        message = f"its list is computed again, because {why}: edits apply to the items of the earlier list only"
         yield InputProblem(f"{prefix}items", message)
     elif state is not None and state.status is StepStatus.COMPLETED and not (state.fan and state.fan.failed):
         yield InputProblem(f"{prefix}items", "the step has completed, and none of its items failed")

@@ -8,7 +8,7 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path
 
 NOTHING = object()
-"""Stands for a part that does not exist; None is a value."""
+"""Marks a part that does not exist; None is a value."""
 
 _INDEX = re.compile("[0-9]{1,9}")
 

@@ -27,7 +27,7 @@ class DocumentDecidedError(ValueError):
     def __init__(self, document_id: str, review: Review) -> None:
         super().__init__(
             f"document {document_id} was {review.status} by {review.decided_by}, and that rests on what was read: "
-            f"expected an open item; reopen {review.review_id} to read the document anew"
+            f"expected an open item; reopen {review.review_id} to read the document again"
         )
 
 

@@ -15,7 +15,7 @@ _COLUMNS = """
 run_id, step_id, definition_id, version, handler, document_id, status, error_type, error_message, retryable, attempts,
 failed_again, failed_at, reported_at, resolution, resolved_by, resolved_at"""
 
-# A failure after a retry: of a resolved step, of a parked one that is parked anew, or of one that ended before.
+# A failure after a retry: of a resolved step, of a parked one that is parked again, or of one that ended before.
 _FAILED_AGAIN = """
 (dead_letters.failed_again + CASE
     WHEN dead_letters.status = 'resolved' AND dead_letters.resolution = 'retry' THEN 1

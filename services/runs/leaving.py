@@ -4,8 +4,8 @@ The chunk stops the run's work first, then its state starts the run's own workfl
 between leaves a run that has left its chunk: whoever looks for it next, or its batch, completes the move. A run that
 has ended in the chunk ends in its own workflow at once, in the same state.
 
-A chunk whose workflow task keeps failing is ended by force. A run whose state cannot be rebuilt after that begins anew:
-its calls have the identities that they had.
+A chunk whose workflow task keeps failing is ended by force. A run whose state cannot be rebuilt after that starts
+again: its calls have the identities that they had.
 """
 
 import logging
@@ -113,7 +113,7 @@ async def _rebuilt(handle: Handle, run_id: str) -> dict[str, Json] | None:
         status = (await handle.describe(rpc_timeout=RPC_TIMEOUT)).status
     if status in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED):
         raise refusal
-    log.warning("run %s begins anew, as its state cannot be rebuilt: %s", run_id, refusal)
+    log.warning("run %s starts again, as its state cannot be rebuilt: %s", run_id, refusal)
     return None
 
 

@@ -150,7 +150,7 @@ async def test_code_without_an_event_loop_calls_the_same_methods(address: str, c
 def test_the_clients_files_are_up_to_date() -> None:
     document = create_app(Settings()).openapi()
     for name, text in {"client.py": client_of(document), "client_types.py": types_of(document)}.items():
-        assert (FOLDER / name).read_text("utf-8") == text, "write it anew with: .venv/bin/python -m docs.client_python"
+        assert (FOLDER / name).read_text("utf-8") == text, "write it with: .venv/bin/python -m docs.client_python"
 
 
 def test_each_route_has_a_method_in_both_clients() -> None:

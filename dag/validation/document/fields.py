@@ -243,7 +243,7 @@ def _real(loc: Path) -> Path:
 
 
 def _written(value: Json, loc: Path) -> Path:
-    """Return the part of `loc` that the author wrote: a text may stand for an object whose fields are not written."""
+    """Return the part of `loc` that the author wrote: a text may be short for an object, whose fields are unwritten."""
     *above, last = along(value, loc)
     return loc if isinstance(last, dict | list) else loc[: len(above)]
 

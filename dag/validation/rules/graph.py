@@ -26,7 +26,7 @@ NEEDS_COMPLETED = frozenset({TriggerRule.NONE_FAILED, TriggerRule.ALL_SUCCESS, T
 
 @dataclass(frozen=True, slots=True)
 class Ancestors:
-    """The ancestors of each step, as bits. One extra bit, above the last step, stands for an unknown step."""
+    """The ancestors of each step, as bits. One extra bit, above the last step, is for an unknown step."""
 
     above: tuple[int, ...]
 

@@ -86,7 +86,7 @@ MARK_READ_AGAIN = """
 UPDATE documents SET ended_as = NULL, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NOT NULL"""
 
-# What is decided anew is exported anew.
+# A document that is decided again is exported again.
 MARK_DECIDED = """
 UPDATE documents SET decision = $3, decided_at = CASE WHEN $3::text IS NOT NULL THEN now() END, export_id = NULL,
        exported_at = NULL
