@@ -35,7 +35,6 @@ class NotStartedError(ProcessError):
     """A program ended, or did not answer in time, during its start."""
 
     def __init__(self, name: str, reason: str, log: Path) -> None:
-        self.name, self.reason, self.log = name, reason, log
         super().__init__(f"{name} did not start: {reason}. The end of {log}:\n{_tail(log)}")
 
 

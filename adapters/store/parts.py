@@ -20,7 +20,6 @@ class MissingValue(ValueError):  # noqa: N818  # a statement about the part
         inner = f"'{worded(part.path[:depth])}'" if depth else "the stored value"
         what = f"`{worded(part.path)}`: {inner} has no '{part.path[depth]}', it is {show(found)}"
         super().__init__(f"{where}: {what}" if where else what)
-        self.part = part
 
 
 class ValueTooLarge(ValueError):  # noqa: N818  # a statement about the value
@@ -29,7 +28,6 @@ class ValueTooLarge(ValueError):  # noqa: N818  # a statement about the value
     def __init__(self, size: int, most_bytes: int) -> None:
         super().__init__(f"with its stored parts it takes at least {size} bytes as JSON, more than {most_bytes}")
         self.size = size
-        self.most_bytes = most_bytes
 
 
 async def filled(values: ValueStore, tenant_id: str, value: Json, *, most_bytes: int, name: str = "") -> Json:

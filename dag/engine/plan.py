@@ -30,7 +30,6 @@ class UnknownSemanticsError(Exception):
             f"the run was started with semantics {semantics}, and this build knows 1 to {SEMANTICS}: "
             "it goes on as soon as a worker of the newer build takes it"
         )
-        self.semantics = semantics
 
 
 @dataclass(frozen=True, eq=False)

@@ -713,12 +713,9 @@ def use_slots(now: Moment, step: Step) -> Commands:
 
 def begin_chunk_items(now: Moment, step: Step, length: int) -> tuple[events.ChunkItem, ...]:
     """Begin the next items, up to `length`, as many as the turn and a message have room for."""
-    (fan, _), items, size, most = (
-        list_of(now.run, step),
-        list[events.ChunkItem](),
-        0,
-        map_items.most_chunk_bytes(now.run),
-    )
+    fan, _ = list_of(now.run, step)
+    items: list[events.ChunkItem] = []
+    size, most = 0, map_items.most_chunk_bytes(now.run)
     while length and size < most and now.meter.used < eligibility.MAX_TURN_WORK and fan.next < len(fan.items):
         place, length = fan.next, length - 1
         if work := open_item(now, step, fan):

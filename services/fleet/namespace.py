@@ -35,7 +35,6 @@ class NamespaceUnfit(OperationError):  # noqa: N818  # named as a statement, lik
 
     def __init__(self, namespace: str, problem: str, advice: str) -> None:
         super().__init__(f"Temporal's namespace {namespace!r} {problem}. {advice}")
-        self.namespace = namespace
 
 
 @dataclass(frozen=True, slots=True)

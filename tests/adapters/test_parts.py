@@ -65,7 +65,6 @@ async def test_a_path_that_leads_nowhere_is_named(store: ValueStore, path: tuple
         await fill(store, {"a": [part.at(path).to_json()]})
     with pytest.raises(MissingValue, match=re.escape(f"config.a.0: {message}")) as raised:
         await fill(store, {"a": [part.at(path).to_json()]}, name="config")
-    assert raised.value.part.path == path
     assert isinstance(raised.value, ValueError)  # the wrapper does not retry it
 
 
