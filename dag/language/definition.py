@@ -94,7 +94,7 @@ class RetryConfig(Model):
     max_delay: Seconds | None = None
     """Longest delay before a retry in seconds, jitter included."""
     jitter: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Random part: up to this share of `initial_delay` is added to each delay."""
+    """Random part: up to this share of each delay is added to it."""
     non_retryable: tuple[str, ...] = ()
     """Error classes that are not retried: `[ConnectionError]`. Invalid data is never retried."""
     honor_retry_after: bool = True
