@@ -1,18 +1,15 @@
 # Made by `python -m docs.client_python`: change the API, not this file.
-# mypy: disable-error-code="no-any-return"
-# The API returns what its OpenAPI document says.
+# mypy: disable-error-code="empty-body"
 """The client of the API: `from docrail import Client`. In one file because it is made as a whole."""
 
 import asyncio
 import functools
-import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
-from urllib.parse import quote
 
-from docrail.transport import TIMEOUT_SECONDS, File, Transport, end_of_run, without_none
+from docrail.transport import TIMEOUT_SECONDS, File, Transport, end_of_run, path_part, sends
 
 if TYPE_CHECKING:
     from docrail import client_types as types
@@ -30,18 +27,6 @@ def _address(given: str | None) -> str:
 
 def _key(given: str | None) -> str:
     return os.environ.get("DOCRAIL_API_KEY", "") if given is None else given
-
-
-def _part(value: object) -> str:
-    """Return a value as one part of a path, also `..`, which would lead to another route."""
-    part = quote(str(value), safe="")
-    return part.replace(".", "%2E") if part in (".", "..") else part
-
-
-def _form(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fields of a form as texts: true and false in lowercase, objects as JSON."""
-    found = without_none(fields)
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 
 
 class AsyncClient:
@@ -75,7 +60,8 @@ class AsyncClient:
 
     async def wait_for_run(self, run_id: str) -> "types.RunOut":
         """Wait until a run has ended, and return its report. It may take weeks: someone may be asked."""
-        return await end_of_run(self.transport, f"/v1/runs/{_part(run_id)}")
+        found: types.RunOut = await end_of_run(self.transport, f"/v1/runs/{path_part(run_id)}")
+        return found
 
     async def pages(self, list_: "Callable[..., Awaitable[Page]]", *given: Any, **wanted: Any) -> "AsyncIterator[Page]":
         """Yield the pages of a list: `client.pages(client.list_runs, status="failed")`."""
@@ -87,6 +73,7 @@ class AsyncClient:
             if after is None:
                 return
 
+    @sends("POST", "/v1/documents")
     async def upload_document(
         self,
         file: File,
@@ -99,16 +86,8 @@ class AsyncClient:
         key: str | None = None,
     ) -> "types.Document":
         """Store a document and start its run."""
-        return await self.transport.request(
-            "POST",
-            "/v1/documents",
-            headers=without_none({"Idempotency-Key": idempotency_key}),
-            files={"file": file},
-            data=_form(
-                {"sla_hours": sla_hours, "source": source, "definition": definition, "inputs": inputs, "key": key}
-            ),
-        )
 
+    @sends("GET", "/v1/documents")
     async def list_documents(
         self,
         *,
@@ -123,22 +102,8 @@ class AsyncClient:
         after: str | None = None,
     ) -> "types.DocumentPage":
         """List documents with their status, in the order of `sort`: latest upload first unless it says …."""
-        return await self.transport.request(
-            "GET",
-            "/v1/documents",
-            params={
-                "status": status,
-                "document_type": document_type,
-                "vendor": vendor,
-                "text": text,
-                "since": since,
-                "until": until,
-                "sort": sort,
-                "limit": limit,
-                "after": after,
-            },
-        )
 
+    @sends("GET", "/v1/documents/counts")
     async def count_documents(
         self,
         *,
@@ -149,16 +114,12 @@ class AsyncClient:
         until: str | None = None,
     ) -> "types.DocumentCounts":
         """Count documents by status."""
-        return await self.transport.request(
-            "GET",
-            "/v1/documents/counts",
-            params={"document_type": document_type, "vendor": vendor, "text": text, "since": since, "until": until},
-        )
 
+    @sends("GET", "/v1/documents/{document_id}")
     async def show_document(self, document_id: str) -> "types.Document":
         """Show a document."""
-        return await self.transport.request("GET", f"/v1/documents/{_part(document_id)}")
 
+    @sends("GET", "/v1/documents/{document_id}/neighbours")
     async def show_neighbours(
         self,
         document_id: str,
@@ -173,69 +134,48 @@ class AsyncClient:
         below: str | None = None,
     ) -> "types.Neighbours":
         """Show the documents before and after one in a list, without those that others work on, and its …."""
-        return await self.transport.request(
-            "GET",
-            f"/v1/documents/{_part(document_id)}/neighbours",
-            params={
-                "status": status,
-                "document_type": document_type,
-                "vendor": vendor,
-                "text": text,
-                "since": since,
-                "until": until,
-                "sort": sort,
-                "below": below,
-            },
-        )
 
+    @sends("POST", "/v1/documents/{document_id}/extract")
     async def extract_again(self, document_id: str, *, idempotency_key: str | None = None) -> "types.StartedRun":
         """Read a document again with the current readers."""
-        return await self.transport.request(
-            "POST",
-            f"/v1/documents/{_part(document_id)}/extract",
-            headers=without_none({"Idempotency-Key": idempotency_key}),
-        )
 
+    @sends("POST", "/v1/documents/{document_id}/send-again")
     async def send_again(self, document_id: str) -> "types.ListedDocument":
         """Try a failed document again: its failed steps are retried."""
-        return await self.transport.request("POST", f"/v1/documents/{_part(document_id)}/send-again")
 
+    @sends("POST", "/v1/documents/{document_id}/dismiss")
     async def dismiss_document(self, document_id: str, body: "types.DismissIn | None" = None) -> "types.ListedDocument":
         """Set the failure of a document aside."""
-        return await self.transport.request("POST", f"/v1/documents/{_part(document_id)}/dismiss", json=body)
 
+    @sends("GET", "/v1/documents/{document_id}/original", is_file=True)
     async def download_original(self, document_id: str) -> bytes:
         """Download a document as it was sent."""
-        return await self.transport.fetch(f"/v1/documents/{_part(document_id)}/original")
 
+    @sends("GET", "/v1/documents/{document_id}/pages/{number}.png", is_file=True)
     async def show_page(self, document_id: str, number: int, *, size: Literal["full", "small"] | None = None) -> bytes:
         """Show a page as an image of at most 2.2 megapixels."""
-        return await self.transport.fetch(
-            f"/v1/documents/{_part(document_id)}/pages/{_part(number)}.png", params={"size": size}
-        )
 
+    @sends("GET", "/v1/documents/{document_id}/pages/{number}/words")
     async def show_words(self, document_id: str, number: int) -> "types.PageWords":
         """Show the words of a page and where they are on its image, in reading order; a scan's come from OCR."""
-        return await self.transport.request("GET", f"/v1/documents/{_part(document_id)}/pages/{_part(number)}/words")
 
+    @sends("GET", "/v1/documents/{document_id}/model-uses")
     async def list_model_uses(self, document_id: str) -> "list[types.DocumentUse]":
         """List the model answers about the document, in order."""
-        return await self.transport.request("GET", f"/v1/documents/{_part(document_id)}/model-uses")
 
+    @sends("GET", "/v1/usage")
     async def show_usage(self) -> "types.ModelUsage":
         """Show what models' answers cost the tenant today, against its budget, and on each of the last 31 days."""
-        return await self.transport.request("GET", "/v1/usage")
 
+    @sends("GET", "/v1/tenants")
     async def list_tenants(self) -> "types.TenantListOut":
         """List the tenants with their keys, documents and cost of today."""
-        return await self.transport.request("GET", "/v1/tenants")
 
+    @sends("POST", "/v1/runs")
     async def start_run(self, body: "types.RunOrder", *, idempotency_key: str | None = None) -> "types.StartedRun":
         """Start a run."""
-        return await self.transport.request(
-            "POST", "/v1/runs", headers=without_none({"Idempotency-Key": idempotency_key}), json=body
-        )
 
+    @sends("GET", "/v1/runs")
     async def list_runs(
         self,
         *,
@@ -251,91 +191,68 @@ class AsyncClient:
         after: str | None = None,
     ) -> "types.RunPage":
         """List runs, each once, by the start of their last attempt, latest first."""
-        return await self.transport.request(
-            "GET",
-            "/v1/runs",
-            params={
-                "definition": definition,
-                "document": document,
-                "status": status,
-                "overdue": overdue,
-                "started_since": started_since,
-                "started_before": started_before,
-                "ended_since": ended_since,
-                "ended_before": ended_before,
-                "limit": limit,
-                "after": after,
-            },
-        )
 
+    @sends("GET", "/v1/runs/counts")
     async def count_runs(self, *, definitions: str, failed_since: str) -> "types.RunCounts":
         """Count the open runs of definitions, and those that have failed lately."""
-        return await self.transport.request(
-            "GET", "/v1/runs/counts", params={"definitions": definitions, "failed_since": failed_since}
-        )
 
+    @sends("GET", "/v1/runs/{run_id}")
     async def show_run(self, run_id: str) -> "types.RunOut":
         """Show a run with its steps, each explained."""
-        return await self.transport.request("GET", f"/v1/runs/{_part(run_id)}")
 
+    @sends("GET", "/v1/runs/{run_id}/outputs")
     async def show_outputs(self, run_id: str) -> "types.OutputsOut":
         """Show a run's full outputs, of any size; none before its end."""
-        return await self.transport.request("GET", f"/v1/runs/{_part(run_id)}/outputs")
 
+    @sends("GET", "/v1/runs/{run_id}/inputs")
     async def show_inputs(self, run_id: str) -> "types.InputsOut":
         """Show a run's full inputs; after a retry with other inputs, those."""
-        return await self.transport.request("GET", f"/v1/runs/{_part(run_id)}/inputs")
 
+    @sends("GET", "/v1/runs/{run_id}/steps/{step_id}/output")
     async def show_output(self, run_id: str, step_id: str) -> "types.OutputOut":
         """Show a step's full output, of any size: a run's report only refers to outputs of more than 64 KiB."""
-        return await self.transport.request("GET", f"/v1/runs/{_part(run_id)}/steps/{_part(step_id)}/output")
 
+    @sends("GET", "/v1/runs/{run_id}/explain")
     async def explain_run(
         self, run_id: str, *, step: str | None = None, limit: int | None = None, after: str | None = None
     ) -> "types.RunExplanation":
         """Explain why each step is in its state: conditions with the values they read, attempts, and waits."""
-        return await self.transport.request(
-            "GET", f"/v1/runs/{_part(run_id)}/explain", params={"step": step, "limit": limit, "after": after}
-        )
 
+    @sends("POST", "/v1/runs/{run_id}/pause")
     async def pause_run(self, run_id: str, body: "types.WhyIn | None" = None) -> "types.RunStatusOut":
         """Start no more steps of the run; running ones continue."""
-        return await self.transport.request("POST", f"/v1/runs/{_part(run_id)}/pause", json=body)
 
+    @sends("POST", "/v1/runs/{run_id}/resume")
     async def resume_run(self, run_id: str, body: "types.WhyIn | None" = None) -> "types.RunStatusOut":
         """Resume a paused run."""
-        return await self.transport.request("POST", f"/v1/runs/{_part(run_id)}/resume", json=body)
 
+    @sends("POST", "/v1/runs/{run_id}/abort")
     async def abort_run(self, run_id: str, body: "types.AbortIn | None" = None) -> "types.RunStatusOut":
         """End the run early."""
-        return await self.transport.request("POST", f"/v1/runs/{_part(run_id)}/abort", json=body)
 
+    @sends("POST", "/v1/runs/{run_id}/waits/{step_id}")
     async def answer_wait(self, run_id: str, step_id: str, body: "types.AnswerIn") -> "types.RunStatusOut":
         """Answer a step that waits for a signal, a webhook or a person."""
-        return await self.transport.request("POST", f"/v1/runs/{_part(run_id)}/waits/{_part(step_id)}", json=body)
 
+    @sends("GET", "/v1/runs/{run_id}/waits")
     async def list_waits(self, run_id: str, *, limit: int | None = None, after: str | None = None) -> "types.WaitPage":
         """List what a run and its nested runs wait for; `limit` is the number of nested runs per page."""
-        return await self.transport.request(
-            "GET", f"/v1/runs/{_part(run_id)}/waits", params={"limit": limit, "after": after}
-        )
 
+    @sends("GET", "/v1/runs/{run_id}/actions")
     async def list_actions(
         self, run_id: str, *, step: str | None = None, limit: int | None = None, after: str | None = None
     ) -> "types.ActionPage":
         """List people's actions on a run and its failed steps, newest first."""
-        return await self.transport.request(
-            "GET", f"/v1/runs/{_part(run_id)}/actions", params={"step": step, "limit": limit, "after": after}
-        )
 
+    @sends("GET", "/v1/runs/{run_id}/graph")
     async def show_run_graph(self, run_id: str, *, open_: str | None = None) -> "types.RunGraph":
         """Draw a run: at most 300 nodes, each a step or a group of steps, with their states."""
-        return await self.transport.request("GET", f"/v1/runs/{_part(run_id)}/graph", params={"open": open_})
 
+    @sends("GET", "/v1/runs/{run_id}/states")
     async def show_run_states(self, run_id: str, *, open_: str | None = None) -> "types.RunStates":
         """Show only the states of a drawing's nodes, to follow a run without drawing it again."""
-        return await self.transport.request("GET", f"/v1/runs/{_part(run_id)}/states", params={"open": open_})
 
+    @sends("GET", "/v1/runs/{run_id}/steps")
     async def list_steps(
         self,
         run_id: str,
@@ -346,22 +263,16 @@ class AsyncClient:
         after: str | None = None,
     ) -> "types.StepPage":
         """List a run's steps in plan order with states and times, as for a timeline."""
-        return await self.transport.request(
-            "GET",
-            f"/v1/runs/{_part(run_id)}/steps",
-            params={"search": search, "status": status, "limit": limit, "after": after},
-        )
 
+    @sends("GET", "/v1/runs/{run_id}/steps/{step_id}")
     async def show_step(self, run_id: str, step_id: str) -> "types.StepDetail":
         """Show a step: why it is in its state, its input and output as text, its attempts, and the possible …."""
-        return await self.transport.request("GET", f"/v1/runs/{_part(run_id)}/steps/{_part(step_id)}")
 
+    @sends("GET", "/v1/runs/{run_id}/steps/{step_id}/input")
     async def show_input(self, run_id: str, step_id: str, *, item: str | None = None) -> "types.InputOut":
         """Show a step's full input, of any size, or that of an item of its list."""
-        return await self.transport.request(
-            "GET", f"/v1/runs/{_part(run_id)}/steps/{_part(step_id)}/input", params={"item": item}
-        )
 
+    @sends("GET", "/v1/runs/{run_id}/steps/{step_id}/items")
     async def list_items(
         self,
         run_id: str,
@@ -372,30 +283,24 @@ class AsyncClient:
         after: int | None = None,
     ) -> "types.ItemPage":
         """List the items of a step's list, in order; none for a step without a list."""
-        return await self.transport.request(
-            "GET",
-            f"/v1/runs/{_part(run_id)}/steps/{_part(step_id)}/items",
-            params={"status": status, "limit": limit, "after": after},
-        )
 
+    @sends("POST", "/v1/runs/{run_id}/cancel")
     async def cancel_run(self, run_id: str, body: "types.WhyIn | None" = None) -> "types.RunStatusOut":
         """Ask a run to stop."""
-        return await self.transport.request("POST", f"/v1/runs/{_part(run_id)}/cancel", json=body)
 
+    @sends("POST", "/v1/runs/bulk")
     async def act_on_many_runs(self, body: "types.BulkActionIn") -> "types.RunOutcomes":
         """Take one action on many runs."""
-        return await self.transport.request("POST", "/v1/runs/bulk", json=body)
 
+    @sends("POST", "/v1/runs/{run_id}/retry")
     async def retry_run(self, run_id: str, body: "types.RetryIn | None" = None) -> "types.RetriedRun":
         """Start a failed or cancelled run again under its id, or a completed one with failed items or …."""
-        return await self.transport.request("POST", f"/v1/runs/{_part(run_id)}/retry", json=body)
 
+    @sends("POST", "/v1/runs/{run_id}/steps/{step_id}/resolve")
     async def resolve_step(self, run_id: str, step_id: str, body: "types.ResolveIn") -> "types.RunStatusOut":
         """Resolve a parked step; its run continues."""
-        return await self.transport.request(
-            "POST", f"/v1/runs/{_part(run_id)}/steps/{_part(step_id)}/resolve", json=body
-        )
 
+    @sends("GET", "/v1/dead-letters")
     async def list_letters(
         self,
         *,
@@ -409,21 +314,8 @@ class AsyncClient:
         after: str | None = None,
     ) -> "types.LetterPage":
         """List permanently failed steps; by default those that need a person."""
-        return await self.transport.request(
-            "GET",
-            "/v1/dead-letters",
-            params={
-                "class": class_,
-                "definition": definition,
-                "handler": handler,
-                "step": step,
-                "status": status,
-                "view": view,
-                "limit": limit,
-                "after": after,
-            },
-        )
 
+    @sends("GET", "/v1/dead-letters/counts")
     async def count_letters(
         self,
         *,
@@ -435,19 +327,8 @@ class AsyncClient:
         view: "types.View | None" = None,
     ) -> "types.LetterCounts":
         """Count letters by error class; by default all open ones."""
-        return await self.transport.request(
-            "GET",
-            "/v1/dead-letters/counts",
-            params={
-                "class": class_,
-                "definition": definition,
-                "handler": handler,
-                "step": step,
-                "status": status,
-                "view": view,
-            },
-        )
 
+    @sends("GET", "/v1/dead-letters/groups")
     async def group_letters(
         self,
         *,
@@ -457,94 +338,88 @@ class AsyncClient:
         limit: int | None = None,
     ) -> "types.LetterGroups":
         """Group letters by error class and step, with the number that failed again after a retry; by default …."""
-        return await self.transport.request(
-            "GET",
-            "/v1/dead-letters/groups",
-            params={"definition": definition, "status": status, "view": view, "limit": limit},
-        )
 
+    @sends("POST", "/v1/dead-letters/retry")
     async def retry_letters(self, body: "types.BulkIn") -> "types.Retried":
         """Retry many steps."""
-        return await self.transport.request("POST", "/v1/dead-letters/retry", json=body)
 
+    @sends("GET", "/v1/dead-letters/{run_id}/{step_id}")
     async def show_letter(self, run_id: str, step_id: str) -> "types.ShownLetter":
         """Show a failed step and the actions on it."""
-        return await self.transport.request("GET", f"/v1/dead-letters/{_part(run_id)}/{_part(step_id)}")
 
+    @sends("POST", "/v1/dead-letters/{run_id}/{step_id}/resolve")
     async def resolve_letter(self, run_id: str, step_id: str, body: "types.LetterOrderIn") -> "types.ShownLetter":
         """Resolve a failed step: in its run while that waits, or by retrying the run once it has ended."""
-        return await self.transport.request(
-            "POST", f"/v1/dead-letters/{_part(run_id)}/{_part(step_id)}/resolve", json=body
-        )
 
+    @sends("POST", "/v1/workflow")
     async def submit_workflow(self, body: "types.SubmissionIn") -> "types.Execution":
         """Validate and store a definition for a run."""
-        return await self.transport.request("POST", "/v1/workflow", json=body)
 
+    @sends("GET", "/v1/workflow/{execution_id}")
     async def show_workflow(self, execution_id: str) -> "types.Execution":
         """Show a submitted definition and the status of its run: pending until it is triggered."""
-        return await self.transport.request("GET", f"/v1/workflow/{_part(execution_id)}")
 
+    @sends("POST", "/v1/workflow/trigger/{execution_id}")
     async def trigger_workflow(self, execution_id: str, body: "types.TriggerIn | None" = None) -> "types.Execution":
         """Start the run."""
-        return await self.transport.request("POST", f"/v1/workflow/trigger/{_part(execution_id)}", json=body)
 
+    @sends("GET", "/v1/health")
     async def show_health(self) -> "types.Readiness":
         """Show which services are available."""
-        return await self.transport.request("GET", "/v1/health")
 
+    @sends("GET", "/v1/workers")
     async def list_workers(self) -> "types.Fleet":
         """List the workers, also those that fell silent within the last hour, and what waits in their task …."""
-        return await self.transport.request("GET", "/v1/workers")
 
+    @sends("GET", "/v1/schedules")
     async def list_schedules(self) -> "types.ScheduleListOut":
         """List the schedules by which Docrail works on its own."""
-        return await self.transport.request("GET", "/v1/schedules")
 
+    @sends("POST", "/v1/schedules/{schedule}/pause")
     async def pause_schedule(
         self, schedule: "types.ScheduleName", body: "types.ScheduleReason | None" = None
     ) -> "types.ShownSchedule":
         """Pause a schedule: no pass starts by itself, also after a restart of the servers."""
-        return await self.transport.request("POST", f"/v1/schedules/{_part(schedule)}/pause", json=body)
 
+    @sends("POST", "/v1/schedules/{schedule}/resume")
     async def resume_schedule(
         self, schedule: "types.ScheduleName", body: "types.ScheduleReason | None" = None
     ) -> "types.ShownSchedule":
         """Resume a paused schedule."""
-        return await self.transport.request("POST", f"/v1/schedules/{_part(schedule)}/resume", json=body)
 
+    @sends("POST", "/v1/schedules/{schedule}/run")
     async def run_schedule(self, schedule: "types.ScheduleName") -> "types.ShownSchedule":
         """Start a pass now, also of a paused schedule."""
-        return await self.transport.request("POST", f"/v1/schedules/{_part(schedule)}/run")
 
+    @sends("GET", "/v1/triggers")
     async def list_triggers(self) -> "types.TriggerList":
         """List the tenant's triggers, by name."""
-        return await self.transport.request("GET", "/v1/triggers")
 
+    @sends("POST", "/v1/triggers")
     async def create_trigger(self, body: "types.TriggerOrder") -> "types.Trigger":
         """Start runs by schedule, or upload files of a watched folder or of mails."""
-        return await self.transport.request("POST", "/v1/triggers", json=body)
 
+    @sends("GET", "/v1/triggers/{trigger}")
     async def show_trigger(self, trigger: str) -> "types.Trigger":
         """Show a trigger."""
-        return await self.transport.request("GET", f"/v1/triggers/{_part(trigger)}")
 
+    @sends("DELETE", "/v1/triggers/{trigger}")
     async def delete_trigger(self, trigger: str) -> "types.Trigger":
         """Delete a trigger."""
-        return await self.transport.request("DELETE", f"/v1/triggers/{_part(trigger)}")
 
+    @sends("POST", "/v1/triggers/{trigger}/pause")
     async def pause_trigger(self, trigger: str, body: "types.TriggerReason | None" = None) -> "types.Trigger":
         """Pause a trigger: it does not fire by itself until it is resumed."""
-        return await self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/pause", json=body)
 
+    @sends("POST", "/v1/triggers/{trigger}/resume")
     async def resume_trigger(self, trigger: str, body: "types.TriggerReason | None" = None) -> "types.Trigger":
         """Resume a paused trigger."""
-        return await self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/resume", json=body)
 
+    @sends("POST", "/v1/triggers/{trigger}/run")
     async def fire_trigger(self, trigger: str) -> "types.Trigger":
         """Fire a trigger now, also a paused one."""
-        return await self.transport.request("POST", f"/v1/triggers/{_part(trigger)}/run")
 
+    @sends("GET", "/v1/reviews")
     async def list_reviews(
         self,
         *,
@@ -563,90 +438,70 @@ class AsyncClient:
         after: str | None = None,
     ) -> "types.ReviewPage":
         """List review items, most urgent first."""
-        return await self.transport.request(
-            "GET",
-            "/v1/reviews",
-            params={
-                "status": status,
-                "queue": queue,
-                "kind": kind,
-                "group": group,
-                "claimed_by": claimed_by,
-                "assigned_to": assigned_to,
-                "vendor": vendor,
-                "band": band,
-                "due": due,
-                "run_id": run_id,
-                "sort": sort,
-                "limit": limit,
-                "after": after,
-            },
-        )
 
+    @sends("GET", "/v1/reviews/{review_id}")
     async def show_review(self, review_id: str) -> "types.FullReview":
         """Show a review item with its form and content."""
-        return await self.transport.request("GET", f"/v1/reviews/{_part(review_id)}")
 
+    @sends("POST", "/v1/reviews/{review_id}/decision")
     async def decide_review(self, review_id: str, body: "types.DecisionIn") -> "types.Decided":
         """Decide a human step's item, at any nesting depth of its run."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/decision", json=body)
 
+    @sends("POST", "/v1/reviews/next")
     async def claim_next(self, body: "types.Wish | None" = None) -> "types.NextOut":
         """Claim the most urgent free item."""
-        return await self.transport.request("POST", "/v1/reviews/next", json=body)
 
+    @sends("POST", "/v1/reviews/{review_id}/claim")
     async def claim_review(self, review_id: str) -> "types.Claim":
         """Claim an item for 15 minutes."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/claim")
 
+    @sends("POST", "/v1/reviews/{review_id}/renew")
     async def renew_claim(self, review_id: str, body: "types.TokenIn") -> "types.RenewedOut":
         """Extend a claim by another 15 minutes."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/renew", json=body)
 
+    @sends("POST", "/v1/reviews/{review_id}/release")
     async def release_review(self, review_id: str, body: "types.ReleaseIn | None" = None) -> "types.Review":
         """Return an item to the queue."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/release", json=body)
 
+    @sends("POST", "/v1/reviews/{review_id}/assign")
     async def assign_review(self, review_id: str, body: "types.AssignIn") -> "types.Review":
         """Assign an item to one person, who gets it first when claiming the next item."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/assign", json=body)
 
+    @sends("POST", "/v1/reviews/{review_id}/postpone")
     async def postpone_review(self, review_id: str, body: "types.PostponeIn") -> "types.Review":
         """Postpone an item."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/postpone", json=body)
 
+    @sends("POST", "/v1/reviews/approve/preview")
     async def preview_approval(self, body: "types.PreviewIn") -> "types.ApprovalPreview":
         """Show what a bulk approval would do: what is approved, with its sums, and what stays open and why."""
-        return await self.transport.request("POST", "/v1/reviews/approve/preview", json=body)
 
+    @sends("POST", "/v1/reviews/approve")
     async def approve_many(self, body: "types.BulkApprovalIn") -> "types.BulkResult":
         """Approve documents without problems."""
-        return await self.transport.request("POST", "/v1/reviews/approve", json=body)
 
+    @sends("POST", "/v1/reviews/{review_id}/approve")
     async def approve(self, review_id: str, body: "types.DocumentVerdict") -> "types.DecisionOutcome":
         """Approve a document as it was shown."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/approve", json=body)
 
+    @sends("POST", "/v1/reviews/{review_id}/reject")
     async def reject(self, review_id: str, body: "types.DocumentVerdict") -> "types.DecisionOutcome":
         """Reject a document; a reason is required."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/reject", json=body)
 
+    @sends("POST", "/v1/reviews/{review_id}/reopen")
     async def reopen(self, review_id: str, body: "types.ReopenIn") -> "types.Review":
         """Reopen a decided document."""
-        return await self.transport.request("POST", f"/v1/reviews/{_part(review_id)}/reopen", json=body)
 
+    @sends("GET", "/v1/reviews/{review_id}/audit")
     async def show_audit(
         self, review_id: str, *, after: int | None = None, limit: int | None = None
     ) -> "types.AuditOut":
         """Show the audit events of an item and its document, oldest first."""
-        return await self.transport.request(
-            "GET", f"/v1/reviews/{_part(review_id)}/audit", params={"after": after, "limit": limit}
-        )
 
+    @sends("GET", "/v1/documents/{document_id}/fields")
     async def show_fields(self, document_id: str) -> "types.FieldsOut":
         """Show a document's fields: values, confidence with explanation, source, page position, lock, and …."""
-        return await self.transport.request("GET", f"/v1/documents/{_part(document_id)}/fields")
 
+    @sends("PUT", "/v1/documents/{document_id}/fields/{field}")
     async def correct_field(
         self,
         document_id: str,
@@ -670,10 +525,8 @@ class AsyncClient:
         body: "types.CorrectionOrder",
     ) -> "types.FieldsOut":
         """Lock a field to its correct value."""
-        return await self.transport.request(
-            "PUT", f"/v1/documents/{_part(document_id)}/fields/{_part(field)}", json=body
-        )
 
+    @sends("DELETE", "/v1/documents/{document_id}/fields/{field}")
     async def unlock_field(
         self,
         document_id: str,
@@ -699,10 +552,8 @@ class AsyncClient:
         why: str | None = None,
     ) -> "types.FieldsOut":
         """Unlock a field: its value is again the one that the readers found."""
-        return await self.transport.request(
-            "DELETE", f"/v1/documents/{_part(document_id)}/fields/{_part(field)}", params={"token": token, "why": why}
-        )
 
+    @sends("PUT", "/v1/documents/{document_id}/fields/{field}/text")
     async def type_field(
         self,
         document_id: str,
@@ -726,38 +577,36 @@ class AsyncClient:
         body: "types.TypedOrder",
     ) -> "types.FieldsOut":
         """Lock a field to what a person typed: `4.904,95`, `12.04.2014`, `12 Apr`."""
-        return await self.transport.request(
-            "PUT", f"/v1/documents/{_part(document_id)}/fields/{_part(field)}/text", json=body
-        )
 
+    @sends("POST", "/v1/documents/{document_id}/line-items")
     async def edit_lines(self, document_id: str, body: "types.LinesOrder") -> "types.FieldsOut":
         """Edit the line items by row: set a cell, insert and delete rows, paste rows of a spreadsheet."""
-        return await self.transport.request("POST", f"/v1/documents/{_part(document_id)}/line-items", json=body)
 
+    @sends("POST", "/v1/documents/{document_id}/undo")
     async def undo_correction(self, document_id: str, body: "types.TokenIn") -> "types.FieldsOut":
         """Undo the last change to the document's fields, if it is the caller's; repeat to undo earlier ones."""
-        return await self.transport.request("POST", f"/v1/documents/{_part(document_id)}/undo", json=body)
 
+    @sends("GET", "/v1/documents/{document_id}/changes")
     async def list_changes(self, document_id: str) -> "types.ChangesOut":
         """List the changes by people to the document's fields, including undone ones."""
-        return await self.transport.request("GET", f"/v1/documents/{_part(document_id)}/changes")
 
+    @sends("GET", "/v1/documents/{document_id}/history")
     async def show_history(self, document_id: str) -> "types.DocumentHistory":
         """Show what happened to a document, oldest first: upload, readings, corrections, decisions, exports."""
-        return await self.transport.request("GET", f"/v1/documents/{_part(document_id)}/history")
 
+    @sends("GET", "/v1/documents/{document_id}/readings")
     async def show_readings(self, document_id: str) -> "types.DocumentReadings":
         """Show every reading of a document, and where they differ."""
-        return await self.transport.request("GET", f"/v1/documents/{_part(document_id)}/readings")
 
+    @sends("GET", "/v1/reviews/{review_id}/view")
     async def show_review_view(self, review_id: str) -> "types.ReviewViewOut":
         """Show a document's item as a page needs it, in one answer."""
-        return await self.transport.request("GET", f"/v1/reviews/{_part(review_id)}/view")
 
+    @sends("GET", "/v1/audit")
     async def list_audit(self, *, after: int | None = None, limit: int | None = None) -> "types.AuditOut":
         """List all events, oldest first."""
-        return await self.transport.request("GET", "/v1/audit", params={"after": after, "limit": limit})
 
+    @sends("GET", "/v1/audit/newest")
     async def list_newest_events(
         self,
         *,
@@ -768,67 +617,54 @@ class AsyncClient:
         limit: int | None = None,
     ) -> "types.NewestOut":
         """List events, newest first, with filters."""
-        return await self.transport.request(
-            "GET",
-            "/v1/audit/newest",
-            params={"actor": actor, "act": act, "subject": subject, "before": before, "limit": limit},
-        )
 
+    @sends("GET", "/v1/audit/verify")
     async def verify_audit(self, *, head: str | None = None) -> "types.ChainCheck":
         """Verify that no event was changed, removed, inserted or cut off, and that every review item is as …."""
-        return await self.transport.request("GET", "/v1/audit/verify", params={"head": head})
 
+    @sends("POST", "/v1/exports")
     async def create_export(self, body: "types.ExportOrder", *, idempotency_key: str | None = None) -> "types.Export":
         """Export approved documents as a file, or to a webhook, which needs the scope `operate`, too."""
-        return await self.transport.request(
-            "POST", "/v1/exports", headers=without_none({"Idempotency-Key": idempotency_key}), json=body
-        )
 
+    @sends("GET", "/v1/exports")
     async def list_exports(self, *, limit: int | None = None, after: str | None = None) -> "types.ExportPage":
         """List exports, newest first."""
-        return await self.transport.request("GET", "/v1/exports", params={"limit": limit, "after": after})
 
+    @sends("POST", "/v1/exports/preview")
     async def preview_export(self, body: "types.ExportOrder") -> "types.Preview":
         """Show how many documents an export would have, their totals, and its first rows."""
-        return await self.transport.request("POST", "/v1/exports/preview", json=body)
 
+    @sends("GET", "/v1/exports/{export_id}")
     async def show_export(self, export_id: str) -> "types.Export":
         """Show an export and how far it is."""
-        return await self.transport.request("GET", f"/v1/exports/{_part(export_id)}")
 
+    @sends("GET", "/v1/exports/{export_id}/file", is_file=True)
     async def download_export(self, export_id: str) -> bytes:
         """Download the file of an export: each time the same bytes."""
-        return await self.transport.fetch(f"/v1/exports/{_part(export_id)}/file")
 
+    @sends("POST", "/v1/batches")
     async def create_batch(self, body: "types.BatchOrder", *, idempotency_key: str | None = None) -> "types.Batch":
         """Order a batch."""
-        return await self.transport.request(
-            "POST", "/v1/batches", headers=without_none({"Idempotency-Key": idempotency_key}), json=body
-        )
 
+    @sends("GET", "/v1/batches")
     async def list_batches(self, *, limit: int | None = None, after: str | None = None) -> "types.BatchPage":
         """List batches, newest first."""
-        return await self.transport.request("GET", "/v1/batches", params={"limit": limit, "after": after})
 
+    @sends("GET", "/v1/batches/{batch_id}")
     async def show_batch(self, batch_id: str) -> "types.Batch":
         """Show a batch: its documents by state, its rate, the time left, and why documents failed."""
-        return await self.transport.request("GET", f"/v1/batches/{_part(batch_id)}")
 
+    @sends("POST", "/v1/batches/{batch_id}/append")
     async def append_documents(self, batch_id: str, body: "types.Appended") -> "types.Added":
         """Add uploaded documents to an open batch."""
-        return await self.transport.request("POST", f"/v1/batches/{_part(batch_id)}/append", json=body)
 
+    @sends("POST", "/v1/batches/{batch_id}/documents")
     async def upload_to_batch(
         self, batch_id: str, file: File, *, place: str | None = None, inputs: Mapping[str, Json] | None = None
     ) -> "types.AddedDocument":
         """Add a file to an open batch."""
-        return await self.transport.request(
-            "POST",
-            f"/v1/batches/{_part(batch_id)}/documents",
-            files={"file": file},
-            data=_form({"place": place, "inputs": inputs}),
-        )
 
+    @sends("GET", "/v1/batches/{batch_id}/documents")
     async def list_batch_documents(
         self,
         batch_id: str,
@@ -838,253 +674,228 @@ class AsyncClient:
         after: str | None = None,
     ) -> "types.BatchDocumentPage":
         """List the documents of a batch, in the order in which they were added."""
-        return await self.transport.request(
-            "GET", f"/v1/batches/{_part(batch_id)}/documents", params={"state": state, "limit": limit, "after": after}
-        )
 
+    @sends("POST", "/v1/batches/{batch_id}/zip")
     async def upload_zip(self, batch_id: str, file: File, *, close: bool | None = None) -> "types.Added":
         """Add the files of a zip file to an open batch; their names are their places."""
-        return await self.transport.request(
-            "POST", f"/v1/batches/{_part(batch_id)}/zip", files={"file": file}, data=_form({"close": close})
-        )
 
+    @sends("POST", "/v1/batches/{batch_id}/close")
     async def close_batch(self, batch_id: str) -> "types.Batch":
         """Let a batch take no more documents: it completes once all have ended."""
-        return await self.transport.request("POST", f"/v1/batches/{_part(batch_id)}/close")
 
+    @sends("GET", "/v1/batches/{batch_id}/result")
     async def show_batch_result(
         self, batch_id: str, *, limit: int | None = None, after: str | None = None
     ) -> "types.BatchResult":
         """Show the result of a batch: a summary, and its documents with what was read."""
-        return await self.transport.request(
-            "GET", f"/v1/batches/{_part(batch_id)}/result", params={"limit": limit, "after": after}
-        )
 
+    @sends("GET", "/v1/batches/{batch_id}/result.csv", is_file=True)
     async def download_batch_result(self, batch_id: str) -> bytes:
         """Download the result of all documents of a batch as CSV."""
-        return await self.transport.fetch(f"/v1/batches/{_part(batch_id)}/result.csv")
 
+    @sends("POST", "/v1/batches/{batch_id}/pause")
     async def pause_batch(self, batch_id: str, body: "types.BatchReasonIn | None" = None) -> "types.Batch":
         """Start no more runs of a batch; open ones go on."""
-        return await self.transport.request("POST", f"/v1/batches/{_part(batch_id)}/pause", json=body)
 
+    @sends("POST", "/v1/batches/{batch_id}/resume")
     async def resume_batch(self, batch_id: str, body: "types.BatchReasonIn | None" = None) -> "types.Batch":
         """Start runs of a paused batch again."""
-        return await self.transport.request("POST", f"/v1/batches/{_part(batch_id)}/resume", json=body)
 
+    @sends("POST", "/v1/batches/{batch_id}/cancel")
     async def cancel_batch(self, batch_id: str, body: "types.BatchReasonIn | None" = None) -> "types.Batch":
         """Start no more runs of a batch, and cancel the open ones."""
-        return await self.transport.request("POST", f"/v1/batches/{_part(batch_id)}/cancel", json=body)
 
+    @sends("POST", "/v1/batches/{batch_id}/retry")
     async def retry_batch(self, batch_id: str, body: "types.RetryOfBatch | None" = None) -> "types.Batch":
         """Try the failed documents of a batch again, all or those of one error class."""
-        return await self.transport.request("POST", f"/v1/batches/{_part(batch_id)}/retry", json=body)
 
+    @sends("POST", "/v1/definitions")
     async def submit_definition(self, body: "types.PublishIn", *, run_tests: bool | None = None) -> "types.Published":
         """Publish a definition as its next version; by default new runs then use it."""
-        return await self.transport.request("POST", "/v1/definitions", params={"run_tests": run_tests}, json=body)
 
+    @sends("GET", "/v1/definitions")
     async def list_definitions(self, *, limit: int | None = None, after: str | None = None) -> "types.DefinitionPage":
         """List the newest version of each definition."""
-        return await self.transport.request("GET", "/v1/definitions", params={"limit": limit, "after": after})
 
+    @sends("GET", "/v1/definitions/schema")
     async def show_schema(self) -> dict[str, Json]:
         """Return the JSON Schema of a definition, for editors."""
-        return await self.transport.request("GET", "/v1/definitions/schema")
 
+    @sends("POST", "/v1/definitions/validate")
     async def validate_definition(
         self, body: "types.DefinitionIn", *, draw: bool | None = None, open_: str | None = None
     ) -> "types.DefinitionValidation":
         """Validate a definition and return all problems."""
-        return await self.transport.request(
-            "POST", "/v1/definitions/validate", params={"draw": draw, "open": open_}, json=body
-        )
 
+    @sends("POST", "/v1/definitions/test")
     async def test_definition(self, body: "types.DefinitionIn") -> "types.TestedDefinition":
         """Run the tests that a definition contains."""
-        return await self.transport.request("POST", "/v1/definitions/test", json=body)
 
+    @sends("POST", "/v1/definitions/plan")
     async def plan_definition(self, body: "types.DefinitionIn") -> "types.DefinitionPlan":
         """Show how a definition would run."""
-        return await self.transport.request("POST", "/v1/definitions/plan", json=body)
 
+    @sends("GET", "/v1/definitions/{definition_id}")
     async def show_definition(self, definition_id: str, *, version: int | None = None) -> "types.StoredDefinition":
         """Show a version of a definition."""
-        return await self.transport.request(
-            "GET", f"/v1/definitions/{_part(definition_id)}", params={"version": version}
-        )
 
+    @sends("GET", "/v1/definitions/{definition_id}/versions")
     async def list_versions(
         self, definition_id: str, *, limit: int | None = None, after: int | None = None
     ) -> "types.VersionPage":
         """List the versions of a definition, newest first."""
-        return await self.transport.request(
-            "GET", f"/v1/definitions/{_part(definition_id)}/versions", params={"limit": limit, "after": after}
-        )
 
+    @sends("GET", "/v1/definitions/{definition_id}/diff")
     async def compare_versions(
         self, definition_id: str, *, from_: str | None = None, to: str | None = None
     ) -> "types.Comparison":
         """Compare two versions: steps added, removed and changed, field by field, and everything else."""
-        return await self.transport.request(
-            "GET", f"/v1/definitions/{_part(definition_id)}/diff", params={"from": from_, "to": to}
-        )
 
+    @sends("GET", "/v1/definitions/{definition_id}/graph")
     async def show_definition_graph(
         self, definition_id: str, *, version: int | None = None, open_: str | None = None
     ) -> "types.Graph":
         """Draw a version of a definition: at most 300 nodes, each a step or a group of steps."""
-        return await self.transport.request(
-            "GET", f"/v1/definitions/{_part(definition_id)}/graph", params={"version": version, "open": open_}
-        )
 
+    @sends("GET", "/v1/definitions/{definition_id}/dependants")
     async def list_dependants(self, definition_id: str) -> "types.Dependants":
         """List the steps of other definitions that run this one, in the versions that an alias names."""
-        return await self.transport.request("GET", f"/v1/definitions/{_part(definition_id)}/dependants")
 
+    @sends("GET", "/v1/definitions/{definition_id}/aliases")
     async def list_aliases(self, definition_id: str) -> "types.DefinitionAliases":
         """List the definition's aliases and the versions they point to."""
-        return await self.transport.request("GET", f"/v1/definitions/{_part(definition_id)}/aliases")
 
+    @sends("PUT", "/v1/definitions/{definition_id}/aliases/{alias}")
     async def set_alias(self, definition_id: str, alias: str, body: "types.AliasIn") -> "types.DefinitionAliases":
         """Point an alias to a version."""
-        return await self.transport.request(
-            "PUT", f"/v1/definitions/{_part(definition_id)}/aliases/{_part(alias)}", json=body
-        )
 
+    @sends("DELETE", "/v1/definitions/{definition_id}/aliases/{alias}")
     async def remove_alias(
         self, definition_id: str, alias: str, *, reason: str | None = None
     ) -> "types.DefinitionAliases":
         """Remove an alias."""
-        return await self.transport.request(
-            "DELETE", f"/v1/definitions/{_part(definition_id)}/aliases/{_part(alias)}", params={"reason": reason}
-        )
 
+    @sends("POST", "/v1/definitions/{definition_id}/rollback")
     async def roll_back(self, definition_id: str, body: "types.ReasonIn | None" = None) -> "types.Undone":
         """Undo the last change for new runs: end the canary or, without one, move `stable` back."""
-        return await self.transport.request("POST", f"/v1/definitions/{_part(definition_id)}/rollback", json=body)
 
+    @sends("GET", "/v1/definitions/{definition_id}/moves")
     async def list_moves(
         self, definition_id: str, *, limit: int | None = None, after: int | None = None
     ) -> "types.MovePage":
         """List the moves of the definition's aliases: who, when, from which version to which, and why."""
-        return await self.transport.request(
-            "GET", f"/v1/definitions/{_part(definition_id)}/moves", params={"limit": limit, "after": after}
-        )
 
+    @sends("GET", "/v1/routing")
     async def show_routing(self) -> "types.StoredRules":
         """Show the routing rules."""
-        return await self.transport.request("GET", "/v1/routing")
 
+    @sends("PUT", "/v1/routing")
     async def set_routing(self, body: "types.RoutingIn") -> "types.RulesSet":
         """Replace the routing rules."""
-        return await self.transport.request("PUT", "/v1/routing", json=body)
 
+    @sends("POST", "/v1/routing/validate")
     async def validate_routing(self, body: "types.CheckIn") -> "types.Validation":
         """Validate routing rules and return all problems."""
-        return await self.transport.request("POST", "/v1/routing/validate", json=body)
 
+    @sends("POST", "/v1/routing/try")
     async def try_routing(self, body: "types.FactsIn") -> "types.ChosenRoute":
         """Show which definition a document would get."""
-        return await self.transport.request("POST", "/v1/routing/try", json=body)
 
+    @sends("GET", "/v1/handlers")
     async def list_handlers(self) -> "types.HandlerList":
         """List the handlers."""
-        return await self.transport.request("GET", "/v1/handlers")
 
+    @sends("GET", "/v1/handlers/{name}")
     async def show_handler(self, name: str) -> "types.HandlerInfo":
         """Show a handler, by its name or an alias."""
-        return await self.transport.request("GET", f"/v1/handlers/{_part(name)}")
 
+    @sends("GET", "/v1/limits")
     async def list_limits(self) -> "types.LimitListOut":
         """List the limited resources."""
-        return await self.transport.request("GET", "/v1/limits")
 
+    @sends("PUT", "/v1/limits/{tag}")
     async def set_limit(self, tag: str, body: "types.LimitIn") -> "types.TagLimit":
         """Change a limit."""
-        return await self.transport.request("PUT", f"/v1/limits/{_part(tag)}", json=body)
 
+    @sends("DELETE", "/v1/limits/{tag}")
     async def reset_limit(self, tag: str) -> "types.TagLimit":
         """Reset a resource to the limit of the settings."""
-        return await self.transport.request("DELETE", f"/v1/limits/{_part(tag)}")
 
+    @sends("GET", "/v1/quotas")
     async def list_quotas(self, *, tenant: str | None = None) -> "types.QuotaListOut":
         """List the quotas of a tenant and its keys."""
-        return await self.transport.request("GET", "/v1/quotas", params={"tenant": tenant})
 
+    @sends("PUT", "/v1/quotas/{quota}")
     async def set_quota(self, quota: "types.Quota", body: "types.QuotaIn") -> "types.SetQuota":
         """Set a quota."""
-        return await self.transport.request("PUT", f"/v1/quotas/{_part(quota)}", json=body)
 
+    @sends("DELETE", "/v1/quotas/{quota}")
     async def reset_quota(self, quota: "types.Quota", *, tenant: str, key_id: str | None = None) -> None:
         """Remove a quota, if one was set: the default applies again."""
-        await self.transport.request(
-            "DELETE", f"/v1/quotas/{_part(quota)}", params={"tenant": tenant, "key_id": key_id}
-        )
 
+    @sends("GET", "/v1/keys")
     async def list_keys(self, *, limit: int | None = None, after: str | None = None) -> "types.KeyListOut":
         """List the tenant's API keys, revoked and expired ones included."""
-        return await self.transport.request("GET", "/v1/keys", params={"limit": limit, "after": after})
 
+    @sends("POST", "/v1/keys")
     async def create_key(self, body: "types.KeyIn") -> "types.NewKey":
         """Create an API key in the caller's tenant."""
-        return await self.transport.request("POST", "/v1/keys", json=body)
 
+    @sends("POST", "/v1/keys/{key_id}/rotate")
     async def rotate_key(self, key_id: str, body: "types.RotationIn | None" = None) -> "types.NewKey":
         """Give a key a new secret."""
-        return await self.transport.request("POST", f"/v1/keys/{_part(key_id)}/rotate", json=body)
 
+    @sends("DELETE", "/v1/keys/{key_id}")
     async def revoke_key(self, key_id: str) -> "types.Key":
         """Revoke a key, and end the sessions that it opened."""
-        return await self.transport.request("DELETE", f"/v1/keys/{_part(key_id)}")
 
+    @sends("GET", "/v1/me")
     async def show_me(self) -> "types.Me":
         """Show who the caller is: name, tenant, scopes, and how they were authenticated."""
-        return await self.transport.request("GET", "/v1/me")
 
+    @sends("GET", "/v1/session/methods")
     async def list_sign_in_methods(self) -> "types.SignInMethodsOut":
         """List how people may sign in here."""
-        return await self.transport.request("GET", "/v1/session/methods")
 
+    @sends("POST", "/v1/session")
     async def sign_in(self, body: "types.SignIn") -> "types.Me":
         """Sign in with an API key."""
-        return await self.transport.request("POST", "/v1/session", json=body)
 
+    @sends("DELETE", "/v1/session")
     async def sign_out(self) -> None:
         """Sign out: end the session of the cookie."""
-        await self.transport.request("DELETE", "/v1/session")
 
+    @sends("GET", "/v1/sessions")
     async def list_sessions(self, *, limit: int | None = None, after: str | None = None) -> "types.SessionListOut":
         """List the tenant's open browser sessions."""
-        return await self.transport.request("GET", "/v1/sessions", params={"limit": limit, "after": after})
 
+    @sends("DELETE", "/v1/sessions/{session_id}")
     async def revoke_session(self, session_id: str) -> "types.Session":
         """End a browser session."""
-        return await self.transport.request("DELETE", f"/v1/sessions/{_part(session_id)}")
 
+    @sends("POST", "/v1/codec/decode")
     async def decode_payloads(self, body: "types.PayloadsIn") -> "types.PayloadsOut":
         """Decrypt payloads of your tenant; others come back as they are, as payloads without encryption do."""
-        return await self.transport.request("POST", "/v1/codec/decode", json=body)
 
+    @sends("POST", "/v1/codec/encode")
     async def encode_payloads(self, body: "types.PayloadsIn") -> "types.PayloadsOut":
         """Encrypt payloads with the first of DOCRAIL_PAYLOAD_KEYS; without keys they come back as they are."""
-        return await self.transport.request("POST", "/v1/codec/encode", json=body)
 
+    @sends("POST", "/v1/callbacks/{token}")
     async def receive_callback(self, token: str, body: Json) -> "types.AnsweredOut":
         """Answer the step that waits for this URL."""
-        return await self.transport.request("POST", f"/v1/callbacks/{_part(token)}", json=body)
 
+    @sends("GET", "/healthz")
     async def healthz(self) -> "types.HealthOut":
         """Report that this process is running, whether or not other services are available."""
-        return await self.transport.request("GET", "/healthz")
 
+    @sends("GET", "/readyz")
     async def readyz(self) -> "types.Readiness":
         """Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503."""
-        return await self.transport.request("GET", "/readyz")
 
+    @sends("GET", "/metrics", is_file=True)
     async def metrics(self) -> bytes:
         """Return metrics in Prometheus' text format: this process's responses, document outcomes, model …."""
-        return await self.transport.fetch("/metrics")
 
 
 def _blocking(

@@ -1,11 +1,16 @@
 """How the client calls the API: one request, its answer or its problem, and looking again until something has ended."""
 
 import asyncio
+import functools
+import inspect
+import json
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
+from urllib.parse import quote
 
 import httpx
 
@@ -24,7 +29,11 @@ BAD_ADDRESS, BAD_KEY, UNTRUSTED, NOT_THE_API = "bad-address", "bad-key", "untrus
 """Kinds of errors that are no problem of the API."""
 UNAUTHENTICATED = "unauthenticated"
 
+HEADERS = {"idempotency_key": "Idempotency-Key"}
+"""Parameters of the client's methods that are sent as headers."""
+
 T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
 File = tuple[str, Any]
 """A file to send: its name, and its bytes or an open file."""
 
@@ -99,6 +108,53 @@ class Transport:
             if "CERTIFICATE_VERIFY_FAILED" in str(error):
                 raise ApiError(f"the certificate of {address} is not trusted: {error}", UNTRUSTED) from error
             raise NoAnswerError(f"no answer from the API at {address} ({error or type(error).__name__})") from error
+
+
+def sends(verb: str, path: str, *, is_file: bool = False) -> Callable[[Method], Method]:
+    """Give a method of AsyncClient its body: it sends its arguments, and returns the answer, or the bytes of a file.
+
+    An argument is sent where `path` has its name, as a header (HEADERS), or as JSON (`body`); others with a `file` as a
+    form, without one as the query. The last `_` of a name is Python's.
+    """
+
+    def made(method: Method) -> Method:
+        signature = inspect.signature(method)
+
+        @functools.wraps(method)
+        async def call(client: Any, /, *given: Any, **named: Any) -> Any:
+            arguments = signature.bind(client, *given, **named).arguments
+            del arguments["self"]
+            target = re.sub(r"{(\w+)}", lambda name: path_part(arguments.pop(name[1])), path)
+            request = _request_of(without_none(arguments))
+            if is_file:
+                return await client.transport.fetch(target, request["params"])
+            answer = await client.transport.request(verb, target, **request)
+            return None if signature.return_annotation is None else answer
+
+        return cast("Method", call)
+
+    return made
+
+
+def _request_of(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a request, as httpx takes them."""
+    headers = {header: arguments.pop(name) for name, header in HEADERS.items() if name in arguments}
+    request = {"headers": headers, "json": arguments.pop("body", None)}
+    fields = {name.removesuffix("_"): value for name, value in arguments.items()}
+    if "file" not in fields:
+        return request | {"params": fields}
+    return request | {"files": {"file": fields.pop("file")}, "data": _form(fields)}
+
+
+def path_part(value: object) -> str:
+    """Return a value as one part of a path, also `..`, which would lead to another route."""
+    part = quote(str(value), safe="")
+    return part.replace(".", "%2E") if part in (".", "..") else part
+
+
+def _form(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of a form as texts: true and false in lowercase, objects as JSON."""
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
 
 
 def checked_address(address: str) -> httpx.URL:

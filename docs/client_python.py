@@ -17,6 +17,7 @@ from typing import Any
 from docrail.api.app import create_app
 from docrail.dag.values.json_values import canonical
 from docrail.settings import Settings
+from docrail.transport import HEADERS
 
 FOLDER = Path(__file__).parent.parent / "docrail"
 JSON = "application/json"
@@ -37,20 +38,17 @@ Json = Any
 
 '''
 
-CLIENT_HEAD = '''# mypy: disable-error-code="no-any-return"
-# The API returns what its OpenAPI document says.
+CLIENT_HEAD = '''# mypy: disable-error-code="empty-body"
 """The client of the API: `from docrail import Client`. In one file because it is made as a whole."""
 
 import asyncio
 import functools
-import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
-from urllib.parse import quote
 
-from docrail.transport import TIMEOUT_SECONDS, File, Transport, end_of_run, without_none
+from docrail.transport import TIMEOUT_SECONDS, File, Transport, end_of_run, path_part, sends
 
 if TYPE_CHECKING:
     from docrail import client_types as types
@@ -68,18 +66,6 @@ def _address(given: str | None) -> str:
 
 def _key(given: str | None) -> str:
     return os.environ.get("DOCRAIL_API_KEY", "") if given is None else given
-
-
-def _part(value: object) -> str:
-    """Return a value as one part of a path, also `..`, which would lead to another route."""
-    part = quote(str(value), safe="")
-    return part.replace(".", "%2E") if part in (".", "..") else part
-
-
-def _form(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fields of a form as texts: true and false in lowercase, objects as JSON."""
-    found = without_none(fields)
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 
 
 class AsyncClient:
@@ -113,7 +99,8 @@ class AsyncClient:
 
     async def wait_for_run(self, run_id: str) -> "types.RunOut":
         """Wait until a run has ended, and return its report. It may take weeks: someone may be asked."""
-        return await end_of_run(self.transport, f"/v1/runs/{_part(run_id)}")
+        found: types.RunOut = await end_of_run(self.transport, f"/v1/runs/{path_part(run_id)}")
+        return found
 
     async def pages(self, list_: "Callable[..., Awaitable[Page]]", *given: Any, **wanted: Any) -> "AsyncIterator[Page]":
         """Yield the pages of a list: `client.pages(client.list_runs, status="failed")`."""
@@ -186,7 +173,7 @@ class Client:
 
 @dataclass(slots=True)
 class Method:
-    """A method of the client: its parameters as Python writes them, and how they are sent."""
+    """A method of the client: its parameters as Python writes them. `sends` knows how each is sent."""
 
     name: str
     verb: str
@@ -196,16 +183,13 @@ class Method:
     is_file: bool
     first: list[str] = field(default_factory=list)
     more: list[str] = field(default_factory=list)
-    sent: dict[str, str] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
         """Yield its lines in AsyncClient."""
         given = ", ".join(["self", *self.first, *(["*", *self.more] if self.more else [])])
+        yield f'    @sends("{self.verb}", "{self.path}"{", is_file=True" if self.is_file else ""})'
         yield f"    async def {self.name}({given}) -> {self.returns}:"
         yield f'        """{self.words}"""'
-        sent = "".join(f", {name}={value}" for name, value in self.sent.items())
-        call = f"fetch({self.path}{sent})" if self.is_file else f'request("{self.verb}", {self.path}{sent})'
-        yield f"        {'' if self.returns == 'None' else 'return '}await self.transport.{call}"
         yield ""
 
 
@@ -343,8 +327,8 @@ def _method(document: Schema, path: str, verb: str, operation: Schema) -> Method
     if media == JSON:
         returns = _quoted(_of(answer["content"][JSON]["schema"], quoted=False))
     words = _sentence(operation)
-    method = Method(operation["operationId"], verb.upper(), "", words, returns, is_file)
-    _add_parameters(method, path, operation.get("parameters", []))
+    method = Method(operation["operationId"], verb.upper(), path, words, returns, is_file)
+    _add_parameters(method, operation.get("parameters", []))
     _add_body(method, document, operation.get("requestBody"))
     return method
 
@@ -358,27 +342,17 @@ def _python(name: str) -> str:
     return f"{found}_" if keyword.iskeyword(found) or hasattr(builtins, found) else found
 
 
-def _add_parameters(method: Method, path: str, parameters: list[Schema]) -> None:
-    queries, headers = dict[str, str](), dict[str, str]()
+def _add_parameters(method: Method, parameters: list[Schema]) -> None:
     for each in parameters:
         name, kind = _python(each["name"]), _of(each.get("schema", {}), quoted=False)
         if each["in"] == "path":
             method.first.append(f"{name}: {_quoted(kind)}")
-            path = path.replace("{" + each["name"] + "}", "{_part(" + name + ")}")
+            method.path = method.path.replace("{" + each["name"] + "}", "{" + name + "}")
         elif each["name"] != "if-none-match":  # it has no answer without a change
+            assert (each["in"] == "header") is (name in HEADERS), f"`sends` sends {each['name']} in another place"
             optional = kind if "None" in kind.split(" | ") else f"{kind} | None"
             is_needed = each.get("required", False)
             method.more.append(f"{name}: {_quoted(kind)}" if is_needed else f"{name}: {_quoted(optional)} = None")
-            (queries if each["in"] == "query" else headers)[each["name"]] = name
-    method.path = f'f"{path}"' if "{_part(" in path else f'"{path}"'
-    if queries:
-        method.sent["params"] = _dict(queries)
-    if headers:
-        method.sent["headers"] = f"without_none({_dict(headers)})"
-
-
-def _dict(named: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f'"{key}": {value}' for key, value in named.items()) + "}"
 
 
 def _add_body(method: Method, document: Schema, body: Schema | None) -> None:
@@ -392,20 +366,16 @@ def _add_body(method: Method, document: Schema, body: Schema | None) -> None:
         else:
             kind = kind if "None" in kind.split(" | ") else f"{kind} | None"
             method.first.append(f"body: {_quoted(kind)} = None")
-        method.sent["json"] = "body"
         return
     schema = document["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
-    fields = dict[str, str]()
     for name, each in schema["properties"].items():
         if each.get("format") == "binary" or each.get("contentMediaType") == "application/octet-stream":
-            method.first.append(f"{name}: File")
-            method.sent["files"] = _dict({name: name})
+            assert name == "file", f"`sends` sends {name} as a text"
+            method.first.append("file: File")
             continue
         is_object = canonical(dict(each)).count("application/json") > 0
         kind = "Mapping[str, Json]" if is_object else next(iter(_of(each, quoted=False).split(" | ")))
         method.more.append(f"{_python(name)}: {kind} | None = None")
-        fields[name] = _python(name)
-    method.sent["data"] = f"_form({_dict(fields)})"
 
 
 if __name__ == "__main__":
