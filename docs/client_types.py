@@ -24,7 +24,7 @@ def generate() -> str:
     node = find_node()
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder, "openapi.json")
-        document.write_text(json.dumps(_without_refusals(create_app(Settings()).openapi())), "utf-8")
+        document.write_text(json.dumps(_without_titles(_without_refusals(create_app(Settings()).openapi()))), "utf-8")
         program = CONSOLE / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
         command = [str(node.program), str(program), str(document), "--default-non-nullable=false"]
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout  # noqa: S603
@@ -37,6 +37,19 @@ def _without_refusals(document: dict[str, Any]) -> dict[str, Any]:
             responses = operation["responses"]
             operation["responses"] = {status: body for status, body in responses.items() if status < FIRST_REFUSAL}
     return document
+
+
+def _without_titles(part: Any) -> Any:
+    """Return a part of the document without titles and summaries, which only spell names in another way."""
+    if isinstance(part, list):
+        return [_without_titles(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: _without_titles(each)
+        for name, each in part.items()
+        if name not in ("title", "summary") or not isinstance(each, str)
+    }
 
 
 def main() -> None:

@@ -11,16 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Documents
-         * @description List documents with their status, in the order of `sort`: latest upload first unless it says otherwise.
-         */
+        /** @description List documents with their status, in the order of `sort`: latest upload first unless it says otherwise. */
         get: operations["list_documents"];
         put?: never;
-        /**
-         * Upload Document
-         * @description Store a document and start its run. The stored bytes are durable when this returns.
-         */
+        /** @description Store a document and start its run. The stored bytes are durable when this returns. */
         post: operations["upload_document"];
         delete?: never;
         options?: never;
@@ -35,10 +29,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Count Documents
-         * @description Count documents by status.
-         */
+        /** @description Count documents by status. */
         get: operations["count_documents"];
         put?: never;
         post?: never;
@@ -55,10 +46,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Document
-         * @description Show a document.
-         */
+        /** @description Show a document. */
         get: operations["show_document"];
         put?: never;
         post?: never;
@@ -76,7 +64,6 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show Neighbours
          * @description Show the documents before and after one in a list, without those that others work on, and its place there.
          *
          *     Documents that look alike follow the first of them.
@@ -100,7 +87,6 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Extract Again
          * @description Read a document again with the current readers. Locked fields stay; differing values are proposed.
          *
          *     A decided document must be reopened first.
@@ -121,10 +107,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Send Again
-         * @description Try a failed document again: its failed steps are retried. A dismissed one is read again.
-         */
+        /** @description Try a failed document again: its failed steps are retried. A dismissed one is read again. */
         post: operations["send_again"];
         delete?: never;
         options?: never;
@@ -141,10 +124,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Dismiss Document
-         * @description Set the failure of a document aside. A run that waits because of it is aborted.
-         */
+        /** @description Set the failure of a document aside. A run that waits because of it is aborted. */
         post: operations["dismiss_document"];
         delete?: never;
         options?: never;
@@ -159,10 +139,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Download Original
-         * @description Download a document as it was sent. It is not scanned: open it only if you trust its sender.
-         */
+        /** @description Download a document as it was sent. It is not scanned: open it only if you trust its sender. */
         get: operations["download_original"];
         put?: never;
         post?: never;
@@ -180,7 +157,6 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show Page
          * @description Show a page as an image of at most 2.2 megapixels.
          *
          *     The `box` of a field refers to it: left, top, right and bottom edge, as fractions of its width and height from the
@@ -202,10 +178,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Words
-         * @description Show the words of a page and where they are on its image, in reading order; a scan's come from OCR.
-         */
+        /** @description Show the words of a page and where they are on its image, in reading order; a scan's come from OCR. */
         get: operations["show_words"];
         put?: never;
         post?: never;
@@ -222,10 +195,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Model Uses
-         * @description List the model answers about the document, in order. Readings from the cache cost nothing.
-         */
+        /** @description List the model answers about the document, in order. Readings from the cache cost nothing. */
         get: operations["list_model_uses"];
         put?: never;
         post?: never;
@@ -242,10 +212,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Usage
-         * @description Show what models' answers cost the tenant today, against its budget, and on each of the last 31 days.
-         */
+        /** @description Show what models' answers cost the tenant today, against its budget, and on each of the last 31 days. */
         get: operations["show_usage"];
         put?: never;
         post?: never;
@@ -262,10 +229,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Tenants
-         * @description List the tenants with their keys, documents and cost of today.
-         */
+        /** @description List the tenants with their keys, documents and cost of today. */
         get: operations["list_tenants"];
         put?: never;
         post?: never;
@@ -283,17 +247,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Runs
          * @description List runs, each once, by the start of their last attempt, latest first.
          *
          *     `status` filters by the current status. A limit on the end lists only runs that have ended.
          */
         get: operations["list_runs"];
         put?: never;
-        /**
-         * Start Run
-         * @description Start a run. With a key, repeating the request returns the same run, even after it ended.
-         */
+        /** @description Start a run. With a key, repeating the request returns the same run, even after it ended. */
         post: operations["start_run"];
         delete?: never;
         options?: never;
@@ -308,10 +268,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Count Runs
-         * @description Count the open runs of definitions, and those that have failed lately.
-         */
+        /** @description Count the open runs of definitions, and those that have failed lately. */
         get: operations["count_runs"];
         put?: never;
         post?: never;
@@ -329,7 +286,6 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show Run
          * @description Show a run with its steps, each explained. For a large run, only the most informative steps are explained.
          *
          *     While no worker answers, it shows what Temporal has recorded, and says so in `why`.
@@ -350,10 +306,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Outputs
-         * @description Show a run's full outputs, of any size; none before its end.
-         */
+        /** @description Show a run's full outputs, of any size; none before its end. */
         get: operations["show_outputs"];
         put?: never;
         post?: never;
@@ -370,10 +323,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Inputs
-         * @description Show a run's full inputs; after a retry with other inputs, those.
-         */
+        /** @description Show a run's full inputs; after a retry with other inputs, those. */
         get: operations["show_inputs"];
         put?: never;
         post?: never;
@@ -390,10 +340,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Output
-         * @description Show a step's full output, of any size: a run's report only refers to outputs of more than 64 KiB.
-         */
+        /** @description Show a step's full output, of any size: a run's report only refers to outputs of more than 64 KiB. */
         get: operations["show_output"];
         put?: never;
         post?: never;
@@ -410,10 +357,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Explain Run
-         * @description Explain why each step is in its state: conditions with the values they read, attempts, and waits.
-         */
+        /** @description Explain why each step is in its state: conditions with the values they read, attempts, and waits. */
         get: operations["explain_run"];
         put?: never;
         post?: never;
@@ -432,10 +376,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Pause Run
-         * @description Start no more steps of the run; running ones continue.
-         */
+        /** @description Start no more steps of the run; running ones continue. */
         post: operations["pause_run"];
         delete?: never;
         options?: never;
@@ -452,10 +393,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Resume Run
-         * @description Resume a paused run.
-         */
+        /** @description Resume a paused run. */
         post: operations["resume_run"];
         delete?: never;
         options?: never;
@@ -472,10 +410,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Abort Run
-         * @description End the run early. Running steps are cancelled and awaited; the rest is skipped.
-         */
+        /** @description End the run early. Running steps are cancelled and awaited; the rest is skipped. */
         post: operations["abort_run"];
         delete?: never;
         options?: never;
@@ -492,10 +427,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Answer Wait
-         * @description Answer a step that waits for a signal, a webhook or a person. The first answer that it accepts counts.
-         */
+        /** @description Answer a step that waits for a signal, a webhook or a person. The first answer that it accepts counts. */
         post: operations["answer_wait"];
         delete?: never;
         options?: never;
@@ -510,10 +442,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Waits
-         * @description List what a run and its nested runs wait for; `limit` is the number of nested runs per page.
-         */
+        /** @description List what a run and its nested runs wait for; `limit` is the number of nested runs per page. */
         get: operations["list_waits"];
         put?: never;
         post?: never;
@@ -531,7 +460,6 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Actions
          * @description List people's actions on a run and its failed steps, newest first.
          *
          *     Includes pauses, resumptions, aborts and retries; for steps also skips, manual outputs and dismissals. Refused
@@ -554,7 +482,6 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show Run Graph
          * @description Draw a run: at most 300 nodes, each a step or a group of steps, with their states.
          *
          *     Without `open`, the groups around the step to look at first are open.
@@ -575,10 +502,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Run States
-         * @description Show only the states of a drawing's nodes, to follow a run without drawing it again.
-         */
+        /** @description Show only the states of a drawing's nodes, to follow a run without drawing it again. */
         get: operations["show_run_states"];
         put?: never;
         post?: never;
@@ -595,10 +519,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Steps
-         * @description List a run's steps in plan order with states and times, as for a timeline.
-         */
+        /** @description List a run's steps in plan order with states and times, as for a timeline. */
         get: operations["list_steps"];
         put?: never;
         post?: never;
@@ -615,10 +536,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Step
-         * @description Show a step: why it is in its state, its input and output as text, its attempts, and the possible actions.
-         */
+        /** @description Show a step: why it is in its state, its input and output as text, its attempts, and the possible actions. */
         get: operations["show_step"];
         put?: never;
         post?: never;
@@ -635,10 +553,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Input
-         * @description Show a step's full input, of any size, or that of an item of its list.
-         */
+        /** @description Show a step's full input, of any size, or that of an item of its list. */
         get: operations["show_input"];
         put?: never;
         post?: never;
@@ -655,10 +570,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Items
-         * @description List the items of a step's list, in order; none for a step without a list.
-         */
+        /** @description List the items of a step's list, in order; none for a step without a list. */
         get: operations["list_items"];
         put?: never;
         post?: never;
@@ -677,10 +589,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Cancel Run
-         * @description Ask a run to stop. Unlike an aborted run, a cancelled one can be retried.
-         */
+        /** @description Ask a run to stop. Unlike an aborted run, a cancelled one can be retried. */
         post: operations["cancel_run"];
         delete?: never;
         options?: never;
@@ -697,10 +606,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Act On Many Runs
-         * @description Take one action on many runs. A run that refuses is reported, and does not stop the others.
-         */
+        /** @description Take one action on many runs. A run that refuses is reported, and does not stop the others. */
         post: operations["act_on_many_runs"];
         delete?: never;
         options?: never;
@@ -718,7 +624,6 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retry Run
          * @description Start a failed or cancelled run again under its id, or a completed one with failed items or `from_steps`.
          *
          *     Completed work is kept unless its input changed. With `undo`, a failed or aborted run only repeats its unfinished
@@ -740,10 +645,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Resolve Step
-         * @description Resolve a parked step; its run continues. The first resolution counts.
-         */
+        /** @description Resolve a parked step; its run continues. The first resolution counts. */
         post: operations["resolve_step"];
         delete?: never;
         options?: never;
@@ -758,10 +660,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Letters
-         * @description List permanently failed steps; by default those that need a person.
-         */
+        /** @description List permanently failed steps; by default those that need a person. */
         get: operations["list_letters"];
         put?: never;
         post?: never;
@@ -778,10 +677,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Count Letters
-         * @description Count letters by error class; by default all open ones.
-         */
+        /** @description Count letters by error class; by default all open ones. */
         get: operations["count_letters"];
         put?: never;
         post?: never;
@@ -798,10 +694,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Group Letters
-         * @description Group letters by error class and step, with the number that failed again after a retry; by default open ones.
-         */
+        /** @description Group letters by error class and step, with the number that failed again after a retry; by default open ones. */
         get: operations["group_letters"];
         put?: never;
         post?: never;
@@ -820,10 +713,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Retry Letters
-         * @description Retry many steps. A step that cannot be retried is reported, and does not stop the others.
-         */
+        /** @description Retry many steps. A step that cannot be retried is reported, and does not stop the others. */
         post: operations["retry_letters"];
         delete?: never;
         options?: never;
@@ -838,10 +728,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Letter
-         * @description Show a failed step and the actions on it.
-         */
+        /** @description Show a failed step and the actions on it. */
         get: operations["show_letter"];
         put?: never;
         post?: never;
@@ -860,10 +747,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Resolve Letter
-         * @description Resolve a failed step: in its run while that waits, or by retrying the run once it has ended.
-         */
+        /** @description Resolve a failed step: in its run while that waits, or by retrying the run once it has ended. */
         post: operations["resolve_letter"];
         delete?: never;
         options?: never;
@@ -880,10 +764,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Submit Workflow
-         * @description Validate and store a definition for a run. Nothing starts.
-         */
+        /** @description Validate and store a definition for a run. Nothing starts. */
         post: operations["submit_workflow"];
         delete?: never;
         options?: never;
@@ -898,10 +779,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Workflow
-         * @description Show a submitted definition and the status of its run: pending until it is triggered.
-         */
+        /** @description Show a submitted definition and the status of its run: pending until it is triggered. */
         get: operations["show_workflow"];
         put?: never;
         post?: never;
@@ -920,10 +798,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Trigger Workflow
-         * @description Start the run. Repeating it with the same inputs returns the same result and starts nothing.
-         */
+        /** @description Start the run. Repeating it with the same inputs returns the same result and starts nothing. */
         post: operations["trigger_workflow"];
         delete?: never;
         options?: never;
@@ -938,10 +813,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Stream Events
-         * @description Report what changes in the tenant, as far as the caller may read it: kind, id and version, no content.
-         */
+        /** @description Report what changes in the tenant, as far as the caller may read it: kind, id and version, no content. */
         get: operations["stream_events"];
         put?: never;
         post?: never;
@@ -958,10 +830,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Stream Run Events
-         * @description Report each change of a run: its steps, its questions to people, its failures, and those of its nested runs.
-         */
+        /** @description Report each change of a run: its steps, its questions to people, its failures, and those of its nested runs. */
         get: operations["stream_run_events"];
         put?: never;
         post?: never;
@@ -978,10 +847,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Stream Batch Events
-         * @description Report each progress of a batch: read the batch again then.
-         */
+        /** @description Report each progress of a batch: read the batch again then. */
         get: operations["stream_batch_events"];
         put?: never;
         post?: never;
@@ -998,10 +864,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Health
-         * @description Show which services are available. Unlike `/readyz` it returns 200 whatever it finds: it answers a person.
-         */
+        /** @description Show which services are available. Unlike `/readyz` it returns 200 whatever it finds: it answers a person. */
         get: operations["show_health"];
         put?: never;
         post?: never;
@@ -1018,10 +881,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Workers
-         * @description List the workers, also those that fell silent within the last hour, and what waits in their task queues.
-         */
+        /** @description List the workers, also those that fell silent within the last hour, and what waits in their task queues. */
         get: operations["list_workers"];
         put?: never;
         post?: never;
@@ -1038,10 +898,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Schedules
-         * @description List the schedules by which Docrail works on its own.
-         */
+        /** @description List the schedules by which Docrail works on its own. */
         get: operations["list_schedules"];
         put?: never;
         post?: never;
@@ -1060,10 +917,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Pause Schedule
-         * @description Pause a schedule: no pass starts by itself, also after a restart of the servers.
-         */
+        /** @description Pause a schedule: no pass starts by itself, also after a restart of the servers. */
         post: operations["pause_schedule"];
         delete?: never;
         options?: never;
@@ -1080,10 +934,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Resume Schedule
-         * @description Resume a paused schedule. Passes that were left out meanwhile are not made up for.
-         */
+        /** @description Resume a paused schedule. Passes that were left out meanwhile are not made up for. */
         post: operations["resume_schedule"];
         delete?: never;
         options?: never;
@@ -1100,10 +951,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Run Schedule
-         * @description Start a pass now, also of a paused schedule. While one runs, no other starts.
-         */
+        /** @description Start a pass now, also of a paused schedule. While one runs, no other starts. */
         post: operations["run_schedule"];
         delete?: never;
         options?: never;
@@ -1118,14 +966,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Triggers
-         * @description List the tenant's triggers, by name.
-         */
+        /** @description List the tenant's triggers, by name. */
         get: operations["list_triggers"];
         put?: never;
         /**
-         * Create Trigger
          * @description Start runs by schedule, or upload files of a watched folder or of mails. The same order again changes nothing.
          *
          *     Needs the scopes `operate` and `submit`.
@@ -1144,17 +988,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Trigger
-         * @description Show a trigger.
-         */
+        /** @description Show a trigger. */
         get: operations["show_trigger"];
         put?: never;
         post?: never;
-        /**
-         * Delete Trigger
-         * @description Delete a trigger. What it has started goes on.
-         */
+        /** @description Delete a trigger. What it has started goes on. */
         delete: operations["delete_trigger"];
         options?: never;
         head?: never;
@@ -1170,10 +1008,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Pause Trigger
-         * @description Pause a trigger: it does not fire by itself until it is resumed.
-         */
+        /** @description Pause a trigger: it does not fire by itself until it is resumed. */
         post: operations["pause_trigger"];
         delete?: never;
         options?: never;
@@ -1190,10 +1025,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Resume Trigger
-         * @description Resume a paused trigger. Passes that were left out meanwhile are not made up for.
-         */
+        /** @description Resume a paused trigger. Passes that were left out meanwhile are not made up for. */
         post: operations["resume_trigger"];
         delete?: never;
         options?: never;
@@ -1211,7 +1043,6 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Fire Trigger
          * @description Fire a trigger now, also a paused one. While a pass runs, no other starts.
          *
          *     Needs the scopes `operate` and `submit`.
@@ -1230,10 +1061,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Reviews
-         * @description List review items, most urgent first. All pages show the priorities as of the time of the first.
-         */
+        /** @description List review items, most urgent first. All pages show the priorities as of the time of the first. */
         get: operations["list_reviews"];
         put?: never;
         post?: never;
@@ -1250,10 +1078,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Review
-         * @description Show a review item with its form and content.
-         */
+        /** @description Show a review item with its form and content. */
         get: operations["show_review"];
         put?: never;
         post?: never;
@@ -1273,7 +1098,6 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Decide Review
          * @description Decide a human step's item, at any nesting depth of its run. The first decision counts.
          *
          *     Where several people must make the same decision, each has one decision, which they may replace while the item is
@@ -1295,10 +1119,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Claim Next
-         * @description Claim the most urgent free item. Concurrent callers never get the same one.
-         */
+        /** @description Claim the most urgent free item. Concurrent callers never get the same one. */
         post: operations["claim_next"];
         delete?: never;
         options?: never;
@@ -1315,10 +1136,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Claim Review
-         * @description Claim an item for 15 minutes. Claiming one's own item again returns a new token, and invalidates the old one.
-         */
+        /** @description Claim an item for 15 minutes. Claiming one's own item again returns a new token, and invalidates the old one. */
         post: operations["claim_review"];
         delete?: never;
         options?: never;
@@ -1335,10 +1153,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Renew Claim
-         * @description Extend a claim by another 15 minutes.
-         */
+        /** @description Extend a claim by another 15 minutes. */
         post: operations["renew_claim"];
         delete?: never;
         options?: never;
@@ -1355,10 +1170,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Release Review
-         * @description Return an item to the queue. Operators can also release the items of others.
-         */
+        /** @description Return an item to the queue. Operators can also release the items of others. */
         post: operations["release_review"];
         delete?: never;
         options?: never;
@@ -1375,10 +1187,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Assign Review
-         * @description Assign an item to one person, who gets it first when claiming the next item. Others may still claim it.
-         */
+        /** @description Assign an item to one person, who gets it first when claiming the next item. Others may still claim it. */
         post: operations["assign_review"];
         delete?: never;
         options?: never;
@@ -1395,10 +1204,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Postpone Review
-         * @description Postpone an item. Its SLA continues.
-         */
+        /** @description Postpone an item. Its SLA continues. */
         post: operations["postpone_review"];
         delete?: never;
         options?: never;
@@ -1416,7 +1222,6 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Preview Approval
          * @description Show what a bulk approval would do: what is approved, with its sums, and what stays open and why.
          *
          *     Approve exactly that with the `token`: an item that changes in between stays open.
@@ -1438,7 +1243,6 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Approve Many
          * @description Approve documents without problems. The problems of the others are reported per item; these stay open.
          *
          *     Of a preview, at most 100 items are approved at once: repeat it with the `token` of the result until that is null.
@@ -1459,10 +1263,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Approve
-         * @description Approve a document as it was shown. Above a limit, or with a changed IBAN, two people must approve.
-         */
+        /** @description Approve a document as it was shown. Above a limit, or with a changed IBAN, two people must approve. */
         post: operations["approve"];
         delete?: never;
         options?: never;
@@ -1479,10 +1280,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Reject
-         * @description Reject a document; a reason is required.
-         */
+        /** @description Reject a document; a reason is required. */
         post: operations["reject"];
         delete?: never;
         options?: never;
@@ -1499,10 +1297,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Reopen
-         * @description Reopen a decided document. A run that has already received the decision continues with it.
-         */
+        /** @description Reopen a decided document. A run that has already received the decision continues with it. */
         post: operations["reopen"];
         delete?: never;
         options?: never;
@@ -1517,10 +1312,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Audit
-         * @description Show the audit events of an item and its document, oldest first.
-         */
+        /** @description Show the audit events of an item and its document, oldest first. */
         get: operations["show_audit"];
         put?: never;
         post?: never;
@@ -1537,10 +1329,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Fields
-         * @description Show a document's fields: values, confidence with explanation, source, page position, lock, and alternatives.
-         */
+        /** @description Show a document's fields: values, confidence with explanation, source, page position, lock, and alternatives. */
         get: operations["show_fields"];
         put?: never;
         post?: never;
@@ -1559,17 +1348,13 @@ export interface paths {
         };
         get?: never;
         /**
-         * Correct Field
          * @description Lock a field to its correct value.
          *
          *     `line_items` can be locked too, as a JSON list.
          */
         put: operations["correct_field"];
         post?: never;
-        /**
-         * Unlock Field
-         * @description Unlock a field: its value is again the one that the readers found.
-         */
+        /** @description Unlock a field: its value is again the one that the readers found. */
         delete: operations["unlock_field"];
         options?: never;
         head?: never;
@@ -1585,7 +1370,6 @@ export interface paths {
         };
         get?: never;
         /**
-         * Type Field
          * @description Lock a field to what a person typed: `4.904,95`, `12.04.2014`, `12 Apr`.
          *
          *     `understood` shows how it was read. If two readings are possible, the document decides, or the text is refused with
@@ -1609,7 +1393,6 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Edit Lines
          * @description Edit the line items by row: set a cell, insert and delete rows, paste rows of a spreadsheet.
          *
          *     Amounts are read as a person types them. The line items are then locked as a whole; undo takes all edits of one
@@ -1631,10 +1414,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Undo Correction
-         * @description Undo the last change to the document's fields, if it is the caller's; repeat to undo earlier ones.
-         */
+        /** @description Undo the last change to the document's fields, if it is the caller's; repeat to undo earlier ones. */
         post: operations["undo_correction"];
         delete?: never;
         options?: never;
@@ -1649,10 +1429,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Changes
-         * @description List the changes by people to the document's fields, including undone ones.
-         */
+        /** @description List the changes by people to the document's fields, including undone ones. */
         get: operations["list_changes"];
         put?: never;
         post?: never;
@@ -1669,10 +1446,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show History
-         * @description Show what happened to a document, oldest first: upload, readings, corrections, decisions, exports.
-         */
+        /** @description Show what happened to a document, oldest first: upload, readings, corrections, decisions, exports. */
         get: operations["show_history"];
         put?: never;
         post?: never;
@@ -1689,10 +1463,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Readings
-         * @description Show every reading of a document, and where they differ.
-         */
+        /** @description Show every reading of a document, and where they differ. */
         get: operations["show_readings"];
         put?: never;
         post?: never;
@@ -1709,10 +1480,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Review View
-         * @description Show a document's item as a page needs it, in one answer. It claims nothing.
-         */
+        /** @description Show a document's item as a page needs it, in one answer. It claims nothing. */
         get: operations["show_review_view"];
         put?: never;
         post?: never;
@@ -1729,10 +1497,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Audit
-         * @description List all events, oldest first.
-         */
+        /** @description List all events, oldest first. */
         get: operations["list_audit"];
         put?: never;
         post?: never;
@@ -1749,10 +1514,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Newest Events
-         * @description List events, newest first, with filters.
-         */
+        /** @description List events, newest first, with filters. */
         get: operations["list_newest_events"];
         put?: never;
         post?: never;
@@ -1769,10 +1531,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Verify Audit
-         * @description Verify that no event was changed, removed, inserted or cut off, and that every review item is as they left it.
-         */
+        /** @description Verify that no event was changed, removed, inserted or cut off, and that every review item is as they left it. */
         get: operations["verify_audit"];
         put?: never;
         post?: never;
@@ -1789,14 +1548,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Exports
-         * @description List exports, newest first.
-         */
+        /** @description List exports, newest first. */
         get: operations["list_exports"];
         put?: never;
         /**
-         * Create Export
          * @description Export approved documents as a file, or to a webhook, which needs the scope `operate`, too.
          *
          *     The documents are chosen now; the file is made in the background.
@@ -1817,10 +1572,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Preview Export
-         * @description Show how many documents an export would have, their totals, and its first rows. Nothing is exported.
-         */
+        /** @description Show how many documents an export would have, their totals, and its first rows. Nothing is exported. */
         post: operations["preview_export"];
         delete?: never;
         options?: never;
@@ -1835,10 +1587,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Export
-         * @description Show an export and how far it is.
-         */
+        /** @description Show an export and how far it is. */
         get: operations["show_export"];
         put?: never;
         post?: never;
@@ -1855,10 +1604,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Download Export
-         * @description Download the file of an export: each time the same bytes.
-         */
+        /** @description Download the file of an export: each time the same bytes. */
         get: operations["download_export"];
         put?: never;
         post?: never;
@@ -1875,16 +1621,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Batches
-         * @description List batches, newest first.
-         */
+        /** @description List batches, newest first. */
         get: operations["list_batches"];
         put?: never;
-        /**
-         * Create Batch
-         * @description Order a batch. It starts at once, and takes more documents until it is closed.
-         */
+        /** @description Order a batch. It starts at once, and takes more documents until it is closed. */
         post: operations["create_batch"];
         delete?: never;
         options?: never;
@@ -1899,10 +1639,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Batch
-         * @description Show a batch: its documents by state, its rate, the time left, and why documents failed.
-         */
+        /** @description Show a batch: its documents by state, its rate, the time left, and why documents failed. */
         get: operations["show_batch"];
         put?: never;
         post?: never;
@@ -1921,10 +1658,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Append Documents
-         * @description Add uploaded documents to an open batch. Safe to repeat.
-         */
+        /** @description Add uploaded documents to an open batch. Safe to repeat. */
         post: operations["append_documents"];
         delete?: never;
         options?: never;
@@ -1939,16 +1673,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Batch Documents
-         * @description List the documents of a batch, in the order in which they were added.
-         */
+        /** @description List the documents of a batch, in the order in which they were added. */
         get: operations["list_batch_documents"];
         put?: never;
-        /**
-         * Upload To Batch
-         * @description Add a file to an open batch. The same content again is the same document, and a place has one content.
-         */
+        /** @description Add a file to an open batch. The same content again is the same document, and a place has one content. */
         post: operations["upload_to_batch"];
         delete?: never;
         options?: never;
@@ -1965,10 +1693,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Upload Zip
-         * @description Add the files of a zip file to an open batch; their names are their places. Safe to repeat if it was cut off.
-         */
+        /** @description Add the files of a zip file to an open batch; their names are their places. Safe to repeat if it was cut off. */
         post: operations["upload_zip"];
         delete?: never;
         options?: never;
@@ -1985,10 +1710,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Close Batch
-         * @description Let a batch take no more documents: it completes once all have ended. Safe to repeat.
-         */
+        /** @description Let a batch take no more documents: it completes once all have ended. Safe to repeat. */
         post: operations["close_batch"];
         delete?: never;
         options?: never;
@@ -2003,10 +1725,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Batch Result
-         * @description Show the result of a batch: a summary, and its documents with what was read. It may not have completed.
-         */
+        /** @description Show the result of a batch: a summary, and its documents with what was read. It may not have completed. */
         get: operations["show_batch_result"];
         put?: never;
         post?: never;
@@ -2023,10 +1742,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Download Batch Result
-         * @description Download the result of all documents of a batch as CSV.
-         */
+        /** @description Download the result of all documents of a batch as CSV. */
         get: operations["download_batch_result"];
         put?: never;
         post?: never;
@@ -2045,10 +1761,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Pause Batch
-         * @description Start no more runs of a batch; open ones go on.
-         */
+        /** @description Start no more runs of a batch; open ones go on. */
         post: operations["pause_batch"];
         delete?: never;
         options?: never;
@@ -2065,10 +1778,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Resume Batch
-         * @description Start runs of a paused batch again.
-         */
+        /** @description Start runs of a paused batch again. */
         post: operations["resume_batch"];
         delete?: never;
         options?: never;
@@ -2085,10 +1795,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Cancel Batch
-         * @description Start no more runs of a batch, and cancel the open ones.
-         */
+        /** @description Start no more runs of a batch, and cancel the open ones. */
         post: operations["cancel_batch"];
         delete?: never;
         options?: never;
@@ -2105,10 +1812,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Retry Batch
-         * @description Try the failed documents of a batch again, all or those of one error class. A passed deadline is dropped.
-         */
+        /** @description Try the failed documents of a batch again, all or those of one error class. A passed deadline is dropped. */
         post: operations["retry_batch"];
         delete?: never;
         options?: never;
@@ -2123,16 +1827,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Definitions
-         * @description List the newest version of each definition.
-         */
+        /** @description List the newest version of each definition. */
         get: operations["list_definitions"];
         put?: never;
-        /**
-         * Submit Definition
-         * @description Publish a definition as its next version; by default new runs then use it.
-         */
+        /** @description Publish a definition as its next version; by default new runs then use it. */
         post: operations["submit_definition"];
         delete?: never;
         options?: never;
@@ -2147,10 +1845,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Schema
-         * @description Return the JSON Schema of a definition, for editors. A definition whose id is `schema` is at `schema@stable`.
-         */
+        /** @description Return the JSON Schema of a definition, for editors. A definition whose id is `schema` is at `schema@stable`. */
         get: operations["show_schema"];
         put?: never;
         post?: never;
@@ -2169,10 +1864,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Validate Definition
-         * @description Validate a definition and return all problems. Nothing is stored; an invalid one also returns 200.
-         */
+        /** @description Validate a definition and return all problems. Nothing is stored; an invalid one also returns 200. */
         post: operations["validate_definition"];
         delete?: never;
         options?: never;
@@ -2189,10 +1881,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Test Definition
-         * @description Run the tests that a definition contains. Nothing is stored; 200 also if some fail.
-         */
+        /** @description Run the tests that a definition contains. Nothing is stored; 200 also if some fail. */
         post: operations["test_definition"];
         delete?: never;
         options?: never;
@@ -2209,10 +1898,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Plan Definition
-         * @description Show how a definition would run. Nothing is stored.
-         */
+        /** @description Show how a definition would run. Nothing is stored. */
         post: operations["plan_definition"];
         delete?: never;
         options?: never;
@@ -2227,10 +1913,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Definition
-         * @description Show a version of a definition.
-         */
+        /** @description Show a version of a definition. */
         get: operations["show_definition"];
         put?: never;
         post?: never;
@@ -2247,10 +1930,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Versions
-         * @description List the versions of a definition, newest first.
-         */
+        /** @description List the versions of a definition, newest first. */
         get: operations["list_versions"];
         put?: never;
         post?: never;
@@ -2267,10 +1947,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Compare Versions
-         * @description Compare two versions: steps added, removed and changed, field by field, and everything else.
-         */
+        /** @description Compare two versions: steps added, removed and changed, field by field, and everything else. */
         get: operations["compare_versions"];
         put?: never;
         post?: never;
@@ -2287,10 +1964,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Definition Graph
-         * @description Draw a version of a definition: at most 300 nodes, each a step or a group of steps.
-         */
+        /** @description Draw a version of a definition: at most 300 nodes, each a step or a group of steps. */
         get: operations["show_definition_graph"];
         put?: never;
         post?: never;
@@ -2307,10 +1981,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Dependants
-         * @description List the steps of other definitions that run this one, in the versions that an alias names.
-         */
+        /** @description List the steps of other definitions that run this one, in the versions that an alias names. */
         get: operations["list_dependants"];
         put?: never;
         post?: never;
@@ -2327,10 +1998,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Aliases
-         * @description List the definition's aliases and the versions they point to.
-         */
+        /** @description List the definition's aliases and the versions they point to. */
         get: operations["list_aliases"];
         put?: never;
         post?: never;
@@ -2348,16 +2016,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /**
-         * Set Alias
-         * @description Point an alias to a version. New runs use `stable`; moving it ends a canary.
-         */
+        /** @description Point an alias to a version. New runs use `stable`; moving it ends a canary. */
         put: operations["set_alias"];
         post?: never;
-        /**
-         * Remove Alias
-         * @description Remove an alias. `stable` cannot be removed.
-         */
+        /** @description Remove an alias. `stable` cannot be removed. */
         delete: operations["remove_alias"];
         options?: never;
         head?: never;
@@ -2374,7 +2036,6 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Roll Back
          * @description Undo the last change for new runs: end the canary or, without one, move `stable` back.
          *
          *     Open runs are unaffected.
@@ -2393,10 +2054,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Moves
-         * @description List the moves of the definition's aliases: who, when, from which version to which, and why.
-         */
+        /** @description List the moves of the definition's aliases: who, when, from which version to which, and why. */
         get: operations["list_moves"];
         put?: never;
         post?: never;
@@ -2413,15 +2071,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Routing
-         * @description Show the routing rules.
-         */
+        /** @description Show the routing rules. */
         get: operations["show_routing"];
-        /**
-         * Set Routing
-         * @description Replace the routing rules.
-         */
+        /** @description Replace the routing rules. */
         put: operations["set_routing"];
         post?: never;
         delete?: never;
@@ -2439,10 +2091,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Validate Routing
-         * @description Validate routing rules and return all problems. Nothing is stored; invalid ones also return 200.
-         */
+        /** @description Validate routing rules and return all problems. Nothing is stored; invalid ones also return 200. */
         post: operations["validate_routing"];
         delete?: never;
         options?: never;
@@ -2459,10 +2108,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Try Routing
-         * @description Show which definition a document would get.
-         */
+        /** @description Show which definition a document would get. */
         post: operations["try_routing"];
         delete?: never;
         options?: never;
@@ -2477,10 +2123,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Handlers
-         * @description List the handlers.
-         */
+        /** @description List the handlers. */
         get: operations["list_handlers"];
         put?: never;
         post?: never;
@@ -2497,10 +2140,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Handler
-         * @description Show a handler, by its name or an alias.
-         */
+        /** @description Show a handler, by its name or an alias. */
         get: operations["show_handler"];
         put?: never;
         post?: never;
@@ -2517,10 +2157,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Limits
-         * @description List the limited resources.
-         */
+        /** @description List the limited resources. */
         get: operations["list_limits"];
         put?: never;
         post?: never;
@@ -2538,16 +2175,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /**
-         * Set Limit
-         * @description Change a limit. It applies immediately, to the whole fleet, and survives restarts.
-         */
+        /** @description Change a limit. It applies immediately, to the whole fleet, and survives restarts. */
         put: operations["set_limit"];
         post?: never;
-        /**
-         * Reset Limit
-         * @description Reset a resource to the limit of the settings.
-         */
+        /** @description Reset a resource to the limit of the settings. */
         delete: operations["reset_limit"];
         options?: never;
         head?: never;
@@ -2561,10 +2192,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Quotas
-         * @description List the quotas of a tenant and its keys.
-         */
+        /** @description List the quotas of a tenant and its keys. */
         get: operations["list_quotas"];
         put?: never;
         post?: never;
@@ -2582,16 +2210,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /**
-         * Set Quota
-         * @description Set a quota. It applies within five seconds in every process.
-         */
+        /** @description Set a quota. It applies within five seconds in every process. */
         put: operations["set_quota"];
         post?: never;
-        /**
-         * Reset Quota
-         * @description Remove a quota, if one was set: the default applies again.
-         */
+        /** @description Remove a quota, if one was set: the default applies again. */
         delete: operations["reset_quota"];
         options?: never;
         head?: never;
@@ -2605,16 +2227,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Keys
-         * @description List the tenant's API keys, revoked and expired ones included.
-         */
+        /** @description List the tenant's API keys, revoked and expired ones included. */
         get: operations["list_keys"];
         put?: never;
-        /**
-         * Create Key
-         * @description Create an API key in the caller's tenant. The answer is the only one that shows the key.
-         */
+        /** @description Create an API key in the caller's tenant. The answer is the only one that shows the key. */
         post: operations["create_key"];
         delete?: never;
         options?: never;
@@ -2631,10 +2247,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Rotate Key
-         * @description Give a key a new secret. The present secret stays valid for a while, so that no client fails meanwhile.
-         */
+        /** @description Give a key a new secret. The present secret stays valid for a while, so that no client fails meanwhile. */
         post: operations["rotate_key"];
         delete?: never;
         options?: never;
@@ -2652,10 +2265,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /**
-         * Revoke Key
-         * @description Revoke a key, and end the sessions that it opened. It is refused at once, by every process.
-         */
+        /** @description Revoke a key, and end the sessions that it opened. It is refused at once, by every process. */
         delete: operations["revoke_key"];
         options?: never;
         head?: never;
@@ -2669,10 +2279,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show Me
-         * @description Show who the caller is: name, tenant, scopes, and how they were authenticated.
-         */
+        /** @description Show who the caller is: name, tenant, scopes, and how they were authenticated. */
         get: operations["show_me"];
         put?: never;
         post?: never;
@@ -2689,10 +2296,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Sign In Methods
-         * @description List how people may sign in here. Callable without credentials, for the page on which they do.
-         */
+        /** @description List how people may sign in here. Callable without credentials, for the page on which they do. */
         get: operations["list_sign_in_methods"];
         put?: never;
         post?: never;
@@ -2711,15 +2315,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Sign In
-         * @description Sign in with an API key. The answer sets the session's cookie, which lasts 12 hours or as long as the key.
-         */
+        /** @description Sign in with an API key. The answer sets the session's cookie, which lasts 12 hours or as long as the key. */
         post: operations["sign_in"];
-        /**
-         * Sign Out
-         * @description Sign out: end the session of the cookie.
-         */
+        /** @description Sign out: end the session of the cookie. */
         delete: operations["sign_out"];
         options?: never;
         head?: never;
@@ -2733,10 +2331,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List Sessions
-         * @description List the tenant's open browser sessions.
-         */
+        /** @description List the tenant's open browser sessions. */
         get: operations["list_sessions"];
         put?: never;
         post?: never;
@@ -2756,10 +2351,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /**
-         * Revoke Session
-         * @description End a browser session. Its cookie is refused at once, by every process.
-         */
+        /** @description End a browser session. Its cookie is refused at once, by every process. */
         delete: operations["revoke_session"];
         options?: never;
         head?: never;
@@ -2775,10 +2367,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Decode Payloads
-         * @description Decrypt payloads of your tenant; others come back as they are, as payloads without encryption do.
-         */
+        /** @description Decrypt payloads of your tenant; others come back as they are, as payloads without encryption do. */
         post: operations["decode_payloads"];
         delete?: never;
         options?: never;
@@ -2795,10 +2384,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Encode Payloads
-         * @description Encrypt payloads with the first of DOCRAIL_PAYLOAD_KEYS; without keys they come back as they are.
-         */
+        /** @description Encrypt payloads with the first of DOCRAIL_PAYLOAD_KEYS; without keys they come back as they are. */
         post: operations["encode_payloads"];
         delete?: never;
         options?: never;
@@ -2815,10 +2401,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Receive Callback
-         * @description Answer the step that waits for this URL. The URL works once; repeating the same answer is accepted.
-         */
+        /** @description Answer the step that waits for this URL. The URL works once; repeating the same answer is accepted. */
         post: operations["receive_callback"];
         delete?: never;
         options?: never;
@@ -2833,10 +2416,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Healthz
-         * @description Report that this process is running, whether or not other services are available.
-         */
+        /** @description Report that this process is running, whether or not other services are available. */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -2853,10 +2433,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Readyz
-         * @description Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503.
-         */
+        /** @description Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503. */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -2873,10 +2450,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Metrics
-         * @description Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews.
-         */
+        /** @description Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews. */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -2893,10 +2467,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Begin Sign In
-         * @description Sign in with a browser: redirects to the identity provider, which sends the person back to the callback.
-         */
+        /** @description Sign in with a browser: redirects to the identity provider, which sends the person back to the callback. */
         get: operations["begin_sign_in"];
         put?: never;
         post?: never;
@@ -2913,10 +2484,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Complete Sign In
-         * @description Complete a sign-in: the answer sets the session's cookie, and leads to the page where it began.
-         */
+        /** @description Complete a sign-in: the answer sets the session's cookie, and leads to the page where it began. */
         get: operations["complete_sign_in"];
         put?: never;
         post?: never;
@@ -2931,7 +2499,6 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * AbortIn
          * @description The reason for aborting a run.
          * @example {
          *       "reason": "sent twice"
@@ -2939,25 +2506,19 @@ export interface components {
          */
         AbortIn: {
             /**
-             * Reason
              * @description Why; recorded with the act.
              * @default aborted by an operator
              */
             reason?: string;
             /**
-             * Force
              * @description end the run without its worker, for a run whose workflow task fails: its steps are not asked to stop, and its status is `failed`
              * @default false
              */
             force?: boolean;
         };
-        /**
-         * Action
-         * @description An action, and whether the caller may take it now.
-         */
+        /** @description An action, and whether the caller may take it now. */
         Action: {
             /**
-             * Name
              * @description On a run `pause`, `resume`, `cancel`, `abort`, `retry`, `rerun` (from a step, or with other inputs) or `undo`; on
              *     a step `answer`, `retry`, `edit` (retry it with another config), `skip`, `output` (complete it with an output) or
              *     `rerun` (although it completed); on a definition `start`, `publish` or
@@ -2965,94 +2526,45 @@ export interface components {
              * @example pause
              */
             name: string;
-            /**
-             * Allowed
-             * @description Whether the caller may take it now.
-             */
+            /** @description Whether the caller may take it now. */
             allowed: boolean;
-            /**
-             * Reason
-             * @description Why not; empty if it is allowed.
-             */
+            /** @description Why not; empty if it is allowed. */
             reason: string;
         };
-        /**
-         * ActionPage
-         * @description A page of actions, newest first.
-         */
+        /** @description A page of actions, newest first. */
         ActionPage: {
-            /**
-             * Actions
-             * @description What people did, newest first.
-             */
+            /** @description What people did, newest first. */
             actions: components["schemas"]["OperatorAction"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
-        /**
-         * Added
-         * @description What a request has added to a batch.
-         */
+        /** @description What a request has added to a batch. */
         Added: {
-            /**
-             * Batch Id
-             * @description Id of the batch.
-             */
+            /** @description Id of the batch. */
             batch_id: string;
-            /**
-             * Added
-             * @description Documents that are new in the batch.
-             */
+            /** @description Documents that are new in the batch. */
             added: number;
-            /**
-             * Known
-             * @description Documents that it had already, at the same place.
-             */
+            /** @description Documents that it had already, at the same place. */
             known: number;
-            /**
-             * Duplicates
-             * @description Places whose content the batch has already.
-             */
+            /** @description Places whose content the batch has already. */
             duplicates: number;
-            /**
-             * Duplicate Places
-             * @description The first of these places.
-             */
+            /** @description The first of these places. */
             duplicate_places: components["schemas"]["DuplicatePlace"][];
-            /**
-             * Unreadable
-             * @description Files of a zip that were left out: empty ones.
-             */
+            /** @description Files of a zip that were left out: empty ones. */
             unreadable: string[];
         };
-        /**
-         * AddedDocument
-         * @description A document that was sent to a batch.
-         */
+        /** @description A document that was sent to a batch. */
         AddedDocument: {
             /** @description The document. */
             document: components["schemas"]["Document"];
-            /**
-             * Place
-             * @description Its place.
-             */
+            /** @description Its place. */
             place: string;
-            /**
-             * Is New
-             * @description False if the batch had this content already.
-             */
+            /** @description False if the batch had this content already. */
             is_new: boolean;
-            /**
-             * Is Duplicate
-             * @description Whether the batch has the content under another place.
-             */
+            /** @description Whether the batch has the content under another place. */
             is_duplicate: boolean;
         };
         /**
-         * AliasIn
          * @description The target of an alias, and the reason for the move.
          * @example {
          *       "percent": 10,
@@ -3060,25 +2572,17 @@ export interface components {
          *     }
          */
         AliasIn: {
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Percent
-             * @description of new runs, chosen by their key; the canary's alone, which needs it
-             */
+            /** @description of new runs, chosen by their key; the canary's alone, which needs it */
             percent?: number | null;
             /**
-             * Reason
              * @description recorded with the move
              * @default
              */
             reason?: string;
         };
         /**
-         * AnswerIn
          * @description The answer for a waiting step: any JSON that its `accept` or `form` allows.
          * @example {
          *       "answer": {
@@ -3087,42 +2591,25 @@ export interface components {
          *     }
          */
         AnswerIn: {
-            /**
-             * Answer
-             * @description The answer: any JSON that the step accepts.
-             */
+            /** @description The answer: any JSON that the step accepts. */
             answer: unknown;
         };
-        /**
-         * AnswerPart
-         * @description The person who answered or decided a waiting step (empty: unknown), and the value as JSON, shortened if long.
-         */
+        /** @description The person who answered or decided a waiting step (empty: unknown), and the value as JSON, shortened if long. */
         AnswerPart: {
-            /**
-             * By
-             * @description Who did it.
-             */
+            /** @description Who did it. */
             by: string;
-            /**
-             * Value
-             * @description The answer as JSON, shortened if it is long.
-             */
+            /** @description The answer as JSON, shortened if it is long. */
             value: string;
         };
-        /**
-         * AnsweredOut
-         * @description The answer was accepted.
-         */
+        /** @description The answer was accepted. */
         AnsweredOut: {
             /**
-             * Status
              * @description Its status.
              * @default answered
              */
             status?: string;
         };
         /**
-         * Appended
          * @description Uploaded documents for a batch.
          * @example {
          *       "document_ids": [
@@ -3131,45 +2618,23 @@ export interface components {
          *     }
          */
         Appended: {
-            /**
-             * Document Ids
-             * @description Their ids. Those that the batch has already are left as they are.
-             */
+            /** @description Their ids. Those that the batch has already are left as they are. */
             document_ids: string[];
         };
-        /**
-         * ApprovalPreview
-         * @description What a bulk approval would do. Nothing is changed.
-         */
+        /** @description What a bulk approval would do. Nothing is changed. */
         ApprovalPreview: {
-            /**
-             * Items
-             * @description What would become of each.
-             */
+            /** @description What would become of each. */
             items: components["schemas"]["PreviewedItem"][];
-            /**
-             * Approved
-             * @description Number of items that would be approved.
-             */
+            /** @description Number of items that would be approved. */
             approved: number;
-            /**
-             * Sums
-             * @description Their totals by currency.
-             */
+            /** @description Their totals by currency. */
             sums: components["schemas"]["SumOfCurrency"][];
-            /**
-             * Matching
-             * @description Number of items that match; of more than 500, the first are previewed.
-             */
+            /** @description Number of items that match; of more than 500, the first are previewed. */
             matching: number;
-            /**
-             * Token
-             * @description For the approval of exactly these items as they are now; null if none would be approved.
-             */
+            /** @description For the approval of exactly these items as they are now; null if none would be approved. */
             token: string | null;
         };
         /**
-         * AssignIn
          * @description The person to assign the item to.
          * @example {
          *       "to": "bob",
@@ -3177,222 +2642,116 @@ export interface components {
          *     }
          */
         AssignIn: {
-            /**
-             * Token
-             * @description Token of the caller's claim.
-             */
+            /** @description Token of the caller's claim. */
             token?: number | null;
-            /**
-             * To
-             * @description Name of the person who gets the item.
-             */
+            /** @description Name of the person who gets the item. */
             to: string;
         };
         /**
-         * AttemptsPart
          * @description How often the step, or its items together, was attempted. While it runs, only the server knows.
          *
          *     `activity`: `running` on a worker, `stopping` there, `queued` for one, or `backing_off` until `next_at`.
          */
         AttemptsPart: {
-            /**
-             * Made
-             * @description Attempts made so far.
-             */
+            /** @description Attempts made so far. */
             made: number;
-            /**
-             * Most
-             * @description Most attempts that are made.
-             */
+            /** @description Most attempts that are made. */
             most: number;
             /** @description How the last attempt failed; null if it did not. */
             last_error?: components["schemas"]["StepError"] | null;
             /**
-             * Earlier
              * @description How attempts before the last one failed, the latest last.
              * @default []
              */
             earlier?: components["schemas"]["EarlierError"][];
-            /**
-             * Over Seconds
-             * @description The step's `total_timeout_seconds`, if it left no time for another attempt.
-             */
+            /** @description The step's `total_timeout_seconds`, if it left no time for another attempt. */
             over_seconds?: number | null;
-            /**
-             * Activity
-             * @description State of the attempt at Temporal's server.
-             */
+            /** @description State of the attempt at Temporal's server. */
             activity?: string | null;
-            /**
-             * Next At
-             * @description When the next attempt starts; null if none is planned.
-             */
+            /** @description When the next attempt starts; null if none is planned. */
             next_at?: number | null;
-            /**
-             * Worker
-             * @description The worker of the last attempt; null if it is not known.
-             */
+            /** @description The worker of the last attempt; null if it is not known. */
             worker?: string | null;
         };
-        /**
-         * AuditEvent
-         * @description A recorded act. `hash` covers it and all events before it.
-         */
+        /** @description A recorded act. `hash` covers it and all events before it. */
         AuditEvent: {
-            /**
-             * Sequence
-             * @description Number of the event in the tenant's audit.
-             */
+            /** @description Number of the event in the tenant's audit. */
             sequence: number;
             /**
-             * Happened At
              * Format: date-time
              * @description When it happened.
              */
             happened_at: string;
-            /**
-             * Actor
-             * @description Who did it.
-             */
+            /** @description Who did it. */
             actor: string;
             /**
-             * Act
              * @description What was done, in one word.
              * @example corrected
              */
             act: string;
-            /**
-             * Review Id
-             * @description Id of the review item; null if there is none.
-             */
+            /** @description Id of the review item; null if there is none. */
             review_id: string | null;
-            /**
-             * Document Id
-             * @description Id of the document; null if there is none.
-             */
+            /** @description Id of the document; null if there is none. */
             document_id: string | null;
-            /**
-             * Detail
-             * @description Details of the event.
-             */
+            /** @description Details of the event. */
             detail: {
                 [key: string]: unknown;
             };
-            /**
-             * State
-             * @description digest of the review item's decision after the act; null if the act changes no decision
-             */
+            /** @description digest of the review item's decision after the act; null if the act changes no decision */
             state: string | null;
-            /**
-             * Hash
-             * @description Hash of the event and of the hash before it.
-             */
+            /** @description Hash of the event and of the hash before it. */
             hash: string;
         };
-        /**
-         * AuditOut
-         * @description A page of events, oldest first.
-         */
+        /** @description A page of events, oldest first. */
         AuditOut: {
-            /**
-             * Events
-             * @description The events, oldest first.
-             */
+            /** @description The events, oldest first. */
             events: components["schemas"]["AuditEvent"][];
         };
-        /**
-         * Batch
-         * @description A batch and its progress.
-         */
+        /** @description A batch and its progress. */
         Batch: {
             /**
-             * Batch Id
              * @description Id of the batch.
              * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
              */
             batch_id: string;
-            /**
-             * Name
-             * @description Its name, for people.
-             */
+            /** @description Its name, for people. */
             name: string;
             /** @description open: it takes more documents, and none is waiting or running; running; paused; completed: nothing is left to do; cancelled */
             status: components["schemas"]["BatchStatus"];
-            /**
-             * Definition
-             * @description The definition of its documents; null if routing rules choose.
-             */
+            /** @description The definition of its documents; null if routing rules choose. */
             definition: string | null;
-            /**
-             * Max Concurrency
-             * @description How many runs are open at the same time.
-             */
+            /** @description How many runs are open at the same time. */
             max_concurrency: number;
-            /**
-             * Is Closed
-             * @description Whether it takes no more documents.
-             */
+            /** @description Whether it takes no more documents. */
             is_closed: boolean;
             /** @description Its documents by state. */
             counts: components["schemas"]["StateCounts"];
-            /**
-             * Duplicates
-             * @description Places whose content the batch has already: they are listed in its result, and not run.
-             */
+            /** @description Places whose content the batch has already: they are listed in its result, and not run. */
             duplicates: number;
-            /**
-             * Errors
-             * @description The failed documents by error class, the largest first.
-             */
+            /** @description The failed documents by error class, the largest first. */
             errors: components["schemas"]["ErrorCount"][];
-            /**
-             * Per Minute
-             * @description Documents that ended in the last minute.
-             */
+            /** @description Documents that ended in the last minute. */
             per_minute: number;
-            /**
-             * Seconds Left
-             * @description Estimated time until none waits or runs, at this rate; null without one.
-             */
+            /** @description Estimated time until none waits or runs, at this rate; null without one. */
             seconds_left: number | null;
-            /**
-             * Held By
-             * @description The quota that it waits for, as `open_runs`; null if it does not wait for one.
-             */
+            /** @description The quota that it waits for, as `open_runs`; null if it does not wait for one. */
             held_by: string | null;
-            /**
-             * Deadline
-             * @description When the last run may start.
-             */
+            /** @description When the last run may start. */
             deadline: string | null;
-            /**
-             * Webhook Url
-             * @description Receives a message at its completion.
-             */
+            /** @description Receives a message at its completion. */
             webhook_url: string | null;
-            /**
-             * Webhook Error
-             * @description Why that message was not delivered; empty if it was, or is to be.
-             */
+            /** @description Why that message was not delivered; empty if it was, or is to be. */
             webhook_error: string;
-            /**
-             * Created By
-             * @description Who ordered it.
-             */
+            /** @description Who ordered it. */
             created_by: string;
             /**
-             * Created At
              * Format: date-time
              * @description When it was ordered.
              */
             created_at: string;
-            /**
-             * Completed At
-             * @description When nothing was waiting or running any more.
-             */
+            /** @description When nothing was waiting or running any more. */
             completed_at: string | null;
             /**
-             * Allowed
              * @description What the caller may do to it now: `append`, `close`, `pause`, `resume`, `cancel`, `retry`.
              * @example [
              *       "pause",
@@ -3401,73 +2760,38 @@ export interface components {
              */
             allowed: string[];
         };
-        /**
-         * BatchDocument
-         * @description A document of a batch.
-         */
+        /** @description A document of a batch. */
         BatchDocument: {
-            /**
-             * Document Id
-             * @description Id of the document.
-             */
+            /** @description Id of the document. */
             document_id: string;
-            /**
-             * Place
-             * @description Where the client has it: a path or a name.
-             */
+            /** @description Where the client has it: a path or a name. */
             place: string;
             /** @description waiting: for its turn; running: its run is open; asking: its run waits for a person or an event, and holds no place; done: its run has completed; failed: its run has failed, could not be started, or has a failed step that waits for a person; cancelled */
             state: components["schemas"]["BatchDocumentState"];
-            /**
-             * Run Id
-             * @description Its run in this batch; null before it was started.
-             */
+            /** @description Its run in this batch; null before it was started. */
             run_id: string | null;
-            /**
-             * Error Type
-             * @description The error class of a failed one.
-             */
+            /** @description The error class of a failed one. */
             error_type: string | null;
-            /**
-             * Error Message
-             * @description Why it failed.
-             */
+            /** @description Why it failed. */
             error_message: string | null;
-            /**
-             * Started At
-             * @description When its turn came.
-             */
+            /** @description When its turn came. */
             started_at: string | null;
-            /**
-             * Ended At
-             * @description When its run ended.
-             */
+            /** @description When its run ended. */
             ended_at: string | null;
         };
-        /**
-         * BatchDocumentPage
-         * @description A page of the documents of a batch, in the order in which they were added.
-         */
+        /** @description A page of the documents of a batch, in the order in which they were added. */
         BatchDocumentPage: {
-            /**
-             * Documents
-             * @description The documents of this page.
-             */
+            /** @description The documents of this page. */
             documents: components["schemas"]["BatchDocument"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
         /**
-         * BatchDocumentState
          * @description How a document of a batch stands. WAITING: for its turn; ASKING: its run waits for a person or an event.
          * @enum {string}
          */
         BatchDocumentState: "waiting" | "running" | "asking" | "done" | "failed" | "cancelled";
         /**
-         * BatchOrder
          * @description How the documents of a batch are run, and its first documents.
          * @example {
          *       "close": false,
@@ -3484,32 +2808,27 @@ export interface components {
          */
         BatchOrder: {
             /**
-             * Name
              * @description A name for people.
              * @default
              * @example November
              */
             name?: string;
             /**
-             * Definition
              * @description `ID`, `ID@VERSION` or `ID@ALIAS`; by default the routing rules choose one for each document.
              * @example invoice
              */
             definition?: string | null;
             /**
-             * Sla Hours
              * @description Hours until each document must be decided, from its upload.
              * @default 24
              */
             sla_hours?: number;
             /**
-             * Source
              * @description Where the documents come from, for routing rules.
              * @default
              */
             source?: string;
             /**
-             * Inputs
              * @description Values for the inputs of each document's definition; a document's own ones replace them.
              * @example {
              *       "cost_centre": "4711"
@@ -3519,61 +2838,45 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * Max Concurrency
              * @description How many runs are open at the same time. One that waits for a person or an event does not count.
              * @default 10
              */
             max_concurrency?: number;
             /**
-             * Deadline
              * @description When the last run may start: documents that still wait then fail, and open runs go on.
              * @example 2026-12-01T06:00:00Z
              */
             deadline?: string | null;
             /**
-             * Webhook Url
              * @description Receives a signed message when the batch has completed; needs the scope `operate`.
              * @example https://books.example/batches
              */
             webhook_url?: string | null;
             /**
-             * Document Ids
              * @description Uploaded documents. Those that have had a run get another one.
              * @default []
              */
             document_ids?: string[];
             /**
-             * Close
              * @description Whether it takes no more documents.
              * @default false
              */
             close?: boolean;
             /**
-             * Grouped
              * @description Whether documents share workflows, up to 20 one, which costs a fraction of the work. Each has a run as any other.
              *     Documents whose definition waits, nests or has lists always run alone.
              * @default true
              */
             grouped?: boolean;
         };
-        /**
-         * BatchPage
-         * @description A page of batches, newest first.
-         */
+        /** @description A page of batches, newest first. */
         BatchPage: {
-            /**
-             * Batches
-             * @description The batches of this page.
-             */
+            /** @description The batches of this page. */
             batches: components["schemas"]["Batch"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
         /**
-         * BatchReasonIn
          * @description Why.
          * @example {
          *       "reason": "the bank is closed"
@@ -3581,150 +2884,99 @@ export interface components {
          */
         BatchReasonIn: {
             /**
-             * Reason
              * @description recorded with the action
              * @default
              */
             reason?: string;
         };
-        /**
-         * BatchResult
-         * @description The result of a batch: a summary, and a page of its documents.
-         */
+        /** @description The result of a batch: a summary, and a page of its documents. */
         BatchResult: {
             /** @description The batch. */
             batch: components["schemas"]["Batch"];
-            /**
-             * Sums
-             * @description The documents of this page with a total, by currency.
-             */
+            /** @description The documents of this page with a total, by currency. */
             sums: components["schemas"]["SumOfCurrency"][];
-            /**
-             * Documents
-             * @description The documents, in the order in which they were added.
-             */
+            /** @description The documents, in the order in which they were added. */
             documents: components["schemas"]["ResultDocument"][];
-            /**
-             * Duplicates
-             * @description Places that were not run, as the batch has their content already; on the first page.
-             */
+            /** @description Places that were not run, as the batch has their content already; on the first page. */
             duplicates: components["schemas"]["DuplicatePlace"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
         /**
-         * BatchStatus
          * @description How a batch stands.
          * @enum {string}
          */
         BatchStatus: "open" | "running" | "paused" | "completed" | "cancelled";
-        /** Body_upload_document */
         Body_upload_document: {
-            /**
-             * File
-             * @description the document; its type follows from its bytes, not from its name
-             */
+            /** @description the document; its type follows from its bytes, not from its name */
             file: string;
             /**
-             * Sla Hours
              * @description hours until it must be decided
              * @default 24
              * @example 24
              */
             sla_hours?: number;
             /**
-             * Source
              * @description where it comes from, for routing rules
              * @default
              * @example email
              */
             source?: string;
-            /**
-             * Definition
-             * @description `ID`, `ID@VERSION` or `ID@ALIAS`; by default by the routing rules
-             */
+            /** @description `ID`, `ID@VERSION` or `ID@ALIAS`; by default by the routing rules */
             definition?: string | null;
             /**
-             * Inputs
              * @description values for the definition's inputs, as a JSON object; the document provides `document_id` and `sla_hours` itself
              * @example {"cost_centre": "4711"}
              */
             inputs?: string | null;
-            /**
-             * Key
-             * @description as the header Idempotency-Key
-             */
+            /** @description as the header Idempotency-Key */
             key?: string | null;
         };
-        /** Body_upload_to_batch */
         Body_upload_to_batch: {
-            /**
-             * File
-             * @description the document
-             */
+            /** @description the document */
             file: string;
             /**
-             * Place
              * @description where it lies at the client; by default the file's name
              * @example november/4711.pdf
              */
             place?: string | null;
             /**
-             * Inputs
              * @description values for the definition's inputs, as a JSON object; the document provides `document_id` and `sla_hours` itself
              * @example {"cost_centre": "4711"}
              */
             inputs?: string | null;
         };
-        /** Body_upload_zip */
         Body_upload_zip: {
-            /**
-             * File
-             * @description a zip file of at most 10,000 documents
-             */
+            /** @description a zip file of at most 10,000 documents */
             file: string;
             /**
-             * Close
              * @description whether the batch takes no more documents then
              * @default false
              * @example true
              */
             close?: boolean;
         };
-        /**
-         * BrokenHandler
-         * @description An unusable handler. Definitions that name it are refused.
-         */
+        /** @description An unusable handler. Definitions that name it are refused. */
         BrokenHandler: {
             /**
-             * Name
              * @description the name that definitions would use
              * @example count_words
              */
             name: string;
             /**
-             * File
              * @description the file at fault
              * @example handlers/count_words.py
              */
             file: string;
-            /**
-             * Line
-             * @description the line at fault, from 1
-             */
+            /** @description the line at fault, from 1 */
             line: number;
             /**
-             * Error
              * @description what is wrong
              * @example ModuleNotFoundError: No module named 'nltk'
              */
             error: string;
         };
         /**
-         * BulkActionIn
          * @description An action on many runs.
          * @example {
          *       "action": "abort",
@@ -3736,25 +2988,19 @@ export interface components {
          */
         BulkActionIn: {
             /**
-             * Action
              * @description What to do with each of them.
              * @enum {string}
              */
             action: "pause" | "resume" | "cancel" | "abort" | "retry" | "undo";
-            /**
-             * Run Ids
-             * @description The runs.
-             */
+            /** @description The runs. */
             run_ids: string[];
             /**
-             * Reason
              * @description recorded with the action
              * @default
              */
             reason?: string;
         };
         /**
-         * BulkApprovalIn
          * @description The items to approve: either as they were shown, or those of a preview by its token.
          * @example {
          *       "items": [
@@ -3766,19 +3012,12 @@ export interface components {
          *     }
          */
         BulkApprovalIn: {
-            /**
-             * Items
-             * @description The items to approve, each with the digest that was shown.
-             */
+            /** @description The items to approve, each with the digest that was shown. */
             items?: components["schemas"]["ShownItem"][];
-            /**
-             * Token
-             * @description of a preview
-             */
+            /** @description of a preview */
             token?: string;
         } & (unknown | unknown);
         /**
-         * BulkIn
          * @description The letters to retry: those listed, or the open ones that match, oldest failure first.
          * @example {
          *       "class": "ConnectionError",
@@ -3786,111 +3025,57 @@ export interface components {
          *     }
          */
         BulkIn: {
-            /**
-             * Letters
-             * @description Only these letters.
-             */
+            /** @description Only these letters. */
             letters?: components["schemas"]["LetterKeyIn"][];
-            /**
-             * Class
-             * @description Only letters of this error type.
-             */
+            /** @description Only letters of this error type. */
             class?: string | null;
-            /**
-             * Definition
-             * @description Only letters of this definition.
-             */
+            /** @description Only letters of this definition. */
             definition?: string | null;
-            /**
-             * Handler
-             * @description Only letters of this handler.
-             */
+            /** @description Only letters of this handler. */
             handler?: string | null;
-            /**
-             * Step
-             * @description only failures of this step
-             */
+            /** @description only failures of this step */
             step?: string | null;
-            /**
-             * Failed Before
-             * @description only failures before that moment: calls with the same one try each letter once
-             */
+            /** @description only failures before that moment: calls with the same one try each letter once */
             failed_before?: string | null;
             /**
-             * Limit
              * @description most letters that one call retries
              * @default 20
              */
             limit?: number;
             /**
-             * Reason
              * @description recorded with the action
              * @default
              */
             reason?: string;
         };
-        /**
-         * BulkOutcome
-         * @description The result for one item of a bulk approval; `why` gives the reason if it was not approved.
-         */
+        /** @description The result for one item of a bulk approval; `why` gives the reason if it was not approved. */
         BulkOutcome: {
-            /**
-             * Review Id
-             * @description Id of the review item; null if there is none.
-             */
+            /** @description Id of the review item; null if there is none. */
             review_id: string;
-            /**
-             * Approved
-             * @description Whether the item is approved.
-             */
+            /** @description Whether the item is approved. */
             approved: boolean;
-            /**
-             * Why
-             * @description Why the item was not approved; null if it was.
-             */
+            /** @description Why the item was not approved; null if it was. */
             why: string | null;
         };
-        /**
-         * BulkResult
-         * @description The result for each item, in the given order.
-         */
+        /** @description The result for each item, in the given order. */
         BulkResult: {
-            /**
-             * Items
-             * @description What became of each.
-             */
+            /** @description What became of each. */
             items: components["schemas"]["BulkOutcome"][];
-            /**
-             * Token
-             * @description The token for the items of the preview that are left; null if all were tried.
-             */
+            /** @description The token for the items of the preview that are left; null if all were tried. */
             token: string | null;
         };
-        /**
-         * CandidateOut
-         * @description The value of a field according to one source.
-         */
+        /** @description The value of a field according to one source. */
         CandidateOut: {
-            /**
-             * Value
-             * @description The value; null if there is none.
-             */
+            /** @description The value; null if there is none. */
             value: string | null;
             /**
-             * Source
              * @description Where it comes from.
              * @example text_label
              */
             source: string;
-            /**
-             * Page
-             * @description Page of the document, from 1; null if it is not known.
-             */
+            /** @description Page of the document, from 1; null if it is not known. */
             page: number | null;
-            /**
-             * Box
-             * @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)
-             */
+            /** @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`) */
             box: [
                 number,
                 number,
@@ -3899,182 +3084,107 @@ export interface components {
             ] | null;
         };
         /**
-         * Certainty
          * @description A confidence in words; UNKNOWN: nothing was read.
          * @enum {string}
          */
         Certainty: "high" | "medium" | "low" | "unknown";
-        /**
-         * ChainCheck
-         * @description The result of verifying the chain.
-         */
+        /** @description The result of verifying the chain. */
         ChainCheck: {
-            /**
-             * Events
-             * @description Number of valid events.
-             */
+            /** @description Number of valid events. */
             events: number;
-            /**
-             * Head
-             * @description Hash of the last event: kept elsewhere, it proves later that nothing was rewritten.
-             */
+            /** @description Hash of the last event: kept elsewhere, it proves later that nothing was rewritten. */
             head: string;
             /**
-             * Broken At
              * @description The first event that does not fit; null also if only the `head` of an earlier check is missing, or a review item
              *     is not as its events left it.
              */
             broken_at: number | null;
             /**
-             * Problem
              * @description Empty if nothing is wrong.
              * @default
              */
             problem: string;
-            /**
-             * Intact
-             * @description Whether the chain of hashes is unbroken.
-             */
+            /** @description Whether the chain of hashes is unbroken. */
             readonly intact: boolean;
         };
-        /**
-         * Change
-         * @description One field that differs; `old` is null if it was added, `new` if it was removed. `path` is a JSON path.
-         */
+        /** @description One field that differs; `old` is null if it was added, `new` if it was removed. `path` is a JSON path. */
         Change: {
             /** @description Its kind. */
             kind: components["schemas"]["ChangeKind"];
-            /**
-             * Path
-             * @description Where it is, as a dotted path.
-             */
+            /** @description Where it is, as a dotted path. */
             path: string;
-            /**
-             * Old
-             * @description The value in the older version.
-             */
+            /** @description The value in the older version. */
             old: unknown;
-            /**
-             * New
-             * @description The value in the newer version.
-             */
+            /** @description The value in the newer version. */
             new: unknown;
         };
         /**
-         * ChangeKind
          * @description How a field changed.
          * @enum {string}
          */
         ChangeKind: "added" | "removed" | "changed";
-        /**
-         * ChangesOut
-         * @description All changes by people to a document's fields, oldest first.
-         */
+        /** @description All changes by people to a document's fields, oldest first. */
         ChangesOut: {
-            /**
-             * Changes
-             * @description What differs, or was changed, in order.
-             */
+            /** @description What differs, or was changed, in order. */
             changes: components["schemas"]["StoredChange"][];
         };
         /**
-         * CheckIn
          * @description Rules to validate.
          * @example {
          *       "routing": "rules:\n  - {when: type == \"application/xml\" and source == \"email\", definition: invoice@4}\n"
          *     }
          */
         CheckIn: {
-            /**
-             * Routing
-             * @description Routing rules as YAML or JSON text, or as a JSON object.
-             */
+            /** @description Routing rules as YAML or JSON text, or as a JSON object. */
             routing: string | {
                 [key: string]: unknown;
             };
         };
-        /**
-         * ChosenRoute
-         * @description The definition for a document, and the number, from 0, of the rule that chose it; null for the default.
-         */
+        /** @description The definition for a document, and the number, from 0, of the rule that chose it; null for the default. */
         ChosenRoute: {
-            /**
-             * Definition
-             * @description A definition: its id, optionally with `@VERSION` or `@ALIAS`.
-             */
+            /** @description A definition: its id, optionally with `@VERSION` or `@ALIAS`. */
             definition: string;
-            /**
-             * Rule
-             * @description Number of the rule that decided, from 0; null for the default.
-             */
+            /** @description Number of the rule that decided, from 0; null for the default. */
             rule: number | null;
-            /**
-             * Faults
-             * @description rules that could not be evaluated and were passed over, and why
-             */
+            /** @description rules that could not be evaluated and were passed over, and why */
             faults: {
                 [key: string]: string;
             };
         };
-        /**
-         * Claim
-         * @description A claimed item. Every act on it requires `token`; the claim ends at `until` unless it is renewed.
-         */
+        /** @description A claimed item. Every act on it requires `token`; the claim ends at `until` unless it is renewed. */
         Claim: {
             /** @description The review item as it is now. */
             review: components["schemas"]["Review"];
-            /**
-             * Token
-             * @description Token of the caller's claim.
-             */
+            /** @description Token of the caller's claim. */
             token: number;
             /**
-             * Until
              * Format: date-time
              * @description Until when; null if there is no end.
              */
             until: string;
         };
-        /**
-         * ClassCount
-         * @description The number of letters of an error class, how many of them are parked, and how many may pass without a change.
-         */
+        /** @description The number of letters of an error class, how many of them are parked, and how many may pass without a change. */
         ClassCount: {
-            /**
-             * Error Type
-             * @description The error's type.
-             */
+            /** @description The error's type. */
             error_type: string;
-            /**
-             * Letters
-             * @description How many letters have this error type.
-             */
+            /** @description How many letters have this error type. */
             letters: number;
-            /**
-             * Parked
-             * @description How many of them wait for a person.
-             */
+            /** @description How many of them wait for a person. */
             parked: number;
-            /**
-             * Retryable
-             * @description How many of them may pass by themselves.
-             */
+            /** @description How many of them may pass by themselves. */
             retryable: number;
             /**
-             * Oldest
              * Format: date-time
              * @description When the oldest of them failed.
              */
             oldest: string;
             /**
-             * Newest
              * Format: date-time
              * @description When the newest of them failed.
              */
             newest: string;
         };
         /**
-         * ColumnChoice
          * @description A column of the documents' table.
          * @example {
          *       "heading": "Invoice no.",
@@ -4083,65 +3193,33 @@ export interface components {
          */
         ColumnChoice: {
             /**
-             * Name
              * @description What the column has.
              * @enum {string}
              */
             name: "file_name" | "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "vendor_country" | "vendor_trade_name" | "account" | "account_scheme" | "payment_reference" | "source" | "received_at" | "approved_by" | "approved_at" | "document_id";
-            /**
-             * Heading
-             * @description Its heading; by default its name.
-             */
+            /** @description Its heading; by default its name. */
             heading?: string | null;
         };
-        /**
-         * Comparison
-         * @description The differences from `from_version` to `to_version`: steps, and in `fields` everything else.
-         */
+        /** @description The differences from `from_version` to `to_version`: steps, and in `fields` everything else. */
         Comparison: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * From Version
-             * @description The older version.
-             */
+            /** @description The older version. */
             from_version: number;
-            /**
-             * To Version
-             * @description The newer version.
-             */
+            /** @description The newer version. */
             to_version: number;
-            /**
-             * Added
-             * @description Steps that only the newer version has.
-             */
+            /** @description Steps that only the newer version has. */
             added: string[];
-            /**
-             * Removed
-             * @description Steps that only the older version has.
-             */
+            /** @description Steps that only the older version has. */
             removed: string[];
-            /**
-             * Changed
-             * @description Steps that differ.
-             */
+            /** @description Steps that differ. */
             changed: components["schemas"]["StepDiff"][];
-            /**
-             * Reordered
-             * @description whether steps that both have stand in another order
-             */
+            /** @description whether steps that both have stand in another order */
             reordered: boolean;
-            /**
-             * Fields
-             * @description Fields of the definition itself that differ.
-             */
+            /** @description Fields of the definition itself that differ. */
             fields: components["schemas"]["Change"][];
         };
         /**
-         * CorrectionOrder
          * @description The correct value of a field. Sending the current value confirms it.
          * @example {
          *       "token": 3,
@@ -4149,31 +3227,18 @@ export interface components {
          *     }
          */
         CorrectionOrder: {
-            /**
-             * Value
-             * @description In the field's type: `1190.00`, `2026-11-30`, `EUR`; null if the document does not state it.
-             */
+            /** @description In the field's type: `1190.00`, `2026-11-30`, `EUR`; null if the document does not state it. */
             value: string | null;
-            /**
-             * Token
-             * @description of the caller's claim
-             */
+            /** @description of the caller's claim */
             token: number;
             /**
-             * Why
              * @description Why.
              * @default
              */
             why?: string;
-            /**
-             * Page
-             * @description The page that states the value, if known.
-             */
+            /** @description The page that states the value, if known. */
             page?: number | null;
-            /**
-             * Box
-             * @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)
-             */
+            /** @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`) */
             box?: [
                 number,
                 number,
@@ -4181,35 +3246,21 @@ export interface components {
                 number
             ] | null;
         };
-        /**
-         * CountedDecision
-         * @description The decision of one of several people.
-         */
+        /** @description The decision of one of several people. */
         CountedDecision: {
-            /**
-             * By
-             * @description Who did it.
-             */
+            /** @description Who did it. */
             by: string;
             /**
-             * At
              * Format: date-time
              * @description When it was done.
              */
             at: string;
-            /**
-             * Digest
-             * @description Digest of the decision: equal decisions have equal digests.
-             */
+            /** @description Digest of the decision: equal decisions have equal digests. */
             digest: string;
-            /**
-             * Decision
-             * @description Null in lists.
-             */
+            /** @description Null in lists. */
             decision: unknown;
         };
         /**
-         * Csv
          * @description Text in the form of RFC 4180; with line items, a zip file of two.
          * @example {
          *       "bom": true,
@@ -4225,62 +3276,42 @@ export interface components {
              */
             format: "csv";
             /**
-             * Separator
              * @description Character between two cells.
              * @default ,
              * @enum {string}
              */
             separator?: "," | ";" | "\t";
             /**
-             * Decimal
              * @description Character before the decimals of a number.
              * @default .
              * @enum {string}
              */
             decimal?: "." | ",";
             /**
-             * Bom
              * @description Whether the file begins with a byte order mark, by which Excel recognises UTF-8.
              * @default true
              */
             bom?: boolean;
         };
-        /**
-         * Decided
-         * @description An accepted decision, and the status of the run.
-         */
+        /** @description An accepted decision, and the status of the run. */
         Decided: {
-            /**
-             * Review Id
-             * @description Id of the review item; null if there is none.
-             */
+            /** @description Id of the review item; null if there is none. */
             review_id: string;
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
             /**
-             * Status
              * @description `open` while more people must make the same decision.
              * @example decided
              */
             status: string;
-            /**
-             * Approvals Missing
-             * @description Number of people who must still make the same decision; 0 once it is decided.
-             */
+            /** @description Number of people who must still make the same decision; 0 once it is decided. */
             approvals_missing: number;
             /** @description Status of the run after the decision. */
             run_status: components["schemas"]["RunStatus"];
         };
         /**
-         * DecisionIn
          * @description A person's decision: any JSON that the item's form allows.
          * @example {
          *       "decision": {
@@ -4289,42 +3320,23 @@ export interface components {
          *     }
          */
         DecisionIn: {
-            /**
-             * Decision
-             * @description The decision: any JSON that the item's form allows.
-             */
+            /** @description The decision: any JSON that the item's form allows. */
             decision: unknown;
         };
-        /**
-         * DecisionOutcome
-         * @description The result of a decision.
-         */
+        /** @description The result of a decision. */
         DecisionOutcome: {
             /** @description The review item as it is now. */
             review: components["schemas"]["Review"];
-            /**
-             * Needs Second
-             * @description Why another person must approve too; empty once it is decided.
-             */
+            /** @description Why another person must approve too; empty once it is decided. */
             needs_second: components["schemas"]["InvoiceProblem"][];
-            /**
-             * Runs Answered
-             * @description False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute.
-             */
+            /** @description False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute. */
             runs_answered: boolean;
         };
-        /**
-         * DefinitionAliases
-         * @description The aliases of a definition.
-         */
+        /** @description The aliases of a definition. */
         DefinitionAliases: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
             /**
-             * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
              *       "canary": {
@@ -4341,185 +3353,95 @@ export interface components {
             };
         };
         /**
-         * DefinitionIn
          * @description A whole definition: its YAML or JSON text (problems then have lines and columns), or a JSON object.
          * @example {
          *       "definition": "dsl: 1\nid: hello\nsteps:\n  - {id: greet, handler: echo, config: {value: hi}}\n"
          *     }
          */
         DefinitionIn: {
-            /**
-             * Definition
-             * @description The definition as YAML or JSON text, or as a JSON object.
-             */
+            /** @description The definition as YAML or JSON text, or as a JSON object. */
             definition: string | {
                 [key: string]: unknown;
             };
         };
-        /**
-         * DefinitionPage
-         * @description The newest version of each definition, by id.
-         */
+        /** @description The newest version of each definition, by id. */
         DefinitionPage: {
-            /**
-             * Definitions
-             * @description The definitions of this page, by id.
-             */
+            /** @description The definitions of this page, by id. */
             definitions: components["schemas"]["ListedDefinition"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
-        /**
-         * DefinitionPlan
-         * @description How a definition runs: parallel steps by layer, the longest chain, a Mermaid flowchart, and all defaults.
-         */
+        /** @description How a definition runs: parallel steps by layer, the longest chain, a Mermaid flowchart, and all defaults. */
         DefinitionPlan: {
-            /**
-             * Definition
-             * @description The definition with every default resolved.
-             */
+            /** @description The definition with every default resolved. */
             definition: {
                 [key: string]: unknown;
             };
-            /**
-             * Layers
-             * @description Steps that may run at the same time, layer by layer.
-             */
+            /** @description Steps that may run at the same time, layer by layer. */
             layers: string[][];
-            /**
-             * Critical Path
-             * @description The longest chain of steps.
-             */
+            /** @description The longest chain of steps. */
             critical_path: string[];
-            /**
-             * Mermaid
-             * @description The graph as a Mermaid diagram.
-             */
+            /** @description The graph as a Mermaid diagram. */
             mermaid: string;
-            /**
-             * Warnings
-             * @description What the validator warns about.
-             */
+            /** @description What the validator warns about. */
             warnings: components["schemas"]["Problem"][];
         };
-        /**
-         * DefinitionRuns
-         * @description Numbers of runs of a definition; they may lag slightly.
-         */
+        /** @description Numbers of runs of a definition; they may lag slightly. */
         DefinitionRuns: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Open
-             * @description running, waiting or paused
-             */
+            /** @description running, waiting or paused */
             open: number;
-            /**
-             * Failed
-             * @description failed since then; a run that failed and was retried counts too
-             */
+            /** @description failed since then; a run that failed and was retried counts too */
             failed: number;
         };
-        /**
-         * DefinitionValidation
-         * @description Whether a definition is valid, all problems found, its id and its drawing.
-         */
+        /** @description Whether a definition is valid, all problems found, its id and its drawing. */
         DefinitionValidation: {
-            /**
-             * Valid
-             * @description Whether there are no errors.
-             */
+            /** @description Whether there are no errors. */
             valid: boolean;
-            /**
-             * Problems
-             * @description What is wrong, in order.
-             */
+            /** @description What is wrong, in order. */
             problems: components["schemas"]["Problem"][];
-            /**
-             * Id
-             * @description null if there are errors
-             */
+            /** @description null if there are errors */
             id: string | null;
             /** @description its drawing; null if it was not wanted or there are errors */
             graph: components["schemas"]["Graph"] | null;
         };
-        /**
-         * DeleteRows
-         * @description Delete rows.
-         */
+        /** @description Delete rows. */
         DeleteRows: {
             /**
              * @description `delete`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             do: "delete";
-            /**
-             * Row
-             * @description Number of the first, from 0.
-             */
+            /** @description Number of the first, from 0. */
             row: number;
             /**
-             * Count
              * @description How many.
              * @default 1
              */
             count?: number;
         };
-        /**
-         * Dependant
-         * @description A step of another definition that runs this one.
-         */
+        /** @description A step of another definition that runs this one. */
         Dependant: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Aliases
-             * @description the aliases that name this version of the other definition
-             */
+            /** @description the aliases that name this version of the other definition */
             aliases: string[];
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
-            /**
-             * Nested Version
-             * @description the version that the step runs; null: the one that new runs get
-             */
+            /** @description the version that the step runs; null: the one that new runs get */
             nested_version: number | null;
         };
-        /**
-         * Dependants
-         * @description The steps that run a definition, in versions that an alias names.
-         */
+        /** @description The steps that run a definition, in versions that an alias names. */
         Dependants: {
-            /**
-             * Dependants
-             * @description by definition, its newest version first
-             */
+            /** @description by definition, its newest version first */
             dependants: components["schemas"]["Dependant"][];
-            /**
-             * Complete
-             * @description false if there are more than are listed
-             */
+            /** @description false if there are more than are listed */
             complete: boolean;
         };
         /**
-         * DismissIn
          * @description Why the failure needs no work.
          * @example {
          *       "reason": "an advertisement"
@@ -4527,91 +3449,61 @@ export interface components {
          */
         DismissIn: {
             /**
-             * Reason
              * @description recorded with the action
              * @default
              */
             reason?: string;
         };
-        /**
-         * Document
-         * @description An uploaded document. Its run is at `/v1/runs/{run_id}` once `run_started_at` is set.
-         */
+        /** @description An uploaded document. Its run is at `/v1/runs/{run_id}` once `run_started_at` is set. */
         Document: {
             /**
-             * Document Id
              * @description Id of the document; null if there is none.
              * @example doc_0f9c6c4b3a2d4e5f8a7b6c5d4e
              */
             document_id: string;
-            /**
-             * Sha256
-             * @description SHA-256 of the document's bytes, in hex.
-             */
+            /** @description SHA-256 of the document's bytes, in hex. */
             sha256: string;
-            /**
-             * Size Bytes
-             * @description Size of the document in bytes.
-             */
+            /** @description Size of the document in bytes. */
             size_bytes: number;
             /**
-             * Media Type
              * @description as the uploader claimed
              * @example application/pdf
              */
             media_type: string;
             /**
-             * File Name
              * @description as the uploader claimed, without folders
              * @example invoice-4711.pdf
              */
             file_name: string;
-            /**
-             * Sla Hours
-             * @description Hours after the upload within which the document must be decided.
-             */
+            /** @description Hours after the upload within which the document must be decided. */
             sla_hours: number;
             /**
-             * Received At
              * Format: date-time
              * @description When the document was uploaded.
              */
             received_at: string;
             /**
-             * Run Id
              * @description Id of the document's run.
              * @example invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e
              */
             run_id: string | null;
-            /**
-             * Run Started At
-             * @description null while Temporal is unavailable: the run starts when it is back
-             */
+            /** @description null while Temporal is unavailable: the run starts when it is back */
             run_started_at: string | null;
-            /**
-             * Duplicate Of
-             * @description the first document with the same bytes
-             */
+            /** @description the first document with the same bytes */
             duplicate_of: string | null;
             /**
-             * Definition
              * @description what it takes, as the upload named it or a routing rule chose it
              * @example invoice@canary
              */
             definition: string | null;
-            /**
-             * Source
-             * @description where the uploader says it comes from
-             */
+            /** @description where the uploader says it comes from */
             source: string;
             /**
-             * Batch Id
              * @description the batch that it came with
              * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
              */
             batch_id?: string | null;
             /**
-             * Inputs
              * @description values that the upload gave for the definition's inputs
              * @example {
              *       "cost_centre": "4711"
@@ -4620,190 +3512,102 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
-            /**
-             * Part Of
-             * @description the file of several invoices that its pages were cut out of
-             */
+            /** @description the file of several invoices that its pages were cut out of */
             part_of?: string | null;
-            /**
-             * First Page
-             * @description of its pages in that file, counted from 1
-             */
+            /** @description of its pages in that file, counted from 1 */
             first_page?: number | null;
-            /**
-             * Last Page
-             * @description of its pages in that file, included
-             */
+            /** @description of its pages in that file, included */
             last_page?: number | null;
             /**
-             * Parts
              * @description the documents that its pages were cut into, if it has several invoices
              * @default []
              */
             parts?: string[];
         };
-        /**
-         * DocumentAction
-         * @description Whether the caller may act on the document now. The server checks it again when they do.
-         */
+        /** @description Whether the caller may act on the document now. The server checks it again when they do. */
         DocumentAction: {
             /** @description Also the last part of its path. */
             name: components["schemas"]["RowAction"];
-            /**
-             * Allowed
-             * @description Whether it would be accepted now.
-             */
+            /** @description Whether it would be accepted now. */
             allowed: boolean;
-            /**
-             * Reason
-             * @description Why it is not allowed, for people; null if it is.
-             */
+            /** @description Why it is not allowed, for people; null if it is. */
             reason: string | null;
         };
-        /**
-         * DocumentCounts
-         * @description The number of documents by status; every status is there.
-         */
+        /** @description The number of documents by status; every status is there. */
         DocumentCounts: {
-            /**
-             * Counts
-             * @description By status.
-             */
+            /** @description By status. */
             counts: {
                 [key: string]: number;
             };
-            /**
-             * Total
-             * @description Of all statuses.
-             */
+            /** @description Of all statuses. */
             total: number;
         };
-        /**
-         * DocumentHistory
-         * @description What happened to a document, oldest first.
-         */
+        /** @description What happened to a document, oldest first. */
         DocumentHistory: {
-            /**
-             * Events
-             * @description The events.
-             */
+            /** @description The events. */
             events: components["schemas"]["HistoryEvent"][];
         };
-        /**
-         * DocumentPage
-         * @description A page of documents.
-         */
+        /** @description A page of documents. */
         DocumentPage: {
-            /**
-             * Documents
-             * @description The documents of this page.
-             */
+            /** @description The documents of this page. */
             documents: components["schemas"]["ListedDocument"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
-        /**
-         * DocumentReadings
-         * @description Every reading of a document, the one that is used first.
-         */
+        /** @description Every reading of a document, the one that is used first. */
         DocumentReadings: {
-            /**
-             * Readings
-             * @description The readings.
-             */
+            /** @description The readings. */
             readings: components["schemas"]["Reading"][];
-            /**
-             * Fields
-             * @description The fields that any of them found.
-             */
+            /** @description The fields that any of them found. */
             fields: components["schemas"]["ReadField"][];
         };
         /**
-         * DocumentSort
          * @description Sort orders of documents. Those without the value come last.
          * @enum {string}
          */
         DocumentSort: "newest" | "oldest" | "due" | "total" | "vendor";
         /**
-         * DocumentStatus
          * @description The status of a document: ATTENTION and SECOND wait for a person, READING for Docrail, the others for no one.
          * @enum {string}
          */
         DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "completed" | "dismissed";
         /**
-         * DocumentType
          * @description What the document is. Only the first two request or return money; the others are not read as invoices.
          * @enum {string}
          */
         DocumentType: "invoice" | "credit_note" | "dunning_letter" | "statement" | "purchase_order" | "quote" | "delivery_note" | "remittance_advice" | "contract";
-        /**
-         * DocumentUse
-         * @description One paid answer of a model about a document, usable or not.
-         */
+        /** @description One paid answer of a model about a document, usable or not. */
         DocumentUse: {
             /**
-             * Used At
              * Format: date-time
              * @description When the model was called.
              */
             used_at: string;
             /**
-             * Model
              * @description as it calls itself
              * @example gemini-3.8-flash-001
              */
             model: string;
-            /**
-             * Prompt Version
-             * @description Version of the prompt.
-             */
+            /** @description Version of the prompt. */
             prompt_version: string;
-            /**
-             * Attempt
-             * @description the attempt of the step that asked
-             */
+            /** @description the attempt of the step that asked */
             attempt: number;
-            /**
-             * Outcome
-             * @description `read`, or why it is unusable: `garbled`, `cut`, `refused`, `lost` (an estimate)
-             */
+            /** @description `read`, or why it is unusable: `garbled`, `cut`, `refused`, `lost` (an estimate) */
             outcome: string;
-            /**
-             * Input Tokens
-             * @description Tokens sent to the model.
-             */
+            /** @description Tokens sent to the model. */
             input_tokens: number;
-            /**
-             * Output Tokens
-             * @description Tokens that the model returned.
-             */
+            /** @description Tokens that the model returned. */
             output_tokens: number;
-            /**
-             * Thinking Tokens
-             * @description paid for as output
-             */
+            /** @description paid for as output */
             thinking_tokens: number;
-            /**
-             * Cost
-             * @description Cost of the call in `currency`.
-             */
+            /** @description Cost of the call in `currency`. */
             cost: string;
-            /**
-             * Currency
-             * @description ISO 4217 code of the cost.
-             */
+            /** @description ISO 4217 code of the cost. */
             currency: string;
-            /**
-             * Priced As
-             * @description the price table's entry; `*`: the model is not in it, and the cost is an estimate
-             */
+            /** @description the price table's entry; `*`: the model is not in it, and the cost is an estimate */
             priced_as: string;
         };
         /**
-         * DocumentVerdict
          * @description A decision, with the caller's claim and the digest of the document as shown to them.
          * @example {
          *       "digest": "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730",
@@ -4812,61 +3616,39 @@ export interface components {
          *     }
          */
         DocumentVerdict: {
-            /**
-             * Token
-             * @description of the caller's claim
-             */
+            /** @description of the caller's claim */
             token: number;
             /**
-             * Digest
              * @description of the document as it was shown: `digest` of its fields, or of its review item
              * @example 7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730
              */
             digest: string;
             /**
-             * Why
              * @description Required for a rejection, and for an approval with broken rules.
              * @default
              */
             why?: string;
         };
-        /**
-         * DuplicatePlace
-         * @description A place whose content the batch has already.
-         */
+        /** @description A place whose content the batch has already. */
         DuplicatePlace: {
-            /**
-             * Place
-             * @description The place.
-             */
+            /** @description The place. */
             place: string;
-            /**
-             * Document Id
-             * @description The document with this content.
-             */
+            /** @description The document with this content. */
             document_id: string;
         };
-        /**
-         * EarlierError
-         * @description How a retried attempt failed: its number, from 1, and for a list the key of its item.
-         */
+        /** @description How a retried attempt failed: its number, from 1, and for a list the key of its item. */
         EarlierError: {
-            /**
-             * Attempt
-             * @description The attempt's number, from 1.
-             */
+            /** @description The attempt's number, from 1. */
             attempt: number;
             /** @description Why it failed; null if it did not. */
             error: components["schemas"]["StepError"];
             /**
-             * Item
              * @description Key of the list's item; null outside lists.
              * @default
              */
             item?: string;
         };
         /**
-         * EditIn
          * @description The override for one step: exactly one of the four.
          * @example {
          *       "config": {
@@ -4875,131 +3657,82 @@ export interface components {
          *     }
          */
         EditIn: {
-            /**
-             * Config
-             * @description run it with this config, taken as it is: templates in it are not resolved
-             */
+            /** @description run it with this config, taken as it is: templates in it are not resolved */
             config?: {
                 [key: string]: unknown;
             };
-            /**
-             * Output
-             * @description it is completed with this output and does not run
-             */
+            /** @description it is completed with this output and does not run */
             output?: unknown;
             /**
-             * Skip
              * @description it does not run
              * @constant
              */
             skip?: true;
-            /**
-             * Items
-             * @description of a step over a list: by key, what items are given that failed or did not run; those that completed are kept, all others run again
-             */
+            /** @description of a step over a list: by key, what items are given that failed or did not run; those that completed are kept, all others run again */
             items?: {
                 [key: string]: components["schemas"]["ItemEditIn"];
             };
         };
-        /**
-         * EncodedPayload
-         * @description A value as Temporal transports it. Its bytes are in base64.
-         */
+        /** @description A value as Temporal transports it. Its bytes are in base64. */
         "EncodedPayload-Input": {
-            /**
-             * Metadata
-             * @description How the value is encoded: `encoding`, and the names of the key and the workflow if it is encrypted.
-             */
+            /** @description How the value is encoded: `encoding`, and the names of the key and the workflow if it is encrypted. */
             metadata: {
                 [key: string]: string;
             };
             /**
-             * Data
              * Format: base64
              * @description The encoded value.
              * @default
              */
             data?: string;
         };
-        /**
-         * EncodedPayload
-         * @description A value as Temporal transports it. Its bytes are in base64.
-         */
+        /** @description A value as Temporal transports it. Its bytes are in base64. */
         "EncodedPayload-Output": {
-            /**
-             * Metadata
-             * @description How the value is encoded: `encoding`, and the names of the key and the workflow if it is encrypted.
-             */
+            /** @description How the value is encoded: `encoding`, and the names of the key and the workflow if it is encrypted. */
             metadata: {
                 [key: string]: string;
             };
             /**
-             * Data
              * Format: base64
              * @description The encoded value.
              * @default
              */
             data: string;
         };
-        /**
-         * ErrorCount
-         * @description The failed documents of an error class.
-         */
+        /** @description The failed documents of an error class. */
         ErrorCount: {
             /**
-             * Error Type
              * @description The error class.
              * @example TimeoutError
              */
             error_type: string;
-            /**
-             * Documents
-             * @description How many there are.
-             */
+            /** @description How many there are. */
             documents: number;
-            /**
-             * Message
-             * @description The message of one of them.
-             */
+            /** @description The message of one of them. */
             message: string;
         };
-        /**
-         * Execution
-         * @description A submitted definition; `run_id` is null until it is triggered, and then at `/v1/runs/{run_id}`.
-         */
+        /** @description A submitted definition; `run_id` is null until it is triggered, and then at `/v1/runs/{run_id}`. */
         Execution: {
             /**
-             * Execution Id
              * @description Id of the execution.
              * @example exe_5d4e0f9c6c4b3a2d4e5f8a7b6c
              */
             execution_id: string;
             /**
-             * Workflow Definition Id
              * @description Id of the definition.
              * @example invoice
              */
             workflow_definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string | null;
-            /**
-             * Triggered At
-             * @description When the execution was triggered; null before.
-             */
+            /** @description When the execution was triggered; null before. */
             triggered_at: string | null;
             /**
              * @description Pending until it is triggered, then running in the response to the trigger, and later the run's status.
@@ -5007,13 +3740,9 @@ export interface components {
              */
             status: components["schemas"]["RunStatus"];
         };
-        /**
-         * Export
-         * @description An export: a file, or messages to a URL.
-         */
+        /** @description An export: a file, or messages to a URL. */
         Export: {
             /**
-             * Export Id
              * @description Id of the export.
              * @example exp_0f9c6c4b3a2d4e5f8a7b6c5d4e
              */
@@ -5022,56 +3751,32 @@ export interface components {
             status: components["schemas"]["Status"];
             /** @description What was ordered. */
             wanted: components["schemas"]["ExportOrder"];
-            /**
-             * Documents
-             * @description How many documents it has.
-             */
+            /** @description How many documents it has. */
             documents: number;
-            /**
-             * Done
-             * @description How many of them are written; while it is `sending`, sent.
-             */
+            /** @description How many of them are written; while it is `sending`, sent. */
             done: number;
-            /**
-             * Size Bytes
-             * @description Size of its file; null before there is one.
-             */
+            /** @description Size of its file; null before there is one. */
             size_bytes: number | null;
-            /**
-             * Sha256
-             * @description Digest of its file: it never changes.
-             */
+            /** @description Digest of its file: it never changes. */
             sha256: string | null;
-            /**
-             * Error
-             * @description Why it failed; empty if it did not.
-             */
+            /** @description Why it failed; empty if it did not. */
             error: string;
-            /**
-             * Created By
-             * @description Who ordered it.
-             */
+            /** @description Who ordered it. */
             created_by: string;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
-            /**
-             * Ended At
-             * @description When it ended; null before.
-             */
+            /** @description When it ended; null before. */
             ended_at: string | null;
             /**
-             * File Name
              * @description Name of its file.
              * @example export-2026-11-30-0f9c6c.csv
              */
             readonly file_name: string;
         };
         /**
-         * ExportOrder
          * @description Which approved documents are exported, with which columns, and as what.
          * @example {
          *       "period": {
@@ -5103,22 +3808,17 @@ export interface components {
          *     }
          */
         ExportOrder: {
-            /**
-             * To
-             * @description The format.
-             */
+            /** @description The format. */
             to: components["schemas"]["Csv"] | components["schemas"]["Xlsx"] | components["schemas"]["WebhookMessages"];
             /** @description The days. */
             period?: components["schemas"]["Period"];
             /**
-             * Which
              * @description `new`: documents that no export has since they were approved; `all`: those again, too.
              * @default new
              * @enum {string}
              */
             which?: "new" | "all";
             /**
-             * Columns
              * @description The columns in their order.
              * @default [
              *       {
@@ -5167,30 +3867,19 @@ export interface components {
              */
             columns?: components["schemas"]["ColumnChoice"][];
             /**
-             * Line Columns
              * @description The columns of a second table, of line items; none: no such table.
              * @default []
              */
             line_columns?: components["schemas"]["LineColumnChoice"][];
         };
-        /**
-         * ExportPage
-         * @description A page of exports, newest first.
-         */
+        /** @description A page of exports, newest first. */
         ExportPage: {
-            /**
-             * Exports
-             * @description The exports of this page.
-             */
+            /** @description The exports of this page. */
             exports: components["schemas"]["Export"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
         /**
-         * FactsIn
          * @description The properties of an arriving document that rules read.
          * @example {
          *       "size": 8000,
@@ -5200,76 +3889,47 @@ export interface components {
          */
         FactsIn: {
             /**
-             * Type
              * @description Its type.
              * @default application/octet-stream
              */
             type?: string;
             /**
-             * Size
              * @description bytes
              * @default 1
              */
             size?: number;
             /**
-             * Source
              * @description Where it comes from.
              * @default
              */
             source?: string;
             /**
-             * File Name
              * @description Name of the file.
              * @default document
              */
             file_name?: string;
         };
-        /**
-         * FailedItem
-         * @description An item that failed.
-         */
+        /** @description An item that failed. */
         FailedItem: {
-            /**
-             * Key
-             * @description Key of the item.
-             */
+            /** @description Key of the item. */
             key: string;
             /** @description Why it failed; null if it did not. */
             error: components["schemas"]["StepError"] | null;
         };
-        /**
-         * FailedTest
-         * @description One mismatch in a definition's test; `path` is the place of the expectation in the definition.
-         */
+        /** @description One mismatch in a definition's test; `path` is the place of the expectation in the definition. */
         FailedTest: {
-            /**
-             * Test
-             * @description The test's name.
-             */
+            /** @description The test's name. */
             test: string;
-            /**
-             * Path
-             * @description Where it is, as a dotted path.
-             */
+            /** @description Where it is, as a dotted path. */
             path: string;
-            /**
-             * Message
-             * @description The message for people.
-             */
+            /** @description The message for people. */
             message: string;
-            /**
-             * Expected
-             * @description What the test expects.
-             */
+            /** @description What the test expects. */
             expected: unknown;
-            /**
-             * Found
-             * @description What was found instead.
-             */
+            /** @description What was found instead. */
             found: unknown;
         };
         /**
-         * Fate
          * @description What a retry does with a step. NEW: a step that only the newer version has, or a result that a person gave.
          *
          *     SKIPPED: has no result to keep, and is sure not to run (dag/explain/retry_preview.py). UNDONE: its compensation
@@ -5277,43 +3937,28 @@ export interface components {
          * @enum {string}
          */
         Fate: "reused" | "rerun" | "new" | "skipped" | "dropped" | "undone";
-        /**
-         * FieldOut
-         * @description A field in its current state.
-         */
+        /** @description A field in its current state. */
         FieldOut: {
             /**
-             * Name
              * @description Its name.
              * @example total
              */
             name: string;
             /**
-             * Value
              * @description amounts as exact decimals, dates as 2026-11-30
              * @example 1190.00
              */
             value: string | null;
-            /**
-             * Confidence
-             * @description null: there is no value, or none that is known
-             */
+            /** @description null: there is no value, or none that is known */
             confidence: number | null;
             /**
-             * Source
              * @description Where it comes from.
              * @example text_label
              */
             source: string;
-            /**
-             * Page
-             * @description Page of the document, from 1; null if it is not known.
-             */
+            /** @description Page of the document, from 1; null if it is not known. */
             page: number | null;
-            /**
-             * Box
-             * @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)
-             */
+            /** @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`) */
             box: [
                 number,
                 number,
@@ -5321,508 +3966,254 @@ export interface components {
                 number
             ] | null;
             /**
-             * Evidence
              * @description What speaks for the value or against it, and by how much.
              * @example [
              *       "checksum_valid"
              *     ]
              */
             evidence: string[];
-            /**
-             * Explanation
-             * @description why the confidence is what it is
-             */
+            /** @description why the confidence is what it is */
             explanation: components["schemas"]["PartOut"][];
             /** @description the person who set the value: no reading changes a locked field */
             lock: components["schemas"]["Lock"] | null;
-            /**
-             * Candidates
-             * @description the values of all sources, most certain first
-             */
+            /** @description the values of all sources, most certain first */
             candidates: components["schemas"]["CandidateOut"][];
-            /**
-             * Proposals
-             * @description of a locked field, the readers' other values
-             */
+            /** @description of a locked field, the readers' other values */
             proposals: components["schemas"]["CandidateOut"][];
         };
-        /**
-         * FieldsOut
-         * @description A document's current fields, and the rules that it violates.
-         */
+        /** @description A document's current fields, and the rules that it violates. */
         FieldsOut: {
-            /**
-             * Document Id
-             * @description Id of the document; null if there is none.
-             */
+            /** @description Id of the document; null if there is none. */
             document_id: string;
-            /**
-             * Review Id
-             * @description Id of the review item; null if there is none.
-             */
+            /** @description Id of the review item; null if there is none. */
             review_id: string;
-            /**
-             * Digest
-             * @description digest of everything that a decision is based on; the decision must contain it
-             */
+            /** @description digest of everything that a decision is based on; the decision must contain it */
             digest: string;
-            /**
-             * Confidence
-             * @description Confidence in the value, from 0 to 1.
-             */
+            /** @description Confidence in the value, from 0 to 1. */
             confidence: number;
-            /**
-             * Explanation
-             * @description How the document's confidence is computed.
-             */
+            /** @description How the document's confidence is computed. */
             explanation: components["schemas"]["PartOut"][];
             /**
-             * Priority
              * @description the points of its priority, without the up to 30 of its SLA
              * @example []
              */
             priority: components["schemas"]["PartOut"][];
-            /**
-             * Fields
-             * @description The fields, by name or in order.
-             */
+            /** @description The fields, by name or in order. */
             fields: components["schemas"]["FieldOut"][];
-            /**
-             * Line Items
-             * @description The document's line items.
-             */
+            /** @description The document's line items. */
             line_items: {
                 [key: string]: unknown;
             }[];
             /**
-             * Lines Version
              * @description of the line items; an edit names it
              * @example 0f9c6c4b3a2d4e5f
              */
             lines_version: string;
-            /**
-             * Lines Total
-             * @description sum of their amounts; null if one has none
-             */
+            /** @description sum of their amounts; null if one has none */
             lines_total: string | null;
-            /**
-             * Needs Second
-             * @description why two people must approve; empty if one is enough
-             */
+            /** @description why two people must approve; empty if one is enough */
             needs_second: components["schemas"]["InvoiceProblem"][];
             /** @description how the typed text was read; null if none was typed */
             understood: components["schemas"]["Understood"] | null;
-            /**
-             * Locks
-             * @description the person who set each locked field; `line_items` are locked as a whole
-             */
+            /** @description the person who set each locked field; `line_items` are locked as a whole */
             locks: {
                 [key: string]: components["schemas"]["Lock"];
             };
-            /**
-             * Problems
-             * @description What is wrong, in order.
-             */
+            /** @description What is wrong, in order. */
             problems: components["schemas"]["InvoiceProblem"][];
         };
-        /**
-         * Fleet
-         * @description The workers and their task queues.
-         */
+        /** @description The workers and their task queues. */
         Fleet: {
-            /**
-             * Workers
-             * @description Working and draining workers, and those that fell silent within the last hour; in the order of their hosts.
-             */
+            /** @description Working and draining workers, and those that fell silent within the last hour; in the order of their hosts. */
             workers: components["schemas"]["Worker"][];
-            /**
-             * Queues
-             * @description Every task queue that workers should poll.
-             */
+            /** @description Every task queue that workers should poll. */
             queues: components["schemas"]["QueueState"][];
         };
-        /**
-         * FullReview
-         * @description A review item with its form and content. Its `decided_so_far` contains the decisions.
-         */
+        /** @description A review item with its form and content. Its `decided_so_far` contains the decisions. */
         FullReview: {
-            /**
-             * Review Id
-             * @description Id of the review item; null if there is none.
-             */
+            /** @description Id of the review item; null if there is none. */
             review_id: string;
-            /**
-             * Document Id
-             * @description For a step's item, the document of its run; null if it has none.
-             */
+            /** @description For a step's item, the document of its run; null if it has none. */
             document_id: string | null;
-            /**
-             * File Name
-             * @description Of the document, as the uploader claimed; null if there is none.
-             */
+            /** @description Of the document, as the uploader claimed; null if there is none. */
             file_name: string | null;
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string | null;
-            /**
-             * Queue
-             * @description `documents`, or the queue that the human step names.
-             */
+            /** @description `documents`, or the queue that the human step names. */
             queue: string;
             /**
-             * Status
              * @description `open`, or `postponed` until a time; a document's item ends as `approved` or `rejected`, a step's as `decided`,
              *     and either as `closed` if its run no longer asks.
              * @example open
              */
             status: string;
-            /**
-             * Band
-             * @description Items of a higher band come first: overdue (2), then nearly due, suspicious or escalated (1).
-             */
+            /** @description Items of a higher band come first: overdue (2), then nearly due, suspicious or escalated (1). */
             band: number;
-            /**
-             * Priority
-             * @description 0 to 100; a document's rises as its SLA is used, and is shown as of now.
-             */
+            /** @description 0 to 100; a document's rises as its SLA is used, and is shown as of now. */
             priority: number;
-            /**
-             * Parts
-             * @description Each 0 to 1; of the priority, uncertainty gives 35, sla 30, value 20 and complexity 15.
-             */
+            /** @description Each 0 to 1; of the priority, uncertainty gives 35, sla 30, value 20 and complexity 15. */
             parts: {
                 [key: string]: number;
             };
-            /**
-             * Reasons
-             * @description Why a person should look: broken rules and unsure fields.
-             */
+            /** @description Why a person should look: broken rules and unsure fields. */
             reasons: unknown[];
-            /**
-             * Summary
-             * @description The document in a few values, as the queue shows it.
-             */
+            /** @description The document in a few values, as the queue shows it. */
             summary: {
                 [key: string]: unknown;
             };
-            /**
-             * Group
-             * @description The group of people that a human step names; null: everyone.
-             */
+            /** @description The group of people that a human step names; null: everyone. */
             group: string | null;
-            /**
-             * May Not Decide
-             * @description People whose decision is refused: see `assignees.not_the_submitter`.
-             */
+            /** @description People whose decision is refused: see `assignees.not_the_submitter`. */
             may_not_decide: string[];
-            /**
-             * Assigned To
-             * @description The person who gets the item next; null if it is not assigned.
-             */
+            /** @description The person who gets the item next; null if it is not assigned. */
             assigned_to: string | null;
-            /**
-             * Claimed By
-             * @description The claim's holder; null once the lease has expired.
-             */
+            /** @description The claim's holder; null once the lease has expired. */
             claimed_by: string | null;
-            /**
-             * Claimed Until
-             * @description When the claim ends unless it is renewed; null without a claim.
-             */
+            /** @description When the claim ends unless it is renewed; null without a claim. */
             claimed_until: string | null;
-            /**
-             * Digest
-             * @description Digest of the document as shown here, required by a bulk approval; the document may have changed since.
-             */
+            /** @description Digest of the document as shown here, required by a bulk approval; the document may have changed since. */
             digest: string | null;
-            /**
-             * Postponed Until
-             * @description Until when the item is postponed; null if it is not.
-             */
+            /** @description Until when the item is postponed; null if it is not. */
             postponed_until: string | null;
-            /**
-             * Straight Through
-             * @description Whether it passed, or would have passed, without a person; null: not evaluated.
-             */
+            /** @description Whether it passed, or would have passed, without a person; null: not evaluated. */
             straight_through: boolean | null;
-            /**
-             * Audit Sample
-             * @description Whether it was selected at random for a check by a person.
-             */
+            /** @description Whether it was selected at random for a check by a person. */
             audit_sample: boolean;
-            /**
-             * Touched
-             * @description Whether a person corrected a field.
-             */
+            /** @description Whether a person corrected a field. */
             touched: boolean;
-            /**
-             * Decided By
-             * @description Who, or what, decided; null or empty before.
-             */
+            /** @description Who, or what, decided; null or empty before. */
             decided_by: string | null;
-            /**
-             * Due At
-             * @description When the item must be decided; null if never.
-             */
+            /** @description When the item must be decided; null if never. */
             due_at: string | null;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
             /**
-             * Updated At
              * Format: date-time
              * @description When the item was changed last.
              */
             updated_at: string;
-            /**
-             * Closed At
-             * @description When the item was decided or closed; null while it is open.
-             */
+            /** @description When the item was decided or closed; null while it is open. */
             closed_at: string | null;
-            /**
-             * Approvals Needed
-             * @description Number of people who must make the same decision.
-             */
+            /** @description Number of people who must make the same decision. */
             approvals_needed: number;
-            /**
-             * Decided So Far
-             * @description The decisions of these people so far.
-             */
+            /** @description The decisions of these people so far. */
             decided_so_far: components["schemas"]["CountedDecision"][];
-            /**
-             * Form
-             * @description JSON Schema of a decision.
-             */
+            /** @description JSON Schema of a decision. */
             form: {
                 [key: string]: unknown;
             };
-            /**
-             * Show
-             * @description Context that the definition shows with the form.
-             */
+            /** @description Context that the definition shows with the form. */
             show: {
                 [key: string]: unknown;
             };
-            /**
-             * Decision
-             * @description The decision; null before.
-             */
+            /** @description The decision; null before. */
             decision: unknown;
             /**
-             * Kind
              * @description What asks: a document, or a human step of a run.
              * @enum {string}
              */
             readonly kind: "document" | "step";
-            /**
-             * Title
-             * @description One line: the step's question, or a summary of the document's current values.
-             */
+            /** @description One line: the step's question, or a summary of the document's current values. */
             readonly title: string;
-            /**
-             * Approvals Missing
-             * @description Number of approvals still needed for the leading decision; 0 once the item is decided or closed.
-             */
+            /** @description Number of approvals still needed for the leading decision; 0 once the item is decided or closed. */
             readonly approvals_missing: number;
-            /**
-             * First Approved By
-             * @description Who gave the first of two approvals; null if no one did.
-             */
+            /** @description Who gave the first of two approvals; null if no one did. */
             readonly first_approved_by: string | null;
         };
-        /**
-         * Graph
-         * @description A drawing of a definition: its steps, those of large ones in groups that can be opened.
-         */
+        /** @description A drawing of a definition: its steps, those of large ones in groups that can be opened. */
         Graph: {
-            /**
-             * Steps
-             * @description How many steps the definition has.
-             */
+            /** @description How many steps the definition has. */
             steps: number;
-            /**
-             * Layers
-             * @description How many layers it has.
-             */
+            /** @description How many layers it has. */
             layers: number;
-            /**
-             * Open
-             * @description The groups that are open: those requested, as far as there is room for their nodes, the last one first.
-             */
+            /** @description The groups that are open: those requested, as far as there is room for their nodes, the last one first. */
             open: string[];
-            /**
-             * Nodes
-             * @description The nodes in plan order, at most 300.
-             */
+            /** @description The nodes in plan order, at most 300. */
             nodes: components["schemas"]["GraphNode"][];
-            /**
-             * Edges
-             * @description The arrows between the nodes.
-             */
+            /** @description The arrows between the nodes. */
             edges: components["schemas"]["GraphEdge"][];
-            /**
-             * Edges Omitted
-             * @description How many arrows are left out because there are too many to draw.
-             */
+            /** @description How many arrows are left out because there are too many to draw. */
             edges_omitted: number;
         };
-        /**
-         * GraphEdge
-         * @description An arrow between two nodes.
-         */
+        /** @description An arrow between two nodes. */
         GraphEdge: {
-            /**
-             * Source
-             * @description Id of the node that goes first.
-             */
+            /** @description Id of the node that goes first. */
             source: string;
-            /**
-             * Target
-             * @description Id of the node that waits for it.
-             */
+            /** @description Id of the node that waits for it. */
             target: string;
-            /**
-             * Branch
-             * @description The branch of a step after which another step follows; null: any.
-             */
+            /** @description The branch of a step after which another step follows; null: any. */
             branch: string | null;
-            /**
-             * Edges
-             * @description How many dependencies between steps it shows.
-             */
+            /** @description How many dependencies between steps it shows. */
             edges: number;
         };
-        /**
-         * GraphNode
-         * @description A step, or a closed group of steps.
-         */
+        /** @description A step, or a closed group of steps. */
         GraphNode: {
-            /**
-             * Id
-             * @description Id of the step, or of the group: the positions of its first and last step in plan order, as in `40-79`.
-             */
+            /** @description Id of the step, or of the group: the positions of its first and last step in plan order, as in `40-79`. */
             id: string;
-            /**
-             * Title
-             * @description The step's title; empty for a group.
-             */
+            /** @description The step's title; empty for a group. */
             title: string;
             /** @description What the step does; null for a group. */
             kind: components["schemas"]["StepKind"] | null;
-            /**
-             * Handler
-             * @description The step's handler; null if it has none, and for a group.
-             */
+            /** @description The step's handler; null if it has none, and for a group. */
             handler: string | null;
-            /**
-             * Is List
-             * @description Whether the step runs once for each element of a list.
-             */
+            /** @description Whether the step runs once for each element of a list. */
             is_list: boolean;
-            /**
-             * Layer
-             * @description Its layer, from 0: the length of the longest path to it.
-             */
+            /** @description Its layer, from 0: the length of the longest path to it. */
             layer: number;
-            /**
-             * Last Layer
-             * @description The last layer of a group; for a step its layer.
-             */
+            /** @description The last layer of a group; for a step its layer. */
             last_layer: number;
-            /**
-             * Steps
-             * @description How many steps it contains; 1 for a step.
-             */
+            /** @description How many steps it contains; 1 for a step. */
             steps: number;
         };
-        /**
-         * HandlerInfo
-         * @description A handler. The schemas are JSON Schema, draft 2020-12.
-         */
+        /** @description A handler. The schemas are JSON Schema, draft 2020-12. */
         HandlerInfo: {
             /**
-             * Name
              * @description Its name.
              * @example send_webhook
              */
             name: string;
-            /**
-             * Aliases
-             * @description other names that definitions may use; a run shows its own name
-             */
+            /** @description other names that definitions may use; a run shows its own name */
             aliases: string[];
-            /**
-             * Summary
-             * @description what it does, in a sentence
-             */
+            /** @description what it does, in a sentence */
             summary: string;
-            /**
-             * Config Schema
-             * @description JSON Schema of a step's `config`
-             */
+            /** @description JSON Schema of a step's `config` */
             config_schema: {
                 [key: string]: unknown;
             };
-            /**
-             * Output Schema
-             * @description JSON Schema of what later steps read
-             */
+            /** @description JSON Schema of what later steps read */
             output_schema: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * HandlerList
-         * @description Every handler, by name.
-         */
+        /** @description Every handler, by name. */
         HandlerList: {
-            /**
-             * Handlers
-             * @description The handlers, by name.
-             */
+            /** @description The handlers, by name. */
             handlers: components["schemas"]["HandlerInfo"][];
-            /**
-             * Broken
-             * @description handlers outside the tree that cannot be used
-             */
+            /** @description handlers outside the tree that cannot be used */
             broken: components["schemas"]["BrokenHandler"][];
         };
         /**
-         * Happened
          * @description What happened to a document.
          * @enum {string}
          */
         Happened: "received" | "read" | "read_before" | "corrected" | "unlocked" | "undone" | "assigned" | "postponed" | "approved_first" | "approved" | "rejected" | "reopened" | "exported";
-        /**
-         * HealthOut
-         * @description The process is running.
-         */
+        /** @description The process is running. */
         HealthOut: {
             /**
-             * Status
              * @description Its status.
              * @default ok
              * @constant
              */
             status?: "ok";
         };
-        /**
-         * HistoryEvent
-         * @description One thing that happened to a document.
-         */
+        /** @description One thing that happened to a document. */
         HistoryEvent: {
             /**
-             * At
              * Format: date-time
              * @description When it was done.
              */
@@ -5832,159 +4223,84 @@ export interface components {
              *     had been read, so it was read as soon as it was received.
              */
             what: components["schemas"]["Happened"];
-            /**
-             * By
-             * @description Who did it; null for a reading.
-             */
+            /** @description Who did it; null for a reading. */
             by: string | null;
-            /**
-             * Field
-             * @description The field that was corrected, unlocked or undone.
-             */
+            /** @description The field that was corrected, unlocked or undone. */
             field: string | null;
-            /**
-             * Value
-             * @description Its new value; of a reading the reader, of an export the format, of an assignment the person.
-             */
+            /** @description Its new value; of a reading the reader, of an export the format, of an assignment the person. */
             value: string | null;
-            /**
-             * Was
-             * @description Its value before.
-             */
+            /** @description Its value before. */
             was: string | null;
             /**
-             * Why
              * @description The reason that was given; empty if there is none.
              * @default
              */
             why: string;
-            /**
-             * Export Id
-             * @description The export; null for other events.
-             */
+            /** @description The export; null for other events. */
             export_id: string | null;
         };
         /**
-         * HoldKind
          * @description What prevents a step, or its next item, from beginning.
          * @enum {string}
          */
         HoldKind: "parents" | "pause" | "layer" | "slots" | "window" | "values" | "turn";
-        /**
-         * HoldPart
-         * @description Why something has not begun: the cause, and the steps involved.
-         */
+        /** @description Why something has not begun: the cause, and the steps involved. */
         HoldPart: {
             /** @description The kind of hold. */
             by: components["schemas"]["HoldKind"];
             /**
-             * Steps
              * @description The steps to look at.
              * @default []
              */
             steps?: string[];
-            /**
-             * Running
-             * @description How many items run, if their number is the limit; null otherwise.
-             */
+            /** @description How many items run, if their number is the limit; null otherwise. */
             running?: number | null;
-            /**
-             * Most
-             * @description The limit that is reached; null if the hold is not a limit.
-             */
+            /** @description The limit that is reached; null if the hold is not a limit. */
             most?: number | null;
         };
-        /**
-         * InputOut
-         * @description A step's whole input: where a run refers to stored values, this contains them.
-         */
+        /** @description A step's whole input: where a run refers to stored values, this contains them. */
         InputOut: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
-            /**
-             * Item
-             * @description Key of the item; null for the step itself.
-             */
+            /** @description Key of the item; null for the step itself. */
             item: string | null;
-            /**
-             * Input
-             * @description The config with all values filled in, or the elements of the step's list. Secrets are named, not shown.
-             */
+            /** @description The config with all values filled in, or the elements of the step's list. Secrets are named, not shown. */
             input: unknown;
         };
-        /**
-         * InputsOut
-         * @description A run's full inputs: the given values, and the defaults of the others.
-         */
+        /** @description A run's full inputs: the given values, and the defaults of the others. */
         InputsOut: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Inputs
-             * @description The run's inputs, by name.
-             */
+            /** @description The run's inputs, by name. */
             inputs: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * InsertRow
-         * @description Insert an empty row.
-         */
+        /** @description Insert an empty row. */
         InsertRow: {
             /**
              * @description `insert`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             do: "insert";
-            /**
-             * Row
-             * @description Its number, from 0; the number of rows appends it.
-             */
+            /** @description Its number, from 0; the number of rows appends it. */
             row: number;
         };
-        /**
-         * InvoiceProblem
-         * @description Something that a rule or a reader found wrong, worded for the reviewer.
-         */
+        /** @description Something that a rule or a reader found wrong, worded for the reviewer. */
         InvoiceProblem: {
-            /**
-             * Code
-             * @description Stable identifier of the rule.
-             */
+            /** @description Stable identifier of the rule. */
             code: string;
             /** @description `error` or `warning`. */
             severity: components["schemas"]["Severity"];
-            /**
-             * Message
-             * @description The message for people.
-             */
+            /** @description The message for people. */
             message: string;
-            /**
-             * Field
-             * @description Name of the field; null if it is about the whole document.
-             */
+            /** @description Name of the field; null if it is about the whole document. */
             field: string | null;
-            /**
-             * Page
-             * @description Page of the document, from 1; null if it is not known.
-             */
+            /** @description Page of the document, from 1; null if it is not known. */
             page: number | null;
-            /**
-             * Box
-             * @description where the page shows another value
-             */
+            /** @description where the page shows another value */
             box: [
                 number,
                 number,
@@ -5992,52 +4308,33 @@ export interface components {
                 number
             ] | null;
         };
-        /**
-         * ItemCounts
-         * @description Progress of a step that runs once for each element of a list.
-         */
+        /** @description Progress of a step that runs once for each element of a list. */
         ItemCounts: {
-            /**
-             * Total
-             * @description How many there are.
-             */
+            /** @description How many there are. */
             total: number;
-            /**
-             * Completed
-             * @description How many completed.
-             */
+            /** @description How many completed. */
             completed: number;
-            /**
-             * Failed
-             * @description How many failed.
-             */
+            /** @description How many failed. */
             failed: number;
-            /**
-             * Running
-             * @description How many are running.
-             */
+            /** @description How many are running. */
             running: number;
             /**
-             * Cancelled
              * @description How many were cancelled.
              * @default 0
              */
             cancelled?: number;
             /**
-             * Cached
              * @description How many took their output from the cache.
              * @default 0
              */
             cached?: number;
             /**
-             * Skipped
              * @description How many were skipped.
              * @default 0
              */
             skipped?: number;
         };
         /**
-         * ItemEditIn
          * @description The override for one item of a list: exactly one of the three.
          * @example {
          *       "config": {
@@ -6046,66 +4343,39 @@ export interface components {
          *     }
          */
         ItemEditIn: {
-            /**
-             * Config
-             * @description run it with this config, taken as it is: templates in it are not resolved
-             */
+            /** @description run it with this config, taken as it is: templates in it are not resolved */
             config?: {
                 [key: string]: unknown;
             };
-            /**
-             * Output
-             * @description it is completed with this output and does not run
-             */
+            /** @description it is completed with this output and does not run */
             output?: unknown;
             /**
-             * Skip
              * @description it does not run
              * @constant
              */
             skip?: true;
         };
-        /**
-         * ItemPage
-         * @description Items of a step's list, in order.
-         */
+        /** @description Items of a step's list, in order. */
         ItemPage: {
-            /**
-             * Items
-             * @description The items.
-             */
+            /** @description The items. */
             items: components["schemas"]["ItemProgress"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: number | null;
         };
-        /**
-         * ItemProgress
-         * @description One item of a step's list; `value` and `output` are shortened JSON.
-         */
+        /** @description One item of a step's list; `value` and `output` are shortened JSON. */
         ItemProgress: {
-            /**
-             * Place
-             * @description Its position in the list, from 0.
-             */
+            /** @description Its position in the list, from 0. */
             place: number;
-            /**
-             * Key
-             * @description The item's key, shortened if it is very long.
-             */
+            /** @description The item's key, shortened if it is very long. */
             key: string;
             /** @description How far it is; items that run in a part of a long list are shown as running. */
             status: components["schemas"]["StepStatus"];
             /**
-             * Attempts
              * @description How often it was tried.
              * @default 0
              */
             attempts?: number;
             /**
-             * Cached
              * @description Whether its output came from the cache.
              * @default false
              */
@@ -6113,188 +4383,112 @@ export interface components {
             /** @description Why it failed; null if it did not. */
             error?: components["schemas"]["StepError"] | null;
             /**
-             * Value
              * @description The element of the list, as shortened JSON.
              * @default
              */
             value?: string;
-            /**
-             * Output
-             * @description Its output, as shortened JSON; null without one.
-             */
+            /** @description Its output, as shortened JSON; null without one. */
             output?: string | null;
         };
-        /**
-         * ItemsAtWork
-         * @description Items of a list that have begun and not ended, by the state of their activities. Only the server knows it.
-         */
+        /** @description Items of a list that have begun and not ended, by the state of their activities. Only the server knows it. */
         ItemsAtWork: {
             /**
-             * Running
              * @description How many are running.
              * @default 0
              */
             running?: number;
             /**
-             * Stopping
              * @description Items that were asked to stop.
              * @default 0
              */
             stopping?: number;
             /**
-             * Queued
              * @description Items that wait for a worker or for their turn.
              * @default 0
              */
             queued?: number;
             /**
-             * Backing Off
              * @description Items that wait before their next attempt.
              * @default 0
              */
             backing_off?: number;
             /**
-             * Queued Items
              * @description Keys of the first queued items.
              * @default []
              */
             queued_items?: string[];
         };
-        /**
-         * ItemsPart
-         * @description Progress of a step over a list; `failed_items` has the first ones only.
-         */
+        /** @description Progress of a step over a list; `failed_items` has the first ones only. */
         ItemsPart: {
-            /**
-             * Total
-             * @description How many there are.
-             */
+            /** @description How many there are. */
             total: number;
-            /**
-             * Completed
-             * @description How many completed.
-             */
+            /** @description How many completed. */
             completed: number;
-            /**
-             * Failed
-             * @description How many failed.
-             */
+            /** @description How many failed. */
             failed: number;
-            /**
-             * Running
-             * @description How many are running.
-             */
+            /** @description How many are running. */
             running: number;
             /**
-             * Cancelled
              * @description How many were cancelled.
              * @default 0
              */
             cancelled?: number;
             /**
-             * Cached
              * @description How many took their output from the cache.
              * @default 0
              */
             cached?: number;
             /**
-             * Skipped
              * @description How many were skipped.
              * @default 0
              */
             skipped?: number;
-            /**
-             * Not Started
-             * @description Items that have not begun.
-             */
+            /** @description Items that have not begun. */
             not_started: number;
-            /**
-             * Window
-             * @description Most items that run at the same time.
-             */
+            /** @description Most items that run at the same time. */
             window: number;
             /**
-             * Failed Items
              * @description The first items that failed.
              * @default []
              */
             failed_items?: components["schemas"]["FailedItem"][];
         };
-        /**
-         * Key
-         * @description An API key. Its secret is not stored.
-         */
+        /** @description An API key. Its secret is not stored. */
         Key: {
-            /**
-             * Key Id
-             * @description Public id, the middle part of the key.
-             */
+            /** @description Public id, the middle part of the key. */
             key_id: string;
-            /**
-             * Tenant
-             * @description The tenant whose documents and runs its holder works with.
-             */
+            /** @description The tenant whose documents and runs its holder works with. */
             tenant: string;
-            /**
-             * Name
-             * @description The person or system that uses the key, as recorded in the audit log.
-             */
+            /** @description The person or system that uses the key, as recorded in the audit log. */
             name: string;
-            /**
-             * Scopes
-             * @description What its holder may do.
-             */
+            /** @description What its holder may do. */
             scopes: components["schemas"]["Scope"][];
-            /**
-             * Created By
-             * @description Who created it.
-             */
+            /** @description Who created it. */
             created_by: string;
             /**
-             * Known To
              * @description Who got its present secret over HTTP: where two people must act, that person and the key's holder are one. Null
              *     if it was made on the server's machine.
              */
             known_to: string | null;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
-            /**
-             * Expires At
-             * @description When it stops working; null if never.
-             */
+            /** @description When it stops working; null if never. */
             expires_at: string | null;
-            /**
-             * Rotated At
-             * @description When it got its present secret by rotation; null if never.
-             */
+            /** @description When it got its present secret by rotation; null if never. */
             rotated_at: string | null;
-            /**
-             * Previous Until
-             * @description Until when the secret before the last rotation is accepted too; null without one.
-             */
+            /** @description Until when the secret before the last rotation is accepted too; null without one. */
             previous_until: string | null;
-            /**
-             * Revoked At
-             * @description When it was revoked; null if it was not.
-             */
+            /** @description When it was revoked; null if it was not. */
             revoked_at: string | null;
-            /**
-             * Revoked By
-             * @description Who revoked it; null if no one did.
-             */
+            /** @description Who revoked it; null if no one did. */
             revoked_by: string | null;
-            /**
-             * Last Used At
-             * @description Last use, to the minute; null if never.
-             */
+            /** @description Last use, to the minute; null if never. */
             last_used_at: string | null;
         };
         /**
-         * KeyIn
          * @description A key to create in the caller's tenant.
          * @example {
          *       "expires_at": "2099-06-30T00:00:00Z",
@@ -6306,45 +4500,23 @@ export interface components {
          *     }
          */
         KeyIn: {
-            /**
-             * Name
-             * @description The person or system that will use the key.
-             */
+            /** @description The person or system that will use the key. */
             name: string;
-            /**
-             * Scopes
-             * @description What its holder may do.
-             */
+            /** @description What its holder may do. */
             scopes: components["schemas"]["Scope"][];
-            /**
-             * Expires At
-             * @description When it stops working; null for never.
-             */
+            /** @description When it stops working; null for never. */
             expires_at?: string | null;
         };
-        /**
-         * KeyListOut
-         * @description A page of keys.
-         */
+        /** @description A page of keys. */
         KeyListOut: {
-            /**
-             * Keys
-             * @description the keys, newest first
-             */
+            /** @description the keys, newest first */
             keys: components["schemas"]["Key"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
-        /**
-         * LastPass
-         * @description The latest pass of a schedule.
-         */
+        /** @description The latest pass of a schedule. */
         LastPass: {
             /**
-             * Started At
              * Format: date-time
              * @description When it started.
              */
@@ -6352,124 +4524,61 @@ export interface components {
             /** @description How it ended; null if Temporal no longer knows. */
             state: components["schemas"]["PassState"] | null;
         };
-        /**
-         * LetterCounts
-         * @description Letters by error class, the most frequent first.
-         */
+        /** @description Letters by error class, the most frequent first. */
         LetterCounts: {
-            /**
-             * Classes
-             * @description Counts by error type, the most frequent first.
-             */
+            /** @description Counts by error type, the most frequent first. */
             classes: components["schemas"]["ClassCount"][];
-            /**
-             * Unmatched
-             * @description if there are no letters: filters whose value no letter has
-             */
+            /** @description if there are no letters: filters whose value no letter has */
             unmatched: components["schemas"]["Unmatched"][];
         };
-        /**
-         * LetterGroup
-         * @description The letters of one step of a definition that failed with one class of error.
-         */
+        /** @description The letters of one step of a definition that failed with one class of error. */
         LetterGroup: {
-            /**
-             * Error Type
-             * @description The error's class.
-             */
+            /** @description The error's class. */
             error_type: string;
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Step Id
-             * @description Id of the step.
-             */
+            /** @description Id of the step. */
             step_id: string;
-            /**
-             * Letters
-             * @description How many letters.
-             */
+            /** @description How many letters. */
             letters: number;
-            /**
-             * Parked
-             * @description How many of them wait for a person in a run that has not ended.
-             */
+            /** @description How many of them wait for a person in a run that has not ended. */
             parked: number;
-            /**
-             * Retryable
-             * @description How many of them may pass without a change.
-             */
+            /** @description How many of them may pass without a change. */
             retryable: number;
-            /**
-             * Failed Again
-             * @description How many of them failed again after a person had them tried again.
-             */
+            /** @description How many of them failed again after a person had them tried again. */
             failed_again: number;
-            /**
-             * Runs
-             * @description In how many runs.
-             */
+            /** @description In how many runs. */
             runs: number;
             /**
-             * Oldest
              * Format: date-time
              * @description When the first of them failed.
              */
             oldest: string;
             /**
-             * Newest
              * Format: date-time
              * @description When the latest of them failed.
              */
             newest: string;
-            /**
-             * Message
-             * @description The message of the latest error.
-             */
+            /** @description The message of the latest error. */
             message: string;
         };
-        /**
-         * LetterGroups
-         * @description Letters by error class and step, the largest group first.
-         */
+        /** @description Letters by error class and step, the largest group first. */
         LetterGroups: {
-            /**
-             * Groups
-             * @description The groups; at most the number requested.
-             */
+            /** @description The groups; at most the number requested. */
             groups: components["schemas"]["LetterGroup"][];
-            /**
-             * Letters
-             * @description How many letters match in all.
-             */
+            /** @description How many letters match in all. */
             letters: number;
-            /**
-             * Allowed
-             * @description Whether the caller may resolve them.
-             */
+            /** @description Whether the caller may resolve them. */
             allowed: boolean;
         };
-        /**
-         * LetterKeyIn
-         * @description Identifies a letter.
-         */
+        /** @description Identifies a letter. */
         LetterKeyIn: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
         };
         /**
-         * LetterOrderIn
          * @description How to resolve it: retry, skip, output, abort (ends the run), or dismiss (closes only the letter).
          * @example {
          *       "action": "retry"
@@ -6478,27 +4587,17 @@ export interface components {
         LetterOrderIn: {
             /** @description What to do. */
             action: components["schemas"]["Resolved"];
-            /**
-             * Config
-             * @description with retry: instead of the step's own
-             */
+            /** @description with retry: instead of the step's own */
             config?: {
                 [key: string]: unknown;
             };
-            /**
-             * Output
-             * @description with output: what the step gives
-             */
+            /** @description with output: what the step gives */
             output?: unknown;
-            /**
-             * Items
-             * @description of a step over a list: by key, what items are given that failed or did not run; those that completed are kept, all others run again
-             */
+            /** @description of a step over a list: by key, what items are given that failed or did not run; those that completed are kept, all others run again */
             items?: {
                 [key: string]: components["schemas"]["ItemEditIn"];
             };
             /**
-             * Reason
              * @description recorded with the action
              * @default
              */
@@ -6513,35 +4612,21 @@ export interface components {
             /** @enum {unknown} */
             action?: "skip" | "abort" | "dismiss";
         });
-        /**
-         * LetterPage
-         * @description A page of letters, latest failure first.
-         */
+        /** @description A page of letters, latest failure first. */
         LetterPage: {
-            /**
-             * Letters
-             * @description The dead letters.
-             */
+            /** @description The dead letters. */
             letters: components["schemas"]["StoredLetter"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
-            /**
-             * Unmatched
-             * @description if there are no letters: filters whose value no letter has
-             */
+            /** @description if there are no letters: filters whose value no letter has */
             unmatched: components["schemas"]["Unmatched"][];
         };
         /**
-         * LetterStatus
          * @description PARKED: the run waits for a person; FAILED: the run continued or ended; RESOLVED: a person dealt with it.
          * @enum {string}
          */
         LetterStatus: "parked" | "failed" | "resolved";
         /**
-         * LimitIn
          * @description A limit, and the reason for changing it.
          * @example {
          *       "per_second": 5,
@@ -6549,36 +4634,22 @@ export interface components {
          *     }
          */
         LimitIn: {
-            /**
-             * Per Second
-             * @description uses a second of the whole fleet; 0 stops the steps that need it
-             */
+            /** @description uses a second of the whole fleet; 0 stops the steps that need it */
             per_second: number;
             /**
-             * Reason
              * @description Why; recorded with the act.
              * @default
              */
             reason?: string;
         };
-        /**
-         * LimitListOut
-         * @description Every resource tag that a step may have.
-         */
+        /** @description Every resource tag that a step may have. */
         LimitListOut: {
-            /**
-             * Limits
-             * @description The limits, by tag.
-             */
+            /** @description The limits, by tag. */
             limits: components["schemas"]["TagLimit"][];
-            /**
-             * Allowed
-             * @description whether the caller may change them
-             */
+            /** @description whether the caller may change them */
             allowed: boolean;
         };
         /**
-         * LineColumnChoice
          * @description A column of the table of line items.
          * @example {
          *       "name": "quantity"
@@ -6586,19 +4657,14 @@ export interface components {
          */
         LineColumnChoice: {
             /**
-             * Name
              * @description What the column has.
              * @enum {string}
              */
             name: "document_id" | "vendor_name" | "invoice_number" | "currency" | "position" | "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
-            /**
-             * Heading
-             * @description Its heading; by default its name.
-             */
+            /** @description Its heading; by default its name. */
             heading?: string | null;
         };
         /**
-         * LinesOrder
          * @description Edits of the line items, made one after the other: all of them, or none if one is refused.
          * @example {
          *       "base": "0f9c6c4b3a2d4e5f",
@@ -6614,66 +4680,36 @@ export interface components {
          *     }
          */
         LinesOrder: {
-            /**
-             * Edits
-             * @description Each names its rows as they are after the edits before it.
-             */
+            /** @description Each names its rows as they are after the edits before it. */
             edits: (components["schemas"]["SetCell"] | components["schemas"]["InsertRow"] | components["schemas"]["DeleteRows"] | components["schemas"]["PasteCells"])[];
-            /**
-             * Base
-             * @description `lines_version` of the line items that were edited.
-             */
+            /** @description `lines_version` of the line items that were edited. */
             base: string;
-            /**
-             * Token
-             * @description of the caller's claim
-             */
+            /** @description of the caller's claim */
             token: number;
             /**
-             * Why
              * @description Why.
              * @default
              */
             why?: string;
         };
-        /**
-         * ListedDefinition
-         * @description The newest version of a definition, the definition's aliases, and its last change.
-         */
+        /** @description The newest version of a definition, the definition's aliases, and its last change. */
         ListedDefinition: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Digest
-             * @description sha256 of the definition's canonical JSON, every default resolved
-             */
+            /** @description sha256 of the definition's canonical JSON, every default resolved */
             digest: string;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
-            /**
-             * Published By
-             * @description whoever published this content first
-             */
+            /** @description whoever published this content first */
             published_by: string;
-            /**
-             * Reason
-             * @description why; may be empty
-             */
+            /** @description why; may be empty */
             reason: string;
             /**
-             * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
              *       "canary": {
@@ -6688,240 +4724,124 @@ export interface components {
             aliases: {
                 [key: string]: components["schemas"]["Target"];
             };
-            /**
-             * Title
-             * @description of the version that new runs get; may be empty
-             */
+            /** @description of the version that new runs get; may be empty */
             title: string;
             /**
-             * Changed At
              * Format: date-time
              * @description when a version was published or an alias moved last
              */
             changed_at: string;
-            /**
-             * Changed By
-             * @description who did so
-             */
+            /** @description who did so */
             changed_by: string;
         };
-        /**
-         * ListedDocument
-         * @description One line of the list of documents. The fields of the invoice are null before it is read and assessed.
-         */
+        /** @description One line of the list of documents. The fields of the invoice are null before it is read and assessed. */
         ListedDocument: {
-            /**
-             * Document Id
-             * @description Id of the document; null if there is none.
-             */
+            /** @description Id of the document; null if there is none. */
             document_id: string;
             /**
-             * File Name
              * @description as the uploader claimed, without folders
              * @example invoice-4711.pdf
              */
             file_name: string;
-            /**
-             * Source
-             * @description where the uploader says it comes from
-             */
+            /** @description where the uploader says it comes from */
             source: string;
-            /**
-             * Definition
-             * @description The definition of its run.
-             */
+            /** @description The definition of its run. */
             definition: string | null;
-            /**
-             * Run Id
-             * @description The run that asks about it or failed; null if none has started yet.
-             */
+            /** @description The run that asks about it or failed; null if none has started yet. */
             run_id: string | null;
             /**
-             * Received At
              * Format: date-time
              * @description When the document was uploaded.
              */
             received_at: string;
             /** @description attention: a person must decide; reading: its run has not come that far; failed: a step failed for good; second: one person approved it and another one must; postponed: until a time; approved; rejected; exported: approved, and in an export; completed: its run completed without a question to a person; dismissed: a person set its failure aside, or its run ended without a decision */
             status: components["schemas"]["DocumentStatus"];
-            /**
-             * Duplicate Of
-             * @description the first document with the same bytes
-             */
+            /** @description the first document with the same bytes */
             duplicate_of: string | null;
-            /**
-             * Look Alike Of
-             * @description An earlier document with the same bytes, or with the same vendor and invoice number.
-             */
+            /** @description An earlier document with the same bytes, or with the same vendor and invoice number. */
             look_alike_of: string | null;
             /** @description Kind of document, such as invoice or credit note. */
             document_type: components["schemas"]["DocumentType"] | null;
-            /**
-             * Vendor Name
-             * @description Name of the vendor.
-             */
+            /** @description Name of the vendor. */
             vendor_name: string | null;
-            /**
-             * Invoice Number
-             * @description The vendor's number of the invoice.
-             */
+            /** @description The vendor's number of the invoice. */
             invoice_number: string | null;
-            /**
-             * Issued On
-             * @description Date of the invoice.
-             */
+            /** @description Date of the invoice. */
             issued_on: string | null;
-            /**
-             * Total
-             * @description Amount of the invoice, taxes included, in `currency`.
-             */
+            /** @description Amount of the invoice, taxes included, in `currency`. */
             total: string | null;
-            /**
-             * Currency
-             * @description ISO 4217 code of the amount.
-             */
+            /** @description ISO 4217 code of the amount. */
             currency: string | null;
-            /**
-             * Confidence
-             * @description 0 to 1; null if it is not known.
-             */
+            /** @description 0 to 1; null if it is not known. */
             confidence: number | null;
             /** @description The confidence in words: high from 0.9, medium from 0.7. */
             certainty: components["schemas"]["Certainty"];
-            /**
-             * Review Id
-             * @description Its review item; null until there is one.
-             */
+            /** @description Its review item; null until there is one. */
             review_id: string | null;
-            /**
-             * Due At
-             * @description When it must be decided.
-             */
+            /** @description When it must be decided. */
             due_at: string | null;
-            /**
-             * Reason
-             * @description The first reason why it waits for a person, or the message of its failure.
-             */
+            /** @description The first reason why it waits for a person, or the message of its failure. */
             reason: string | null;
             /**
-             * Reason Code
              * @description Name of that reason, for programs; null for a failure.
              * @example totals_disagree
              */
             reason_code: string | null;
-            /**
-             * More Reasons
-             * @description The number of further reasons.
-             */
+            /** @description The number of further reasons. */
             more_reasons: number;
-            /**
-             * Claimed By
-             * @description Who works on it.
-             */
+            /** @description Who works on it. */
             claimed_by: string | null;
-            /**
-             * Claimed Until
-             * @description When the claim ends unless it is renewed; null without a claim.
-             */
+            /** @description When the claim ends unless it is renewed; null without a claim. */
             claimed_until: string | null;
-            /**
-             * Assigned To
-             * @description Who gets it next.
-             */
+            /** @description Who gets it next. */
             assigned_to: string | null;
-            /**
-             * First Approved By
-             * @description Who gave the first of two approvals.
-             */
+            /** @description Who gave the first of two approvals. */
             first_approved_by: string | null;
-            /**
-             * Decided By
-             * @description Who, or what, decided; null or empty before.
-             */
+            /** @description Who, or what, decided; null or empty before. */
             decided_by: string | null;
-            /**
-             * Postponed Until
-             * @description Until when the item is postponed; null if it is not.
-             */
+            /** @description Until when the item is postponed; null if it is not. */
             postponed_until: string | null;
-            /**
-             * Exported At
-             * @description When it was last exported, since its approval.
-             */
+            /** @description When it was last exported, since its approval. */
             exported_at: string | null;
-            /**
-             * Actions
-             * @description What the caller may do with its row.
-             */
+            /** @description What the caller may do with its row. */
             actions: components["schemas"]["DocumentAction"][];
         };
-        /**
-         * ListedVersion
-         * @description A version, and what the caller may do with it.
-         */
+        /** @description A version, and what the caller may do with it. */
         ListedVersion: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Digest
-             * @description sha256 of the definition's canonical JSON, every default resolved
-             */
+            /** @description sha256 of the definition's canonical JSON, every default resolved */
             digest: string;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
-            /**
-             * Published By
-             * @description whoever published this content first
-             */
+            /** @description whoever published this content first */
             published_by: string;
-            /**
-             * Reason
-             * @description why; may be empty
-             */
+            /** @description why; may be empty */
             reason: string;
-            /**
-             * Actions
-             * @description `promote` and `canary`, each with the reason if not allowed
-             */
+            /** @description `promote` and `canary`, each with the reason if not allowed */
             actions: components["schemas"]["Action"][];
         };
-        /**
-         * Lock
-         * @description A person confirmed the value: no reading may change it.
-         */
+        /** @description A person confirmed the value: no reading may change it. */
         Lock: {
-            /**
-             * By
-             * @description Who confirmed it.
-             */
+            /** @description Who confirmed it. */
             by: string;
             /**
-             * At
              * Format: date-time
              * @description When it was confirmed.
              */
             at: string;
             /**
-             * Why
              * @description The reason that the person gave.
              * @default
              */
             why: string;
         };
         /**
-         * Mailbox
          * @description A folder of a mailbox that is read over IMAP with TLS.
          * @example {
          *       "host": "imap.example.com",
@@ -6930,43 +4850,34 @@ export interface components {
          *     }
          */
         Mailbox: {
-            /**
-             * Host
-             * @description The mail server; one that is not public must be in DOCRAIL_ALLOWED_HOSTS.
-             */
+            /** @description The mail server; one that is not public must be in DOCRAIL_ALLOWED_HOSTS. */
             host: string;
             /**
-             * User
              * @description Who signs in.
              * @example invoices@example.com
              */
             user: string;
             /**
-             * Secret
              * @description The tenant's secret with the password: a file of DOCRAIL_SECRETS_DIR/TENANT.
              * @example mail_password
              */
             secret: string;
             /**
-             * Port
              * @description Its port for TLS.
              * @default 993
              */
             port?: number;
             /**
-             * Folder
              * @description The folder to read.
              * @default INBOX
              */
             folder?: string;
             /**
-             * Senders
              * @description Addresses, or `@` and a domain, whose mails are taken; none: all. A mail says itself whom it is from.
              * @default []
              */
             senders?: string[];
             /**
-             * Attachments
              * @description Names of the files that are taken, with `*` and `?`, in upper or lower case.
              * @default [
              *       "*.pdf",
@@ -6977,143 +4888,74 @@ export interface components {
              */
             attachments?: string[];
             /**
-             * Move To
              * @description An existing folder to which mails are moved once all of their files are uploaded; null: they stay, as seen.
              * @example Done
              */
             move_to?: string | null;
         };
-        /**
-         * MatchingIn
-         * @description Which documents: as in the list of documents. Only those that wait for a decision count.
-         */
+        /** @description Which documents: as in the list of documents. Only those that wait for a decision count. */
         MatchingIn: {
-            /**
-             * Vendor
-             * @description A VAT id, or how the vendor's name begins.
-             */
+            /** @description A VAT id, or how the vendor's name begins. */
             vendor?: string;
-            /**
-             * Text
-             * @description Part of the file name, the vendor's name or the invoice number, or the total.
-             */
+            /** @description Part of the file name, the vendor's name or the invoice number, or the total. */
             text?: string;
         };
-        /**
-         * Me
-         * @description The caller, as Docrail sees them.
-         */
+        /** @description The caller, as Docrail sees them. */
         Me: {
-            /**
-             * Name
-             * @description The name that the audit log records.
-             */
+            /** @description The name that the audit log records. */
             name: string;
-            /**
-             * Tenant
-             * @description Whose documents and runs the caller works with.
-             */
+            /** @description Whose documents and runs the caller works with. */
             tenant: string;
-            /**
-             * Scopes
-             * @description What the caller may do.
-             */
+            /** @description What the caller may do. */
             scopes: components["schemas"]["Scope"][];
             /** @description `key`, `token`, `session`, or `local` for a request without credentials in local mode. */
             authenticated_by: components["schemas"]["Method"];
-            /**
-             * Key Id
-             * @description Id of the API key that authenticated the request or opened its session; null if there is none.
-             */
+            /** @description Id of the API key that authenticated the request or opened its session; null if there is none. */
             key_id: string | null;
-            /**
-             * Operator
-             * @description Whether the tenant is that of the operators, who see and change what all tenants share.
-             */
+            /** @description Whether the tenant is that of the operators, who see and change what all tenants share. */
             operator: boolean;
         };
         /**
-         * Method
          * @description How a principal was authenticated.
          * @enum {string}
          */
         Method: "key" | "token" | "session" | "local" | "internal";
-        /**
-         * ModelDay
-         * @description The answers of one model on one day (UTC).
-         */
+        /** @description The answers of one model on one day (UTC). */
         ModelDay: {
             /**
-             * Day
              * Format: date
              * @description The day.
              */
             day: string;
-            /**
-             * Model
-             * @description As it calls itself.
-             */
+            /** @description As it calls itself. */
             model: string;
-            /**
-             * Answers
-             * @description All that were paid for.
-             */
+            /** @description All that were paid for. */
             answers: number;
-            /**
-             * Unusable
-             * @description Those of them that could not be used.
-             */
+            /** @description Those of them that could not be used. */
             unusable: number;
-            /**
-             * Input Tokens
-             * @description Tokens of requests.
-             */
+            /** @description Tokens of requests. */
             input_tokens: number;
-            /**
-             * Output Tokens
-             * @description Tokens of answers.
-             */
+            /** @description Tokens of answers. */
             output_tokens: number;
-            /**
-             * Thinking Tokens
-             * @description Tokens of thinking, paid for as output.
-             */
+            /** @description Tokens of thinking, paid for as output. */
             thinking_tokens: number;
-            /**
-             * Cost
-             * @description What they cost.
-             */
+            /** @description What they cost. */
             cost: string;
         };
-        /**
-         * ModelUsage
-         * @description What models' answers cost.
-         */
+        /** @description What models' answers cost. */
         ModelUsage: {
-            /**
-             * Currency
-             * @description Currency of the costs and budgets, that of the price table.
-             */
+            /** @description Currency of the costs and budgets, that of the price table. */
             currency: string;
             /** @description The caller's tenant. */
             own: components["schemas"]["Spending"];
             /** @description All tenants together; null for a caller who is not of the operator's tenant. */
             all_tenants: components["schemas"]["Spending"] | null;
-            /**
-             * Days
-             * @description The last 31 days of the caller's tenant, latest first. Days and models without answers are left out.
-             */
+            /** @description The last 31 days of the caller's tenant, latest first. Days and models without answers are left out. */
             days: components["schemas"]["ModelDay"][];
         };
-        /**
-         * Move
-         * @description A move of one alias, with its targets before and after; null means that the alias does not exist.
-         */
+        /** @description A move of one alias, with its targets before and after; null means that the alias does not exist. */
         Move: {
-            /**
-             * Alias
-             * @description An alias of the definition: `stable` or `canary`.
-             */
+            /** @description An alias of the definition: `stable` or `canary`. */
             alias: string;
             /** @description What the alias named before the move; null if it did not exist. */
             before: components["schemas"]["Target"] | null;
@@ -7121,285 +4963,155 @@ export interface components {
             after: components["schemas"]["Target"] | null;
         };
         /**
-         * MoveKind
          * @description Why an alias was moved.
          * @enum {string}
          */
         MoveKind: "publish" | "set" | "remove" | "rollback";
-        /**
-         * MovePage
-         * @description Moves, newest first.
-         */
+        /** @description Moves, newest first. */
         MovePage: {
-            /**
-             * Moves
-             * @description Moves of aliases, newest first.
-             */
+            /** @description Moves of aliases, newest first. */
             moves: components["schemas"]["RecordedMove"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: number | null;
         };
         /**
-         * Neighbours
          * @description The place of a document among those of a list that the caller may take: their review items.
          *
          *     Documents that look alike follow the first of them, as in the console. The place is known even if the document
          *     itself has left the list.
          */
         Neighbours: {
-            /**
-             * Next
-             * @description The review item after it; null at the end.
-             */
+            /** @description The review item after it; null at the end. */
             next: string | null;
-            /**
-             * Next Below
-             * @description The document that the next one follows as a look-alike; null if it follows none.
-             */
+            /** @description The document that the next one follows as a look-alike; null if it follows none. */
             next_below: string | null;
-            /**
-             * Previous
-             * @description The review item before it; null at the beginning.
-             */
+            /** @description The review item before it; null at the beginning. */
             previous: string | null;
-            /**
-             * Previous Below
-             * @description The document that the previous one follows as a look-alike; null if it follows none.
-             */
+            /** @description The document that the previous one follows as a look-alike; null if it follows none. */
             previous_below: string | null;
             /**
-             * Place
              * @description Counted from 1.
              * @example 7
              */
             place: number;
             /**
-             * Total
              * @description The number of documents in the list.
              * @example 60
              */
             total: number;
         };
-        /**
-         * NewKey
-         * @description A key with a new secret, which is shown once.
-         */
+        /** @description A key with a new secret, which is shown once. */
         NewKey: {
-            /**
-             * Key
-             * @description The key itself: keep it, it is not shown again.
-             */
+            /** @description The key itself: keep it, it is not shown again. */
             key: string;
             /** @description What is stored about it. */
             details: components["schemas"]["Key"];
         };
-        /**
-         * NewestOut
-         * @description A page of events, newest first.
-         */
+        /** @description A page of events, newest first. */
         NewestOut: {
-            /**
-             * Events
-             * @description The events, oldest first.
-             */
+            /** @description The events, oldest first. */
             events: components["schemas"]["AuditEvent"][];
-            /**
-             * Before
-             * @description what to ask for the next page with; null if this is the last one
-             */
+            /** @description what to ask for the next page with; null if this is the last one */
             before: number | null;
-            /**
-             * Acts
-             * @description all acts that occur in the log, for a filter
-             */
+            /** @description all acts that occur in the log, for a filter */
             acts: string[];
         };
-        /**
-         * NextOut
-         * @description The claimed item; null if none is free.
-         */
+        /** @description The claimed item; null if none is free. */
         NextOut: {
             /** @description The claimed item; null if none is free. */
             claim: components["schemas"]["Claim"] | null;
         };
-        /**
-         * NodeState
-         * @description The state of a node of a drawing. Times are seconds since the epoch.
-         */
+        /** @description The state of a node of a drawing. Times are seconds since the epoch. */
         NodeState: {
             /** @description Status of the step; of a group that of its most interesting step, a failed one first. */
             status: components["schemas"]["StepStatus"];
-            /**
-             * Counts
-             * @description How many steps of a group have each status; empty for a step.
-             */
+            /** @description How many steps of a group have each status; empty for a step. */
             counts: {
                 [key: string]: number;
             };
-            /**
-             * Attempts
-             * @description How often the step was tried; in a group all its steps together.
-             */
+            /** @description How often the step was tried; in a group all its steps together. */
             attempts: number;
-            /**
-             * Error
-             * @description The type of the step's error; null if it did not fail, and for a group.
-             */
+            /** @description The type of the step's error; null if it did not fail, and for a group. */
             error: string | null;
             /** @description Why the step was skipped; null if it was not, and for a group. */
             reason: components["schemas"]["SkipReason"] | null;
-            /**
-             * Branch
-             * @description The branch that the step has taken; null if there is none.
-             */
+            /** @description The branch that the step has taken; null if there is none. */
             branch: string | null;
             /** @description Progress of a step over a list; null for any other node. */
             items: components["schemas"]["ItemCounts"] | null;
             /** @description How far the step's compensation is; null if none began. */
             compensation: components["schemas"]["StepStatus"] | null;
-            /**
-             * Started At
-             * @description When it began; of a group the first of its steps.
-             */
+            /** @description When it began; of a group the first of its steps. */
             started_at: number | null;
-            /**
-             * Ended At
-             * @description When it ended; of a group the last of its steps; null before.
-             */
+            /** @description When it ended; of a group the last of its steps; null before. */
             ended_at: number | null;
         };
         /**
-         * OpenWait
          * @description What one step waits for, in the requested run or in a run nested in it at any depth.
          *
          *     `run_id` and `step_id` identify where to answer it.
          */
         OpenWait: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
-            /**
-             * Title
-             * @description Title for people.
-             */
+            /** @description Title for people. */
             title: string;
-            /**
-             * Outer Step Id
-             * @description The step of the shown run inside which it waits; null for its own steps.
-             */
+            /** @description The step of the shown run inside which it waits; null for its own steps. */
             outer_step_id?: string | null;
-            /**
-             * Item
-             * @description Key of the list's item; null outside lists.
-             */
+            /** @description Key of the list's item; null outside lists. */
             item?: string | null;
             /** @description What the step waits for; null if it does not wait. */
             waiting?: components["schemas"]["WaitPart"] | null;
         };
-        /**
-         * OperatorAction
-         * @description A person's action on a step or, if `step_id` is null, on its run.
-         */
+        /** @description A person's action on a step or, if `step_id` is null, on its run. */
         OperatorAction: {
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string | null;
             /**
-             * Action
              * @description On a run pause, resume, abort or retry_run; on a step retry, skip, output, abort or dismiss.
              * @example retry_run
              */
             action: string;
-            /**
-             * Details
-             * @description The values given by hand, and the reason; `outcome` if no worker answered: it may not have been done.
-             */
+            /** @description The values given by hand, and the reason; `outcome` if no worker answered: it may not have been done. */
             details: {
                 [key: string]: unknown;
             };
-            /**
-             * Acted By
-             * @description Who did it.
-             */
+            /** @description Who did it. */
             acted_by: string;
             /**
-             * Acted At
              * Format: date-time
              * @description When it was done.
              */
             acted_at: string;
         };
-        /**
-         * OutputOut
-         * @description A step's full output: where a report has `{"$stored": ...}`, this contains the stored value.
-         */
+        /** @description A step's full output: where a report has `{"$stored": ...}`, this contains the stored value. */
         OutputOut: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
-            /**
-             * Output
-             * @description The step's output; null if it has none.
-             */
+            /** @description The step's output; null if it has none. */
             output: unknown;
         };
-        /**
-         * OutputsOut
-         * @description A run's full outputs: where its report has `{"$stored": ...}`, this contains the stored value.
-         */
+        /** @description A run's full outputs: where its report has `{"$stored": ...}`, this contains the stored value. */
         OutputsOut: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Outputs
-             * @description The run's outputs, by name; empty before its end.
-             */
+            /** @description The run's outputs, by name; empty before its end. */
             outputs: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * PageWords
-         * @description The words of a page, in reading order.
-         */
+        /** @description The words of a page, in reading order. */
         PageWords: {
-            /**
-             * Words
-             * @description The explanation, one sentence a line.
-             */
+            /** @description The explanation, one sentence a line. */
             words: components["schemas"]["PlacedWord"][];
         };
-        /**
-         * ParentPart
-         * @description A parent of a step.
-         */
+        /** @description A parent of a step. */
         ParentPart: {
-            /**
-             * Id
-             * @description Id of the step.
-             */
+            /** @description Id of the step. */
             id: string;
             /** @description Its status. */
             status: components["schemas"]["StepStatus"];
@@ -7407,115 +5119,85 @@ export interface components {
             counts_as: components["schemas"]["Standing"];
             /** @description Why; recorded with the act. */
             reason?: components["schemas"]["SkipReason"] | null;
-            /**
-             * Branch
-             * @description The branch that was chosen; null if there is none.
-             */
+            /** @description The branch that was chosen; null if there is none. */
             branch?: string | null;
             /**
-             * Wanted Branches
              * @description The only branches of the parent that lead to the step; empty for any.
              * @default []
              */
             wanted_branches?: string[];
         };
-        /**
-         * ParentsPart
-         * @description All parents by how they count; `named` may omit some, `total` does not.
-         */
+        /** @description All parents by how they count; `named` may omit some, `total` does not. */
         ParentsPart: {
             /**
-             * Total
              * @description How many there are.
              * @default 0
              */
             total?: number;
             /**
-             * Completed
              * @description How many completed.
              * @default 0
              */
             completed?: number;
             /**
-             * Failed
              * @description How many failed.
              * @default 0
              */
             failed?: number;
             /**
-             * Skipped
              * @description How many were skipped.
              * @default 0
              */
             skipped?: number;
             /**
-             * Unsettled
              * @description How many have not ended.
              * @default 0
              */
             unsettled?: number;
             /**
-             * Named
              * @description The parents that are listed; a long list leaves some out.
              * @default []
              */
             named?: components["schemas"]["ParentPart"][];
         };
         /**
-         * PartOut
          * @description One term of a score: log-odds for a field's confidence, logarithms for the document's, points for a priority.
          *
          *     The terms add up to the score.
          */
         PartOut: {
             /**
-             * What
              * @description What was found.
              * @example prior:text_label
              * @example checksum_valid
              */
             what: string;
-            /**
-             * Weight
-             * @description Points that it adds to the score.
-             */
+            /** @description Points that it adds to the score. */
             weight: number;
         };
         /**
-         * PassState
          * @description How a pass of a schedule ended.
          * @enum {string}
          */
         PassState: "running" | "completed" | "failed";
-        /**
-         * PasteCells
-         * @description Paste cells of a spreadsheet; rows beyond the last are appended.
-         */
+        /** @description Paste cells of a spreadsheet; rows beyond the last are appended. */
         PasteCells: {
             /**
              * @description `paste`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             do: "paste";
-            /**
-             * Row
-             * @description Number of the first row, from 0.
-             */
+            /** @description Number of the first row, from 0. */
             row: number;
             /**
-             * Column
              * @description The first column.
              * @enum {string}
              */
             column: "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
-            /**
-             * Text
-             * @description Rows in lines, cells separated by tabs.
-             */
+            /** @description Rows in lines, cells separated by tabs. */
             text: string;
         };
         /**
-         * PayloadsIn
          * @description Payloads, as in Temporal's remote codec protocol.
          * @example {
          *       "payloads": [
@@ -7529,25 +5211,15 @@ export interface components {
          *     }
          */
         PayloadsIn: {
-            /**
-             * Payloads
-             * @description in any order
-             */
+            /** @description in any order */
             payloads: components["schemas"]["EncodedPayload-Input"][];
         };
-        /**
-         * PayloadsOut
-         * @description The same number of payloads, in the same order.
-         */
+        /** @description The same number of payloads, in the same order. */
         PayloadsOut: {
-            /**
-             * Payloads
-             * @description as they are now encoded
-             */
+            /** @description as they are now encoded */
             payloads: components["schemas"]["EncodedPayload-Output"][];
         };
         /**
-         * Period
          * @description The days, both included, within which a document must lie; without them, all documents.
          * @example {
          *       "of": "approved",
@@ -7561,18 +5233,11 @@ export interface components {
              * @default approved
              */
             of?: components["schemas"]["PeriodOf"];
-            /**
-             * Since
-             * @description The first day.
-             */
+            /** @description The first day. */
             since?: string | null;
-            /**
-             * Until
-             * @description The last day.
-             */
+            /** @description The last day. */
             until?: string | null;
             /**
-             * Time Zone
              * @description Where days begin; times in the file are those of this zone, too.
              * @default UTC
              * @example Europe/Berlin
@@ -7580,25 +5245,15 @@ export interface components {
             time_zone?: string;
         };
         /**
-         * PeriodOf
          * @description The date by which a period selects documents.
          * @enum {string}
          */
         PeriodOf: "approved" | "invoice_date" | "received";
-        /**
-         * PlacedWord
-         * @description A word of a page, in the coordinates of the page's picture.
-         */
+        /** @description A word of a page, in the coordinates of the page's picture. */
         PlacedWord: {
-            /**
-             * Text
-             * @description The word.
-             */
+            /** @description The word. */
             text: string;
-            /**
-             * Box
-             * @description Left, top, right and bottom edge, as shares of the picture's width and height.
-             */
+            /** @description Left, top, right and bottom edge, as shares of the picture's width and height. */
             box: [
                 number,
                 number,
@@ -7607,7 +5262,6 @@ export interface components {
             ];
         };
         /**
-         * PostponeIn
          * @description The end of the postponement, and the reason.
          * @example {
          *       "token": 3,
@@ -7616,58 +5270,34 @@ export interface components {
          *     }
          */
         PostponeIn: {
-            /**
-             * Token
-             * @description of the caller's claim
-             */
+            /** @description of the caller's claim */
             token: number;
             /**
-             * Until
              * Format: date-time
              * @description Until when; null if there is no end.
              * @example 2026-11-30T09:00:00Z
              */
             until: string;
             /**
-             * Why
              * @description Why.
              * @default
              */
             why?: string;
         };
-        /**
-         * Preview
-         * @description What an export would have.
-         */
+        /** @description What an export would have. */
         Preview: {
-            /**
-             * Documents
-             * @description How many documents.
-             */
+            /** @description How many documents. */
             documents: number;
-            /**
-             * Exported Before
-             * @description How many of them an export has already.
-             */
+            /** @description How many of them an export has already. */
             exported_before: number;
-            /**
-             * Sums
-             * @description Their totals by currency.
-             */
+            /** @description Their totals by currency. */
             sums: components["schemas"]["SumOfCurrency"][];
-            /**
-             * Kinds
-             * @description What each column has.
-             */
+            /** @description What each column has. */
             kinds: ("text" | "amount" | "date" | "time")[];
-            /**
-             * Rows
-             * @description The first rows: amounts as exact decimals, dates as 2026-11-30; null for an empty cell.
-             */
+            /** @description The first rows: amounts as exact decimals, dates as 2026-11-30; null for an empty cell. */
             rows: (string | null)[][];
         };
         /**
-         * PreviewIn
          * @description The items to preview: some, or all that match.
          * @example {
          *       "review_ids": [
@@ -7681,127 +5311,64 @@ export interface components {
          *     }
          */
         PreviewIn: {
-            /**
-             * Review Ids
-             * @description the items
-             */
+            /** @description the items */
             review_ids?: string[];
             /** @description instead of items: all documents that match */
             matching?: components["schemas"]["MatchingIn"];
         } & (unknown | unknown);
-        /**
-         * PreviewedItem
-         * @description What a bulk approval would do with one item; `why` gives the reason if it would stay open.
-         */
+        /** @description What a bulk approval would do with one item; `why` gives the reason if it would stay open. */
         PreviewedItem: {
-            /**
-             * Review Id
-             * @description Id of the review item; null if there is none.
-             */
+            /** @description Id of the review item; null if there is none. */
             review_id: string;
-            /**
-             * Document Id
-             * @description Id of the document; null if there is none.
-             */
+            /** @description Id of the document; null if there is none. */
             document_id: string | null;
-            /**
-             * File Name
-             * @description Name of the file.
-             */
+            /** @description Name of the file. */
             file_name: string | null;
-            /**
-             * Vendor
-             * @description Name of the vendor.
-             */
+            /** @description Name of the vendor. */
             vendor: string | null;
-            /**
-             * Number
-             * @description The vendor's number of the invoice.
-             */
+            /** @description The vendor's number of the invoice. */
             number: string | null;
-            /**
-             * Total
-             * @description How many there are.
-             */
+            /** @description How many there are. */
             total: string | null;
-            /**
-             * Currency
-             * @description ISO 4217 code of the cost.
-             */
+            /** @description ISO 4217 code of the cost. */
             currency: string | null;
-            /**
-             * Approved
-             * @description Whether the item is approved.
-             */
+            /** @description Whether the item is approved. */
             approved: boolean;
-            /**
-             * Why
-             * @description Why.
-             */
+            /** @description Why. */
             why: string | null;
         };
         /**
-         * Problem
          * @description One thing to change. `code` is stable; `path` is a JSON path in the author's spelling; `$` is the root.
          *
          *     `line` and `column`, from 1, are given for text.
          */
         Problem: {
-            /**
-             * Code
-             * @description Stable identifier of the rule.
-             */
+            /** @description Stable identifier of the rule. */
             code: string;
-            /**
-             * Message
-             * @description The message for people.
-             */
+            /** @description The message for people. */
             message: string;
-            /**
-             * Path
-             * @description Where it is, as a dotted path.
-             */
+            /** @description Where it is, as a dotted path. */
             path: string;
-            /**
-             * Line
-             * @description Line in the submitted text, from 1; null for JSON objects.
-             */
+            /** @description Line in the submitted text, from 1; null for JSON objects. */
             line: number | null;
-            /**
-             * Column
-             * @description Column in the submitted text, from 1; null for JSON objects.
-             */
+            /** @description Column in the submitted text, from 1; null for JSON objects. */
             column: number | null;
-            /**
-             * Suggestion
-             * @description What was probably meant; null if nothing is close.
-             */
+            /** @description What was probably meant; null if nothing is close. */
             suggestion: string | null;
             /**
-             * Severity
              * @description `error` or `warning`.
              * @default error
              * @enum {string}
              */
             severity: "error" | "warning";
         };
-        /**
-         * ProgressPart
-         * @description How far a run is, what stops or ended it, and the steps that it waits for.
-         */
+        /** @description How far a run is, what stops or ended it, and the steps that it waits for. */
         ProgressPart: {
-            /**
-             * Steps
-             * @description How many steps the run has.
-             */
+            /** @description How many steps the run has. */
             steps: number;
-            /**
-             * Settled
-             * @description How many of them are settled.
-             */
+            /** @description How many of them are settled. */
             settled: number;
             /**
-             * Has Ended
              * @description Whether the run has ended.
              * @default false
              */
@@ -7809,108 +5376,68 @@ export interface components {
             /** @description How the run ends, or ended, after its compensations; null if it undoes nothing. */
             ending?: components["schemas"]["RunStatus"] | null;
             /**
-             * Stop Reason
              * @description Why the run was stopped or failed; empty if it was not.
              * @default
              */
             stop_reason?: string;
             /**
-             * Stopped By
              * @description Who aborted the run; empty if no one did.
              * @default
              */
             stopped_by?: string;
-            /**
-             * Stopped By Step
-             * @description The step that aborted the run; null if none did.
-             */
+            /** @description The step that aborted the run; null if none did. */
             stopped_by_step?: string | null;
-            /**
-             * Deadline Seconds
-             * @description The definition's `deadline_seconds`; null if it sets none.
-             */
+            /** @description The definition's `deadline_seconds`; null if it sets none. */
             deadline_seconds?: number | null;
             /** @description The steps whose compensation failed or was cancelled; null if none. */
             not_undone?: components["schemas"]["StepsPart"] | null;
-            /**
-             * By Status
-             * @description The failed, parked, waiting and running steps, by status.
-             */
+            /** @description The failed, parked, waiting and running steps, by status. */
             by_status?: {
                 [key: string]: components["schemas"]["StepsPart"];
             };
         };
         /**
-         * PublishIn
          * @description A definition to publish. `promote` makes new runs use it; a definition's first version always is promoted.
          * @example {
          *       "definition": "dsl: 1\nid: hello\nsteps:\n  - {id: greet, handler: echo, config: {value: hi}}\n"
          *     }
          */
         PublishIn: {
-            /**
-             * Definition
-             * @description The definition as YAML or JSON text, or as a JSON object.
-             */
+            /** @description The definition as YAML or JSON text, or as a JSON object. */
             definition: string | {
                 [key: string]: unknown;
             };
             /**
-             * Promote
              * @description Whether `stable` is moved to the published version.
              * @default true
              */
             promote?: boolean;
             /**
-             * Reason
              * @description recorded with the move
              * @default
              */
             reason?: string;
-            /**
-             * Based On
-             * @description newest version that its author has seen, 0 for none: refused if there is a newer one
-             */
+            /** @description newest version that its author has seen, 0 for none: refused if there is a newer one */
             based_on?: number | null;
         };
-        /**
-         * Published
-         * @description A published version, the current aliases, and the validator's warnings.
-         */
+        /** @description A published version, the current aliases, and the validator's warnings. */
         Published: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Digest
-             * @description sha256 of the definition's canonical JSON, every default resolved
-             */
+            /** @description sha256 of the definition's canonical JSON, every default resolved */
             digest: string;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
-            /**
-             * Published By
-             * @description whoever published this content first
-             */
+            /** @description whoever published this content first */
             published_by: string;
-            /**
-             * Reason
-             * @description why; may be empty
-             */
+            /** @description why; may be empty */
             reason: string;
             /**
-             * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
              *       "canary": {
@@ -7925,63 +5452,34 @@ export interface components {
             aliases: {
                 [key: string]: components["schemas"]["Target"];
             };
-            /**
-             * Warnings
-             * @description What the validator warns about.
-             */
+            /** @description What the validator warns about. */
             warnings: components["schemas"]["Problem"][];
         };
-        /**
-         * QueueState
-         * @description What waits in a task queue, and who takes it.
-         */
+        /** @description What waits in a task queue, and who takes it. */
         QueueState: {
-            /**
-             * Queue
-             * @description Name of the task queue.
-             */
+            /** @description Name of the task queue. */
             queue: string;
-            /**
-             * Tag
-             * @description The resource tag of its steps; null for the queue of all others.
-             */
+            /** @description The resource tag of its steps; null for the queue of all others. */
             tag: string | null;
             /** @description What it holds: Temporal has a queue of each kind. */
             tasks: components["schemas"]["TaskKind"];
-            /**
-             * Waiting
-             * @description How many tasks wait for a worker or for a limit, about.
-             */
+            /** @description How many tasks wait for a worker or for a limit, about. */
             waiting: number;
-            /**
-             * Oldest Wait Seconds
-             * @description How long the oldest of them has waited; 0 if none waits.
-             */
+            /** @description How long the oldest of them has waited; 0 if none waits. */
             oldest_wait_seconds: number;
-            /**
-             * Added Per Second
-             * @description Tasks that arrive, over the last 30 seconds. Those that a worker hands to itself are not counted.
-             */
+            /** @description Tasks that arrive, over the last 30 seconds. Those that a worker hands to itself are not counted. */
             added_per_second: number;
-            /**
-             * Taken Per Second
-             * @description Tasks that workers take from it, over the last 30 seconds.
-             */
+            /** @description Tasks that workers take from it, over the last 30 seconds. */
             taken_per_second: number;
-            /**
-             * Workers
-             * @description Working workers that poll it.
-             */
+            /** @description Working workers that poll it. */
             workers: number;
         };
         /**
-         * Quota
          * @description What is limited.
          * @enum {string}
          */
         Quota: "requests_per_second" | "body_bytes" | "documents_per_day" | "open_runs" | "model_budget_per_day" | "highest_priority";
         /**
-         * QuotaIn
          * @description A quota of a tenant, or of one of its keys.
          * @example {
          *       "tenant": "acme",
@@ -7989,173 +5487,100 @@ export interface components {
          *     }
          */
         QuotaIn: {
-            /**
-             * Tenant
-             * @description The tenant.
-             */
+            /** @description The tenant. */
             tenant: string;
-            /**
-             * Key Id
-             * @description Id of one of its API keys; null for the whole tenant.
-             */
+            /** @description Id of one of its API keys; null for the whole tenant. */
             key_id?: string | null;
             /**
-             * Value
              * @description How much may be used; 0 for nothing. For `highest_priority` 1, the first, to 5.
              * @example 1000
              */
             value: number;
         };
-        /**
-         * QuotaListOut
-         * @description The quotas of a tenant and its keys.
-         */
+        /** @description The quotas of a tenant and its keys. */
         QuotaListOut: {
-            /**
-             * Quotas
-             * @description those that were set, and the defaults that apply; what is not listed is unlimited
-             */
+            /** @description those that were set, and the defaults that apply; what is not listed is unlimited */
             quotas: components["schemas"]["SetQuota"][];
-            /**
-             * Allowed
-             * @description whether the caller may change them
-             */
+            /** @description whether the caller may change them */
             allowed: boolean;
         };
-        /**
-         * ReadField
-         * @description A field in every reading, in the order of the readings.
-         */
+        /** @description A field in every reading, in the order of the readings. */
         ReadField: {
             /**
-             * Name
              * @description Name of the field.
              * @example total
              */
             name: string;
-            /**
-             * Values
-             * @description Its values; null where a reading has none.
-             */
+            /** @description Its values; null where a reading has none. */
             values: (string | null)[];
-            /**
-             * Sources
-             * @description Where each value was found.
-             */
+            /** @description Where each value was found. */
             sources: string[];
-            /**
-             * Differs
-             * @description Whether the readings disagree, regardless of how a value is written.
-             */
+            /** @description Whether the readings disagree, regardless of how a value is written. */
             differs: boolean;
         };
-        /**
-         * ReadPart
-         * @description A value that an expression read, as JSON, shortened if it is long; None: it had no value.
-         */
+        /** @description A value that an expression read, as JSON, shortened if it is long; None: it had no value. */
         ReadPart: {
-            /**
-             * Path
-             * @description Where it is, as a dotted path.
-             */
+            /** @description Where it is, as a dotted path. */
             path: string;
-            /**
-             * Value
-             * @description The value as JSON, shortened if it is long; null if it had none.
-             */
+            /** @description The value as JSON, shortened if it is long; null if it had none. */
             value: string | null;
         };
-        /**
-         * Readiness
-         * @description `ok` for each available service, else a description of the problem.
-         */
+        /** @description `ok` for each available service, else a description of the problem. */
         Readiness: {
-            /**
-             * Ready
-             * @description Whether every service answers.
-             */
+            /** @description Whether every service answers. */
             ready: boolean;
             /**
-             * Temporal
              * @description Whether Temporal answers.
              * @example ok
              */
             temporal: string;
             /**
-             * Postgresql
              * @description Whether PostgreSQL answers.
              * @example ok
              */
             postgresql: string;
             /**
-             * Worker
              * @description Whether a worker polls for runs.
              * @example no worker polls the task queue 'docrail'
              */
             worker: string;
             /**
-             * Store
              * @description Whether documents can be stored.
              * @example ok
              */
             store: string;
             /**
-             * Store Free Bytes
              * @description Free space of the store's disk; null if it is unknown or has no limit, as in S3.
              * @example 128849018880
              */
             store_free_bytes: number | null;
         };
-        /**
-         * Reading
-         * @description One reading of a document's bytes.
-         */
+        /** @description One reading of a document's bytes. */
         Reading: {
             /**
-             * Version
              * @description Version of the readers, with the model and its prompt if one read it, and `@RUN` if a run read it again.
              * @example 12.2
              */
             version: string;
             /**
-             * Read At
              * Format: date-time
              * @description When it was stored.
              */
             read_at: string;
-            /**
-             * Reader
-             * @description The reader whose values were chosen: xml, gemini, text or ocr.
-             */
+            /** @description The reader whose values were chosen: xml, gemini, text or ocr. */
             reader: string;
-            /**
-             * Readers
-             * @description Every reader that found something.
-             */
+            /** @description Every reader that found something. */
             readers: string[];
-            /**
-             * Model
-             * @description Name and version of the model; empty without one.
-             */
+            /** @description Name and version of the model; empty without one. */
             model: string;
-            /**
-             * Confidence
-             * @description Confidence in the reading, from 0 to 1, before anyone corrected it.
-             */
+            /** @description Confidence in the reading, from 0 to 1, before anyone corrected it. */
             confidence: number;
-            /**
-             * Line Items
-             * @description How many line items it has.
-             */
+            /** @description How many line items it has. */
             line_items: number;
-            /**
-             * Is Used
-             * @description Whether the document's values come from it.
-             */
+            /** @description Whether the document's values come from it. */
             is_used: boolean;
         };
         /**
-         * ReasonIn
          * @description The reason for an action.
          * @example {
          *       "reason": "totals are wrong since 9:30"
@@ -8163,98 +5588,67 @@ export interface components {
          */
         ReasonIn: {
             /**
-             * Reason
              * @description recorded with the move
              * @default
              */
             reason?: string;
         };
-        /**
-         * RecordedMove
-         * @description A recorded move: who, when and why.
-         */
+        /** @description A recorded move: who, when and why. */
         RecordedMove: {
-            /**
-             * Alias
-             * @description An alias of the definition: `stable` or `canary`.
-             */
+            /** @description An alias of the definition: `stable` or `canary`. */
             alias: string;
             /** @description What the alias named before the move; null if it did not exist. */
             before: components["schemas"]["Target"] | null;
             /** @description What the alias names after the move; null if it was removed. */
             after: components["schemas"]["Target"] | null;
-            /**
-             * Move Id
-             * @description Number of the move, counted from 1 for each definition.
-             */
+            /** @description Number of the move, counted from 1 for each definition. */
             move_id: number;
             /** @description Its kind. */
             kind: components["schemas"]["MoveKind"];
-            /**
-             * Moved By
-             * @description Who moved the alias.
-             */
+            /** @description Who moved the alias. */
             moved_by: string;
             /**
-             * Moved At
              * Format: date-time
              * @description When the alias was moved.
              */
             moved_at: string;
-            /**
-             * Reason
-             * @description Why; recorded with the act.
-             */
+            /** @description Why; recorded with the act. */
             reason: string;
         };
         /**
-         * ReleaseIn
          * @description The caller's claim; operators can take items from others without one.
          * @example {
          *       "token": 3
          *     }
          */
         ReleaseIn: {
-            /**
-             * Token
-             * @description Token of the caller's claim.
-             */
+            /** @description Token of the caller's claim. */
             token?: number | null;
         };
-        /**
-         * RenewedOut
-         * @description The new end of the claim.
-         */
+        /** @description The new end of the claim. */
         RenewedOut: {
             /**
-             * Until
              * Format: date-time
              * @description Until when; null if there is no end.
              */
             until: string;
         };
         /**
-         * ReopenIn
          * @description The reason for reopening.
          * @example {
          *       "why": "paid twice"
          *     }
          */
         ReopenIn: {
-            /**
-             * Why
-             * @description Why.
-             */
+            /** @description Why. */
             why: string;
         };
         /**
-         * ResolveAction
          * @description How to resolve a parked step.
          * @enum {string}
          */
         ResolveAction: "retry" | "skip" | "output";
         /**
-         * ResolveIn
          * @description How to resolve a parked step: retry it, optionally with another `config`; skip it; or provide its output.
          * @example {
          *       "action": "output",
@@ -8266,27 +5660,17 @@ export interface components {
         ResolveIn: {
             /** @description What to do. */
             action: components["schemas"]["ResolveAction"];
-            /**
-             * Config
-             * @description with retry: instead of the step's own
-             */
+            /** @description with retry: instead of the step's own */
             config?: {
                 [key: string]: unknown;
             };
-            /**
-             * Output
-             * @description with output: what the step gives
-             */
+            /** @description with output: what the step gives */
             output?: unknown;
-            /**
-             * Items
-             * @description of a step over a list: by key, what items are given that failed or did not run; those that completed are kept, all others run again
-             */
+            /** @description of a step over a list: by key, what items are given that failed or did not run; those that completed are kept, all others run again */
             items?: {
                 [key: string]: components["schemas"]["ItemEditIn"];
             };
             /**
-             * Reason
              * @description recorded with the action
              * @default
              */
@@ -8302,146 +5686,76 @@ export interface components {
             action?: "skip" | "abort" | "dismiss";
         });
         /**
-         * Resolved
          * @description How a person resolved a failed step.
          * @enum {string}
          */
         Resolved: "retry" | "skip" | "output" | "abort" | "dismiss";
-        /**
-         * ResultDocument
-         * @description The result of one document.
-         */
+        /** @description The result of one document. */
         ResultDocument: {
-            /**
-             * Document Id
-             * @description Id of the document; null if there is none.
-             */
+            /** @description Id of the document; null if there is none. */
             document_id: string;
             /**
-             * File Name
              * @description as the uploader claimed, without folders
              * @example invoice-4711.pdf
              */
             file_name: string;
-            /**
-             * Place
-             * @description Where the client has it.
-             */
+            /** @description Where the client has it. */
             place: string;
             /** @description waiting: for its turn; running: its run is open; asking: its run waits for a person or an event, and holds no place; done: its run has completed; failed: its run has failed, could not be started, or has a failed step that waits for a person; cancelled */
             state: components["schemas"]["BatchDocumentState"];
             /** @description The document's status in the inbox. */
             status: components["schemas"]["DocumentStatus"];
-            /**
-             * Run Id
-             * @description Its run in this batch.
-             */
+            /** @description Its run in this batch. */
             run_id: string | null;
-            /**
-             * Error Type
-             * @description The error class of a failed one.
-             */
+            /** @description The error class of a failed one. */
             error_type: string | null;
-            /**
-             * Error Message
-             * @description Why it failed.
-             */
+            /** @description Why it failed. */
             error_message: string | null;
-            /**
-             * Vendor Name
-             * @description Name of the vendor.
-             */
+            /** @description Name of the vendor. */
             vendor_name: string | null;
-            /**
-             * Invoice Number
-             * @description The vendor's number of the invoice.
-             */
+            /** @description The vendor's number of the invoice. */
             invoice_number: string | null;
-            /**
-             * Issued On
-             * @description Date of the invoice.
-             */
+            /** @description Date of the invoice. */
             issued_on: string | null;
-            /**
-             * Total
-             * @description Amount of the invoice, taxes included, in `currency`.
-             */
+            /** @description Amount of the invoice, taxes included, in `currency`. */
             total: string | null;
-            /**
-             * Currency
-             * @description ISO 4217 code of the amount.
-             */
+            /** @description ISO 4217 code of the amount. */
             currency: string | null;
-            /**
-             * Confidence
-             * @description 0 to 1; null if it is not known.
-             */
+            /** @description 0 to 1; null if it is not known. */
             confidence: number | null;
-            /**
-             * Review Id
-             * @description Its review item; null if there is none.
-             */
+            /** @description Its review item; null if there is none. */
             review_id: string | null;
-            /**
-             * Outputs
-             * @description Outputs of its run; null if it has none, or they are larger than 16 kB.
-             */
+            /** @description Outputs of its run; null if it has none, or they are larger than 16 kB. */
             outputs: unknown;
         };
-        /**
-         * Retried
-         * @description The result for each letter, and the number of open ones that still match.
-         */
+        /** @description The result for each letter, and the number of open ones that still match. */
         Retried: {
-            /**
-             * Outcomes
-             * @description What was done with each letter.
-             */
+            /** @description What was done with each letter. */
             outcomes: components["schemas"]["RetryOutcome"][];
-            /**
-             * Left
-             * @description How many letters are left to retry.
-             */
+            /** @description How many letters are left to retry. */
             left: number;
-            /**
-             * Unmatched
-             * @description if there is no outcome: filters whose value no letter has
-             */
+            /** @description if there is no outcome: filters whose value no letter has */
             unmatched: components["schemas"]["Unmatched"][];
         };
-        /**
-         * RetriedRun
-         * @description A retried run, or its preview: the version, and the fate of each step.
-         */
+        /** @description A retried run, or its preview: the version, and the fate of each step. */
         RetriedRun: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
             /** @description Its status. */
             status: components["schemas"]["RunStatus"];
-            /**
-             * Steps
-             * @description What becomes of each step, by id.
-             */
+            /** @description What becomes of each step, by id. */
             steps: {
                 [key: string]: components["schemas"]["StepFate"];
             };
             /**
-             * End
              * @description how it would end at once, with a preview of a run with parked steps
              * @default
              */
             end?: string;
         };
         /**
-         * RetryIn
          * @description How to retry an ended run; by default without changes.
          * @example {
          *       "preview": true,
@@ -8461,52 +5775,38 @@ export interface components {
          *     }
          */
         RetryIn: {
-            /**
-             * Steps
-             * @description by step id
-             */
+            /** @description by step id */
             steps?: {
                 [key: string]: components["schemas"]["EditIn"];
             };
-            /**
-             * Version
-             * @description of the definition to go on with; by default the one that ran. With a version, also that one, the nested runs use their current versions. A run with parked steps takes a retry only with a version
-             */
+            /** @description of the definition to go on with; by default the one that ran. With a version, also that one, the nested runs use their current versions. A run with parked steps takes a retry only with a version */
             version?: number | null;
             /**
-             * From Steps
              * @description steps that run again although they completed, with all that follows them; also of a completed run. Nothing is undone before
              * @default []
              */
             from_steps?: string[];
-            /**
-             * Inputs
-             * @description values that replace those of the run's inputs: steps that read them run again, with all that follows them; also of a completed run
-             */
+            /** @description values that replace those of the run's inputs: steps that read them run again, with all that follows them; also of a completed run */
             inputs?: {
                 [key: string]: unknown;
             };
             /**
-             * Undo
              * @description only undo what could not be undone, and end as before; takes no steps, no inputs and no version. The only retry of an aborted run
              * @default false
              */
             undo?: boolean;
             /**
-             * Preview
              * @description only show what would be reused, done again and new; with `steps` and no version also of a run in which these are parked, and would be resolved so
              * @default false
              */
             preview?: boolean;
             /**
-             * Reason
              * @description recorded with the action
              * @default
              */
             reason?: string;
         };
         /**
-         * RetryOfBatch
          * @description Which failed documents are tried again.
          * @example {
          *       "error_type": "TimeoutError"
@@ -8514,273 +5814,137 @@ export interface components {
          * @example {}
          */
         RetryOfBatch: {
-            /**
-             * Error Type
-             * @description Only those that failed with this error class; by default all.
-             */
+            /** @description Only those that failed with this error class; by default all. */
             error_type?: string | null;
         };
-        /**
-         * RetryOutcome
-         * @description The result for a letter that was to be retried.
-         */
+        /** @description The result for a letter that was to be retried. */
         RetryOutcome: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
-            /**
-             * Retried
-             * @description Whether the step is retried.
-             */
+            /** @description Whether the step is retried. */
             retried: boolean;
-            /**
-             * Why
-             * @description what kept it from being retried
-             */
+            /** @description what kept it from being retried */
             why: string | null;
         };
         /**
-         * Review
          * @description A review item: of a document, or of a human step of a run.
          *
          *     For a document, `parts` are the components of the priority, and `reasons` why it needs a person.
          */
         Review: {
-            /**
-             * Review Id
-             * @description Id of the review item; null if there is none.
-             */
+            /** @description Id of the review item; null if there is none. */
             review_id: string;
-            /**
-             * Document Id
-             * @description For a step's item, the document of its run; null if it has none.
-             */
+            /** @description For a step's item, the document of its run; null if it has none. */
             document_id: string | null;
-            /**
-             * File Name
-             * @description Of the document, as the uploader claimed; null if there is none.
-             */
+            /** @description Of the document, as the uploader claimed; null if there is none. */
             file_name: string | null;
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string | null;
-            /**
-             * Queue
-             * @description `documents`, or the queue that the human step names.
-             */
+            /** @description `documents`, or the queue that the human step names. */
             queue: string;
             /**
-             * Status
              * @description `open`, or `postponed` until a time; a document's item ends as `approved` or `rejected`, a step's as `decided`,
              *     and either as `closed` if its run no longer asks.
              * @example open
              */
             status: string;
-            /**
-             * Band
-             * @description Items of a higher band come first: overdue (2), then nearly due, suspicious or escalated (1).
-             */
+            /** @description Items of a higher band come first: overdue (2), then nearly due, suspicious or escalated (1). */
             band: number;
-            /**
-             * Priority
-             * @description 0 to 100; a document's rises as its SLA is used, and is shown as of now.
-             */
+            /** @description 0 to 100; a document's rises as its SLA is used, and is shown as of now. */
             priority: number;
-            /**
-             * Parts
-             * @description Each 0 to 1; of the priority, uncertainty gives 35, sla 30, value 20 and complexity 15.
-             */
+            /** @description Each 0 to 1; of the priority, uncertainty gives 35, sla 30, value 20 and complexity 15. */
             parts: {
                 [key: string]: number;
             };
-            /**
-             * Reasons
-             * @description Why a person should look: broken rules and unsure fields.
-             */
+            /** @description Why a person should look: broken rules and unsure fields. */
             reasons: unknown[];
-            /**
-             * Summary
-             * @description The document in a few values, as the queue shows it.
-             */
+            /** @description The document in a few values, as the queue shows it. */
             summary: {
                 [key: string]: unknown;
             };
-            /**
-             * Group
-             * @description The group of people that a human step names; null: everyone.
-             */
+            /** @description The group of people that a human step names; null: everyone. */
             group: string | null;
-            /**
-             * May Not Decide
-             * @description People whose decision is refused: see `assignees.not_the_submitter`.
-             */
+            /** @description People whose decision is refused: see `assignees.not_the_submitter`. */
             may_not_decide: string[];
-            /**
-             * Assigned To
-             * @description The person who gets the item next; null if it is not assigned.
-             */
+            /** @description The person who gets the item next; null if it is not assigned. */
             assigned_to: string | null;
-            /**
-             * Claimed By
-             * @description The claim's holder; null once the lease has expired.
-             */
+            /** @description The claim's holder; null once the lease has expired. */
             claimed_by: string | null;
-            /**
-             * Claimed Until
-             * @description When the claim ends unless it is renewed; null without a claim.
-             */
+            /** @description When the claim ends unless it is renewed; null without a claim. */
             claimed_until: string | null;
-            /**
-             * Digest
-             * @description Digest of the document as shown here, required by a bulk approval; the document may have changed since.
-             */
+            /** @description Digest of the document as shown here, required by a bulk approval; the document may have changed since. */
             digest: string | null;
-            /**
-             * Postponed Until
-             * @description Until when the item is postponed; null if it is not.
-             */
+            /** @description Until when the item is postponed; null if it is not. */
             postponed_until: string | null;
-            /**
-             * Straight Through
-             * @description Whether it passed, or would have passed, without a person; null: not evaluated.
-             */
+            /** @description Whether it passed, or would have passed, without a person; null: not evaluated. */
             straight_through: boolean | null;
-            /**
-             * Audit Sample
-             * @description Whether it was selected at random for a check by a person.
-             */
+            /** @description Whether it was selected at random for a check by a person. */
             audit_sample: boolean;
-            /**
-             * Touched
-             * @description Whether a person corrected a field.
-             */
+            /** @description Whether a person corrected a field. */
             touched: boolean;
-            /**
-             * Decided By
-             * @description Who, or what, decided; null or empty before.
-             */
+            /** @description Who, or what, decided; null or empty before. */
             decided_by: string | null;
-            /**
-             * Due At
-             * @description When the item must be decided; null if never.
-             */
+            /** @description When the item must be decided; null if never. */
             due_at: string | null;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
             /**
-             * Updated At
              * Format: date-time
              * @description When the item was changed last.
              */
             updated_at: string;
-            /**
-             * Closed At
-             * @description When the item was decided or closed; null while it is open.
-             */
+            /** @description When the item was decided or closed; null while it is open. */
             closed_at: string | null;
-            /**
-             * Approvals Needed
-             * @description Number of people who must make the same decision.
-             */
+            /** @description Number of people who must make the same decision. */
             approvals_needed: number;
-            /**
-             * Decided So Far
-             * @description The decisions of these people so far.
-             */
+            /** @description The decisions of these people so far. */
             decided_so_far: components["schemas"]["CountedDecision"][];
             /**
-             * Kind
              * @description What asks: a document, or a human step of a run.
              * @enum {string}
              */
             readonly kind: "document" | "step";
-            /**
-             * Title
-             * @description One line: the step's question, or a summary of the document's current values.
-             */
+            /** @description One line: the step's question, or a summary of the document's current values. */
             readonly title: string;
-            /**
-             * Approvals Missing
-             * @description Number of approvals still needed for the leading decision; 0 once the item is decided or closed.
-             */
+            /** @description Number of approvals still needed for the leading decision; 0 once the item is decided or closed. */
             readonly approvals_missing: number;
-            /**
-             * First Approved By
-             * @description Who gave the first of two approvals; null if no one did.
-             */
+            /** @description Who gave the first of two approvals; null if no one did. */
             readonly first_approved_by: string | null;
         };
-        /**
-         * ReviewAction
-         * @description Whether the caller may act on the item now. The server checks it again when they do.
-         */
+        /** @description Whether the caller may act on the item now. The server checks it again when they do. */
         ReviewAction: {
             /**
-             * Name
              * @description Its name.
              * @enum {string}
              */
             name: "claim" | "correct" | "undo" | "approve" | "reject" | "postpone" | "release" | "reopen";
-            /**
-             * Allowed
-             * @description Whether it would be accepted now.
-             */
+            /** @description Whether it would be accepted now. */
             allowed: boolean;
             /**
-             * Problem
              * @description Name of the problem that would refuse it; null if it is allowed.
              * @example claimed-by-other
              */
             problem: string | null;
-            /**
-             * Reason
-             * @description Why it is not allowed, for people.
-             */
+            /** @description Why it is not allowed, for people. */
             reason: string | null;
         };
-        /**
-         * ReviewPage
-         * @description A page of review items, most urgent first.
-         */
+        /** @description A page of review items, most urgent first. */
         ReviewPage: {
-            /**
-             * Reviews
-             * @description The review items of this page.
-             */
+            /** @description The review items of this page. */
             reviews: components["schemas"]["Review"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
-            /**
-             * Unmatched
-             * @description If there are no items: a queue or group that no item has ever had.
-             */
+            /** @description If there are no items: a queue or group that no item has ever had. */
             unmatched: components["schemas"]["Unmatched"][];
         };
-        /**
-         * ReviewViewOut
-         * @description A document's review item with everything that a person needs to decide it.
-         */
+        /** @description A document's review item with everything that a person needs to decide it. */
         ReviewViewOut: {
             /** @description The review item as it is now. */
             review: components["schemas"]["FullReview"];
@@ -8788,27 +5952,19 @@ export interface components {
             fields: components["schemas"]["FieldsOut"];
             /** @description the file */
             document: components["schemas"]["Document"];
-            /**
-             * Page Count
-             * @description its pages; 0 for an e-invoice without any
-             */
+            /** @description its pages; 0 for an e-invoice without any */
             page_count: number;
-            /**
-             * Actions
-             * @description what the caller may do now, and why not
-             */
+            /** @description what the caller may do now, and why not */
             actions: components["schemas"]["ReviewAction"][];
             /** @description the caller's change that undo takes back; null if there is none */
             undoable: components["schemas"]["StoredChange"] | null;
             /**
-             * As Of
              * Format: date-time
              * @description the server's time, with which `claimed_until` is compared
              */
             as_of: string;
         };
         /**
-         * RotationIn
          * @description How to rotate a key.
          * @example {
          *       "overlap_hours": 24
@@ -8816,14 +5972,12 @@ export interface components {
          */
         RotationIn: {
             /**
-             * Overlap Hours
              * @description How long the present secret is accepted together with the new one; 0 ends it at once.
              * @default 24
              */
             overlap_hours?: number;
         };
         /**
-         * RoutingIn
          * @description Rules, in order: their YAML or JSON text (problems then have lines and columns), or a JSON object.
          * @example {
          *       "revision": 3,
@@ -8831,71 +5985,46 @@ export interface components {
          *     }
          */
         RoutingIn: {
-            /**
-             * Routing
-             * @description Routing rules as YAML or JSON text, or as a JSON object.
-             */
+            /** @description Routing rules as YAML or JSON text, or as a JSON object. */
             routing: string | {
                 [key: string]: unknown;
             };
-            /**
-             * Revision
-             * @description the one that was changed: refused if the rules were replaced since
-             */
+            /** @description the one that was changed: refused if the rules were replaced since */
             revision?: number | null;
         };
         /**
-         * RowAction
          * @description What a person may do with a document in the list.
          * @enum {string}
          */
         RowAction: "send-again" | "dismiss";
-        /**
-         * RulePart
-         * @description The step's trigger rule and its result.
-         */
+        /** @description The step's trigger rule and its result. */
         RulePart: {
             /** @description Its name. */
             name: components["schemas"]["TriggerRule"];
             /** @description What it evaluated to. */
             verdict: components["schemas"]["Verdict"];
         };
-        /**
-         * RulesSet
-         * @description The rules in force, and the validator's warnings.
-         */
+        /** @description The rules in force, and the validator's warnings. */
         RulesSet: {
             /**
-             * Revision
              * @description How often the rules were set; 0 if never.
              * @default 0
              */
             revision: number;
-            /**
-             * Rules
-             * @description The routing rules, in order.
-             */
+            /** @description The routing rules, in order. */
             rules: {
                 [key: string]: unknown;
             }[];
             /**
-             * Source
              * @description as their author wrote them
              * @default
              */
             source: string;
-            /**
-             * Set By
-             * @description Who set the rules; null if no one did.
-             */
+            /** @description Who set the rules; null if no one did. */
             set_by: string | null;
-            /**
-             * Set At
-             * @description When the rules were set; null if never.
-             */
+            /** @description When the rules were set; null if never. */
             set_at: string | null;
             /**
-             * Names
              * @description what `when` may read
              * @default [
              *       "tenant",
@@ -8907,56 +6036,37 @@ export interface components {
              */
             names: string[];
             /**
-             * Default
              * @description what a document takes that no rule is for
              * @default invoice
              */
             default: string;
-            /**
-             * Warnings
-             * @description What the validator warns about.
-             */
+            /** @description What the validator warns about. */
             warnings: components["schemas"]["Problem"][];
         };
         /**
-         * RunAction
          * @description What a person may do with a run. RERUN: run it again from a step, or with other inputs.
          * @enum {string}
          */
         RunAction: "pause" | "resume" | "cancel" | "abort" | "retry" | "rerun" | "undo";
-        /**
-         * RunCounts
-         * @description Numbers of runs, by definition, in the order asked for.
-         */
+        /** @description Numbers of runs, by definition, in the order asked for. */
         RunCounts: {
-            /**
-             * Counts
-             * @description one for each definition
-             */
+            /** @description one for each definition */
             counts: components["schemas"]["DefinitionRuns"][];
             /**
-             * Failed Since
              * Format: date-time
              * @description the moment from which failures count
              */
             failed_since: string;
         };
-        /**
-         * RunExplanation
-         * @description Why a run is in its state: its progress, and a page of its steps in plan order.
-         */
+        /** @description Why a run is in its state: its progress, and a page of its steps in plan order. */
         RunExplanation: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
             /** @description Its status. */
             status: components["schemas"]["RunStatus"];
             /** @description How the run ends, or ended, if it was stopped early; null otherwise. */
             stopping?: components["schemas"]["RunStatus"] | null;
             /**
-             * Overdue
              * @description Whether the run had not ended within its definition's `deadline_seconds`.
              * @default false
              */
@@ -8964,145 +6074,74 @@ export interface components {
             /** @description How far the run is, and what stops or ended it. */
             progress: components["schemas"]["ProgressPart"];
             /**
-             * Words
              * @description The explanation, one sentence a line.
              * @default []
              */
             words?: string[];
-            /**
-             * Steps
-             * @description The steps, by id or in order.
-             */
+            /** @description The steps, by id or in order. */
             steps?: {
                 [key: string]: components["schemas"]["StepExplanation"];
             };
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after?: string | null;
         };
-        /**
-         * RunGraph
-         * @description A run, drawn: its nodes and arrows, and the states of the nodes.
-         */
+        /** @description A run, drawn: its nodes and arrows, and the states of the nodes. */
         RunGraph: {
             /** @description The run as a whole. */
             run: components["schemas"]["RunHead"];
             /** @description The drawing. It depends only on the version and on the open groups. */
             graph: components["schemas"]["Graph"];
-            /**
-             * Focus
-             * @description The step to look at first: the first failed one, else one that waits or runs; null if there is none.
-             */
+            /** @description The step to look at first: the first failed one, else one that waits or runs; null if there is none. */
             focus: string | null;
-            /**
-             * States
-             * @description The state of each node that is drawn, by its id; empty if they are not known.
-             */
+            /** @description The state of each node that is drawn, by its id; empty if they are not known. */
             states: {
                 [key: string]: components["schemas"]["NodeState"];
             };
-            /**
-             * Unknown
-             * @description Why the states of the steps are not known; empty if they are.
-             */
+            /** @description Why the states of the steps are not known; empty if they are. */
             unknown: string;
         };
-        /**
-         * RunHead
-         * @description A run as a whole. Times are seconds since the epoch.
-         */
+        /** @description A run as a whole. Times are seconds since the epoch. */
         RunHead: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description The version that it follows.
-             */
+            /** @description The version that it follows. */
             version: number;
-            /**
-             * Digest
-             * @description SHA-256 of that version: drawings of the same version are alike.
-             */
+            /** @description SHA-256 of that version: drawings of the same version are alike. */
             digest: string;
-            /**
-             * Document Id
-             * @description The document that it is about; null if there is none.
-             */
+            /** @description The document that it is about; null if there is none. */
             document_id: string | null;
-            /**
-             * File Name
-             * @description The document's file name; null if there is none.
-             */
+            /** @description The document's file name; null if there is none. */
             file_name: string | null;
-            /**
-             * Outer Run Id
-             * @description The run that it is a part of; null if it is none.
-             */
+            /** @description The run that it is a part of; null if it is none. */
             outer_run_id: string | null;
             /** @description How far it is. */
             status: components["schemas"]["RunStatus"];
             /** @description The status with which it is being stopped; null if it is not. */
             stopping: components["schemas"]["RunStatus"] | null;
-            /**
-             * Reason
-             * @description Why it was aborted or failed; empty otherwise.
-             */
+            /** @description Why it was aborted or failed; empty otherwise. */
             reason: string;
-            /**
-             * Overdue
-             * @description Whether it exceeded its deadline.
-             */
+            /** @description Whether it exceeded its deadline. */
             overdue: boolean;
-            /**
-             * Started At
-             * @description When it started.
-             */
+            /** @description When it started. */
             started_at: number | null;
-            /**
-             * Ended At
-             * @description When it ended; null before.
-             */
+            /** @description When it ended; null before. */
             ended_at: number | null;
-            /**
-             * Steps
-             * @description How many steps it has.
-             */
+            /** @description How many steps it has. */
             steps: number;
-            /**
-             * Settled
-             * @description How many of them have ended or were skipped.
-             */
+            /** @description How many of them have ended or were skipped. */
             settled: number;
-            /**
-             * Counts
-             * @description How many steps have each status; empty if that is not known.
-             */
+            /** @description How many steps have each status; empty if that is not known. */
             counts: {
                 [key: string]: number;
             };
-            /**
-             * Actions
-             * @description What the caller may do with it now, and why not.
-             */
+            /** @description What the caller may do with it now, and why not. */
             actions: components["schemas"]["Action"][];
-            /**
-             * History Url
-             * @description The run's history in Temporal's web UI.
-             */
+            /** @description The run's history in Temporal's web UI. */
             history_url: string;
         };
         /**
-         * RunOrder
          * @description A run to start: `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition, which is published first.
          *
          *     Without a key every call starts a new run.
@@ -9114,360 +6153,204 @@ export interface components {
          *     }
          */
         RunOrder: {
-            /**
-             * Definition
-             * @description `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition as a JSON object.
-             */
+            /** @description `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition as a JSON object. */
             definition: string | {
                 [key: string]: unknown;
             };
-            /**
-             * Version
-             * @description By default the version that the alias `stable` or `canary` names.
-             */
+            /** @description By default the version that the alias `stable` or `canary` names. */
             version?: number | null;
-            /**
-             * Inputs
-             * @description The run's inputs, by name.
-             */
+            /** @description The run's inputs, by name. */
             inputs?: {
                 [key: string]: unknown;
             };
-            /**
-             * Key
-             * @description As the header Idempotency-Key.
-             */
+            /** @description As the header Idempotency-Key. */
             key?: string | null;
             /**
-             * Priority
              * @description 1 goes first; by default that of the definition, else 3. Nothing goes before the tenant's quota
              *     `highest_priority`.
              */
             priority?: number | null;
         };
-        /**
-         * RunOut
-         * @description A run: its steps in plan order with status, explanation, attempts and duration, the totals, and its outputs.
-         */
+        /** @description A run: its steps in plan order with status, explanation, attempts and duration, the totals, and its outputs. */
         RunOut: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Tenant Id
-             * @description Id of the tenant.
-             */
+            /** @description Id of the tenant. */
             tenant_id: string;
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Digest
-             * @description SHA-256 of the definition as it was published.
-             */
+            /** @description SHA-256 of the definition as it was published. */
             digest: string;
             /** @description Its status. */
             status: components["schemas"]["RunStatus"];
             /**
-             * Reason
              * @description Why the run failed, was aborted, or is being stopped.
              * @default
              */
             reason?: string;
             /**
-             * Stopped By
              * @description Who aborted the run; empty if no one did.
              * @default
              */
             stopped_by?: string;
-            /**
-             * Stopped By Step
-             * @description The step that aborted the run; null if none did.
-             */
+            /** @description The step that aborted the run; null if none did. */
             stopped_by_step?: string | null;
             /**
-             * Why
              * @description Why.
              * @default []
              */
             why?: string[];
             /** @description How the run will end while its steps are being stopped; null otherwise. */
             stopping?: components["schemas"]["RunStatus"] | null;
-            /**
-             * Steps
-             * @description The steps, by id or in order.
-             */
+            /** @description The steps, by id or in order. */
             steps?: {
                 [key: string]: components["schemas"]["StepReport"];
             };
             /**
-             * Completed
              * @description How many completed.
              * @default 0
              */
             completed?: number;
             /**
-             * Failed
              * @description How many failed.
              * @default 0
              */
             failed?: number;
             /**
-             * Skipped
              * @description How many were skipped.
              * @default 0
              */
             skipped?: number;
             /**
-             * Cancelled
              * @description How many were cancelled.
              * @default 0
              */
             cancelled?: number;
-            /**
-             * Started At
-             * @description When it started; null before.
-             */
+            /** @description When it started; null before. */
             started_at?: number | null;
-            /**
-             * Ended At
-             * @description When it ended; null before.
-             */
+            /** @description When it ended; null before. */
             ended_at?: number | null;
-            /**
-             * Duration Seconds
-             * @description Seconds from start to end, retries included; null before the end.
-             */
+            /** @description Seconds from start to end, retries included; null before the end. */
             duration_seconds?: number | null;
             /**
-             * Overdue
              * @description Whether the run had not ended within its definition's `deadline_seconds`.
              * @default false
              */
             overdue?: boolean;
-            /**
-             * Outputs
-             * @description The run's outputs, by name; empty before its end.
-             */
+            /** @description The run's outputs, by name; empty before its end. */
             outputs?: {
                 [key: string]: unknown;
             };
             /**
-             * Step Outputs Omitted
              * @description Whether `steps` leaves the outputs out because they are too large together.
              * @default false
              */
             step_outputs_omitted?: boolean;
             /**
-             * Unexplained
              * @description How many steps have no `why` here.
              * @default 0
              */
             unexplained?: number;
-            /**
-             * History Url
-             * @description the run's history in Temporal's web UI; empty if there is none
-             */
+            /** @description the run's history in Temporal's web UI; empty if there is none */
             history_url: string;
-            /**
-             * Explain Url
-             * @description explains every step, a page at a time, as data too
-             */
+            /** @description explains every step, a page at a time, as data too */
             explain_url: string;
         };
-        /**
-         * RunOutcome
-         * @description The result for one run.
-         */
+        /** @description The result for one run. */
         RunOutcome: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Done
-             * @description Whether the action was taken.
-             */
+            /** @description Whether the action was taken. */
             done: boolean;
             /** @description The run's status after it; null if it was not taken. */
             status: components["schemas"]["RunStatus"] | null;
-            /**
-             * Why
-             * @description Why it was not taken; empty if it was.
-             */
+            /** @description Why it was not taken; empty if it was. */
             why: string;
         };
-        /**
-         * RunOutcomes
-         * @description The result for each run, in the order of the request.
-         */
+        /** @description The result for each run, in the order of the request. */
         RunOutcomes: {
-            /**
-             * Outcomes
-             * @description The results.
-             */
+            /** @description The results. */
             outcomes: components["schemas"]["RunOutcome"][];
         };
-        /**
-         * RunPage
-         * @description A page of runs, newest first; it may lag slightly.
-         */
+        /** @description A page of runs, newest first; it may lag slightly. */
         RunPage: {
-            /**
-             * Runs
-             * @description The runs of this page.
-             */
+            /** @description The runs of this page. */
             runs: components["schemas"]["RunSummary"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
-            /**
-             * Unmatched
-             * @description if there are no runs: a definition that was never published, a document that was never sent
-             */
+            /** @description if there are no runs: a definition that was never published, a document that was never sent */
             unmatched: components["schemas"]["Unmatched"][];
         };
-        /**
-         * RunStates
-         * @description The states of a run and of the nodes of its drawing.
-         */
+        /** @description The states of a run and of the nodes of its drawing. */
         RunStates: {
             /** @description The run as a whole. */
             run: components["schemas"]["RunHead"];
-            /**
-             * States
-             * @description The state of each node that is drawn, by its id; empty if they are not known.
-             */
+            /** @description The state of each node that is drawn, by its id; empty if they are not known. */
             states: {
                 [key: string]: components["schemas"]["NodeState"];
             };
-            /**
-             * Unknown
-             * @description Why the states of the steps are not known; empty if they are.
-             */
+            /** @description Why the states of the steps are not known; empty if they are. */
             unknown: string;
         };
         /**
-         * RunStatus
          * @description PENDING (submitted, not triggered) -> RUNNING <-> WAITING | PAUSED -> COMPLETED | FAILED | ABORTED | CANCELLED.
          *
          *     WAITING: nothing can continue until an answer arrives or a timer fires.
          * @enum {string}
          */
         RunStatus: "pending" | "running" | "waiting" | "paused" | "completed" | "failed" | "aborted" | "cancelled";
-        /**
-         * RunStatusOut
-         * @description A run's status after a change.
-         */
+        /** @description A run's status after a change. */
         RunStatusOut: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
             /** @description Its status. */
             status: components["schemas"]["RunStatus"];
         };
-        /**
-         * RunSummary
-         * @description One line of a list of runs: the state of the run's last attempt. The list may lag slightly.
-         */
+        /** @description One line of a list of runs: the state of the run's last attempt. The list may lag slightly. */
         RunSummary: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description null if it cannot be read
-             */
+            /** @description null if it cannot be read */
             version: number | null;
-            /**
-             * Document Id
-             * @description Id of the document; null if there is none.
-             */
+            /** @description Id of the document; null if there is none. */
             document_id: string | null;
-            /**
-             * File Name
-             * @description of the document, as the uploader claimed
-             */
+            /** @description of the document, as the uploader claimed */
             file_name: string | null;
             /** @description Its status. */
             status: components["schemas"]["RunStatus"];
             /**
-             * Started At
              * Format: date-time
              * @description When it started; null before.
              */
             started_at: string;
-            /**
-             * Ended At
-             * @description When it ended; null before.
-             */
+            /** @description When it ended; null before. */
             ended_at: string | null;
-            /**
-             * Overdue
-             * @description whether it had not ended within its definition's `deadline_seconds`
-             */
+            /** @description whether it had not ended within its definition's `deadline_seconds` */
             overdue: boolean;
-            /**
-             * Attempts
-             * @description 1, and one more for each retry, as far back as Temporal keeps them
-             */
+            /** @description 1, and one more for each retry, as far back as Temporal keeps them */
             attempts: number;
-            /**
-             * Allowed
-             * @description what the caller may do with it, as far as its status decides; the run itself shows why not
-             */
+            /** @description what the caller may do with it, as far as its status decides; the run itself shows why not */
             allowed: components["schemas"]["RunAction"][];
-            /**
-             * Unreadable
-             * @description why the rest cannot be read here, such as a missing key; usually null
-             */
+            /** @description why the rest cannot be read here, such as a missing key; usually null */
             unreadable?: string | null;
         };
-        /**
-         * ScheduleListOut
-         * @description The schedules of Docrail's own work.
-         */
+        /** @description The schedules of Docrail's own work. */
         ScheduleListOut: {
-            /**
-             * Schedules
-             * @description those that exist
-             */
+            /** @description those that exist */
             schedules: components["schemas"]["ShownSchedule"][];
-            /**
-             * Allowed
-             * @description whether the caller may pause, resume and run them
-             */
+            /** @description whether the caller may pause, resume and run them */
             allowed: boolean;
         };
         /**
-         * ScheduleName
          * @description A schedule of Docrail's own work.
          * @enum {string}
          */
         ScheduleName: "maintenance" | "sla" | "background";
         /**
-         * ScheduleReason
          * @description Why a schedule is paused or resumed.
          * @example {
          *       "reason": "the disk is being exchanged"
@@ -9475,499 +6358,281 @@ export interface components {
          */
         ScheduleReason: {
             /**
-             * Reason
              * @description Kept with the schedule, with the caller's name.
              * @default
              */
             reason?: string;
         };
         /**
-         * Scope
          * @description A permission of a principal. Each route requires one; what starts runs by itself requires two.
          * @enum {string}
          */
         Scope: "submit" | "read" | "review" | "operate" | "admin";
-        /**
-         * Session
-         * @description A browser session.
-         */
+        /** @description A browser session. */
         Session: {
-            /**
-             * Session Id
-             * @description Public id of the session.
-             */
+            /** @description Public id of the session. */
             session_id: string;
-            /**
-             * Tenant
-             * @description The tenant of the person.
-             */
+            /** @description The tenant of the person. */
             tenant: string;
-            /**
-             * Name
-             * @description The person who signed in.
-             */
+            /** @description The person who signed in. */
             name: string;
-            /**
-             * Scopes
-             * @description What the person may do.
-             */
+            /** @description What the person may do. */
             scopes: components["schemas"]["Scope"][];
-            /**
-             * Key Id
-             * @description The API key that opened it; null if an identity provider did.
-             */
+            /** @description The API key that opened it; null if an identity provider did. */
             key_id: string | null;
-            /**
-             * Issuer
-             * @description The identity provider that authenticated the person; null for an API key.
-             */
+            /** @description The identity provider that authenticated the person; null for an API key. */
             issuer: string | null;
             /**
-             * Created At
              * Format: date-time
              * @description When the person signed in.
              */
             created_at: string;
             /**
-             * Last Seen At
              * Format: date-time
              * @description Last request, to the minute.
              */
             last_seen_at: string;
             /**
-             * Expires At
              * Format: date-time
              * @description When it ends at the latest.
              */
             expires_at: string;
-            /**
-             * Revoked At
-             * @description When it was ended; null if it was not.
-             */
+            /** @description When it was ended; null if it was not. */
             revoked_at: string | null;
         };
-        /**
-         * SessionListOut
-         * @description A page of open sessions.
-         */
+        /** @description A page of open sessions. */
         SessionListOut: {
-            /**
-             * Sessions
-             * @description the sessions, newest first
-             */
+            /** @description the sessions, newest first */
             sessions: components["schemas"]["Session"][];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
-        /**
-         * SetCell
-         * @description Set one cell to what a person typed.
-         */
+        /** @description Set one cell to what a person typed. */
         SetCell: {
             /**
              * @description `set`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             do: "set";
-            /**
-             * Row
-             * @description Number of the row, from 0.
-             */
+            /** @description Number of the row, from 0. */
             row: number;
             /**
-             * Column
              * @description The column.
              * @enum {string}
              */
             column: "description" | "quantity" | "unit_price" | "amount" | "tax_rate";
-            /**
-             * Text
-             * @description As typed, such as `4.904,95`; empty: the document does not state it.
-             */
+            /** @description As typed, such as `4.904,95`; empty: the document does not state it. */
             text: string;
         };
-        /**
-         * SetQuota
-         * @description A quota of a tenant, or of one of its keys.
-         */
+        /** @description A quota of a tenant, or of one of its keys. */
         SetQuota: {
             /** @description Name of the quota. */
             quota: components["schemas"]["Quota"];
             /**
-             * Value
              * @description How much may be used.
              * @example 1000
              */
             value: number;
-            /**
-             * Tenant
-             * @description The tenant.
-             */
+            /** @description The tenant. */
             tenant: string;
-            /**
-             * Key Id
-             * @description Id of the key; null for the whole tenant.
-             */
+            /** @description Id of the key; null for the whole tenant. */
             key_id: string | null;
-            /**
-             * Changed By
-             * @description Who set it; null for the default of the settings.
-             */
+            /** @description Who set it; null for the default of the settings. */
             changed_by: string | null;
-            /**
-             * Changed At
-             * @description When it was changed last; null if never.
-             */
+            /** @description When it was changed last; null if never. */
             changed_at: string | null;
         };
         /**
-         * Severity
          * @description An error sends the document to a person; a warning lowers the confidence.
          * @enum {string}
          */
         Severity: "error" | "warning";
-        /**
-         * ShownItem
-         * @description An item, and its digest as shown in the queue.
-         */
+        /** @description An item, and its digest as shown in the queue. */
         ShownItem: {
-            /**
-             * Review Id
-             * @description Id of the review item; null if there is none.
-             */
+            /** @description Id of the review item; null if there is none. */
             review_id: string;
             /**
-             * Digest
              * @description of the document as it was shown: `digest` of its fields, or of its review item
              * @example 7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730
              */
             digest: string;
         };
-        /**
-         * ShownLetter
-         * @description A letter, and the actions on it or its run, newest first.
-         */
+        /** @description A letter, and the actions on it or its run, newest first. */
         ShownLetter: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Handler
-             * @description Name of the step's handler; null if it has none.
-             */
+            /** @description Name of the step's handler; null if it has none. */
             handler: string | null;
-            /**
-             * Document Id
-             * @description Id of the document; null if there is none.
-             */
+            /** @description Id of the document; null if there is none. */
             document_id: string | null;
-            /**
-             * File Name
-             * @description of the document, as the uploader claimed
-             */
+            /** @description of the document, as the uploader claimed */
             file_name: string | null;
             /** @description parked: its run waits for a person; failed; resolved */
             status: components["schemas"]["LetterStatus"];
-            /**
-             * Error Type
-             * @description The error's type.
-             */
+            /** @description The error's type. */
             error_type: string;
-            /**
-             * Error Message
-             * @description The error's message.
-             */
+            /** @description The error's message. */
             error_message: string;
-            /**
-             * Retryable
-             * @description whether the error may pass by itself
-             */
+            /** @description whether the error may pass by itself */
             retryable: boolean;
-            /**
-             * Attempts
-             * @description How often it was tried.
-             */
+            /** @description How often it was tried. */
             attempts: number;
-            /**
-             * Failed Again
-             * @description how often it failed again after a person had it tried again
-             */
+            /** @description how often it failed again after a person had it tried again */
             failed_again: number;
             /**
-             * Failed At
              * Format: date-time
              * @description When the step failed.
              */
             failed_at: string;
             /** @description What became of the letter; null while it is open. */
             resolution: components["schemas"]["Resolved"] | null;
-            /**
-             * Resolved By
-             * @description Who resolved it; null if no one did.
-             */
+            /** @description Who resolved it; null if no one did. */
             resolved_by: string | null;
-            /**
-             * Resolved At
-             * @description When the letter was resolved; null while it is open.
-             */
+            /** @description When the letter was resolved; null while it is open. */
             resolved_at: string | null;
-            /**
-             * Actions
-             * @description What people did, newest first.
-             */
+            /** @description What people did, newest first. */
             actions: components["schemas"]["OperatorAction"][];
         };
-        /**
-         * ShownSchedule
-         * @description A schedule, as Temporal keeps it.
-         */
+        /** @description A schedule, as Temporal keeps it. */
         ShownSchedule: {
             /** @description What it does. */
             name: components["schemas"]["ScheduleName"];
-            /**
-             * Every Seconds
-             * @description The time between two passes; null if it follows a calendar.
-             */
+            /** @description The time between two passes; null if it follows a calendar. */
             every_seconds: number | null;
-            /**
-             * Paused
-             * @description Whether no pass starts by itself.
-             */
+            /** @description Whether no pass starts by itself. */
             paused: boolean;
-            /**
-             * Note
-             * @description Why it is paused, and who did it; or who resumed it. Empty if it never was.
-             */
+            /** @description Why it is paused, and who did it; or who resumed it. Empty if it never was. */
             note: string;
-            /**
-             * Next At
-             * @description When the next pass starts, in UTC; null while it is paused.
-             */
+            /** @description When the next pass starts, in UTC; null while it is paused. */
             next_at: string | null;
             /** @description The latest pass; null if there was none. */
             last: components["schemas"]["LastPass"] | null;
-            /**
-             * Passes
-             * @description Passes since it was created.
-             */
+            /** @description Passes since it was created. */
             passes: number;
         };
-        /**
-         * ShownValue
-         * @description A JSON value as text, so that no reader rounds its numbers.
-         */
+        /** @description A JSON value as text, so that no reader rounds its numbers. */
         ShownValue: {
-            /**
-             * Text
-             * @description The beginning of the value, as indented JSON: at most 64 KiB.
-             */
+            /** @description The beginning of the value, as indented JSON: at most 64 KiB. */
             text: string;
-            /**
-             * Bytes
-             * @description Size of the whole text in UTF-8.
-             */
+            /** @description Size of the whole text in UTF-8. */
             bytes: number;
-            /**
-             * Cut
-             * @description Whether `text` is only the beginning.
-             */
+            /** @description Whether `text` is only the beginning. */
             cut: boolean;
         };
         /**
-         * SignIn
          * @description An API key to sign in with.
          * @example {
          *       "key": "docrail_0123456789abcdef_..."
          *     }
          */
         SignIn: {
-            /**
-             * Key
-             * @description The whole key.
-             */
+            /** @description The whole key. */
             key: string;
         };
-        /**
-         * SignInMethodsOut
-         * @description How people may sign in here with a browser.
-         */
+        /** @description How people may sign in here with a browser. */
         SignInMethodsOut: {
-            /**
-             * Key
-             * @description whether a session needs an API key or the identity provider; false in local mode
-             */
+            /** @description whether a session needs an API key or the identity provider; false in local mode */
             key: boolean;
-            /**
-             * Single Sign On
-             * @description whether `GET /v1/session/oidc` leads to an identity provider
-             */
+            /** @description whether `GET /v1/session/oidc` leads to an identity provider */
             single_sign_on: boolean;
         };
         /**
-         * SkipReason
          * @description Why a step did not run. Being skipped by choice and being skipped after a failure are distinct reasons.
          * @enum {string}
          */
         SkipReason: "condition_false" | "rule_not_met" | "upstream_failed" | "upstream_skipped" | "aborted" | "operator";
-        /**
-         * Slots
-         * @description How many tasks a worker handles at once.
-         */
+        /** @description How many tasks a worker handles at once. */
         Slots: {
-            /**
-             * Used
-             * @description Slots in use.
-             */
+            /** @description Slots in use. */
             used: number;
-            /**
-             * Total
-             * @description All slots; null if their number is not fixed.
-             */
+            /** @description All slots; null if their number is not fixed. */
             total: number | null;
         };
         /**
-         * Sort
          * @description Sort orders: the most urgent items first, or those with the largest value of one part of the priority.
          * @enum {string}
          */
         Sort: "priority" | "uncertainty" | "sla" | "value" | "complexity";
-        /**
-         * Spending
-         * @description What models' answers have cost since midnight UTC, and what they may cost.
-         */
+        /** @description What models' answers have cost since midnight UTC, and what they may cost. */
         Spending: {
-            /**
-             * Spent Today
-             * @description The cost so far.
-             */
+            /** @description The cost so far. */
             spent_today: string;
-            /**
-             * Budget Per Day
-             * @description The most that a day may cost; null for no limit.
-             */
+            /** @description The most that a day may cost; null for no limit. */
             budget_per_day: string | null;
         };
         /**
-         * Standing
          * @description How a trigger rule counts a parent: skipped by choice is distinct from skipped after a failure.
          * @enum {string}
          */
         Standing: "completed" | "failed" | "skipped" | "unsettled";
-        /**
-         * StartedRun
-         * @description An existing run. `created` is False if an earlier call with the same key started it.
-         */
+        /** @description An existing run. `created` is False if an earlier call with the same key started it. */
         StartedRun: {
             /**
-             * Run Id
              * @description Id of the run.
              * @example invoice.order-4711
              */
             run_id: string;
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Digest
-             * @description SHA-256 of the definition as it was published.
-             */
+            /** @description SHA-256 of the definition as it was published. */
             digest: string;
-            /**
-             * Created
-             * @description False if an earlier request with the same key started the run.
-             */
+            /** @description False if an earlier request with the same key started the run. */
             created: boolean;
         };
-        /**
-         * StateCounts
-         * @description How many documents are in each state.
-         */
+        /** @description How many documents are in each state. */
         StateCounts: {
             /**
-             * Waiting
              * @description For their turn.
              * @default 0
              */
             waiting: number;
             /**
-             * Running
              * @description Their run is open.
              * @default 0
              */
             running: number;
             /**
-             * Asking
              * @description Their run waits for a person or an event.
              * @default 0
              */
             asking: number;
             /**
-             * Done
              * @description Their run has completed.
              * @default 0
              */
             done: number;
             /**
-             * Failed
              * @description Their run has failed, could not be started, or has a failed step that waits for a person.
              * @default 0
              */
             failed: number;
             /**
-             * Cancelled
              * @description Their run was cancelled or aborted, or not started any more.
              * @default 0
              */
             cancelled: number;
-            /**
-             * Total
-             * @description All documents of the batch.
-             */
+            /** @description All documents of the batch. */
             readonly total: number;
         };
         /**
-         * Status
          * @description How an export stands. PREPARING: its file is being made; SENDING: it is, and goes to the receiver.
          * @enum {string}
          */
         Status: "preparing" | "sending" | "ready" | "failed";
         /**
-         * StatusFilter
          * @description Filter letters by whether they are resolved.
          * @enum {string}
          */
         StatusFilter: "open" | "resolved" | "all";
-        /**
-         * StepDetail
-         * @description A step of a run: its state, why it is in it, its input and output, and what the caller may do with it.
-         */
+        /** @description A step of a run: its state, why it is in it, its input and output, and what the caller may do with it. */
         StepDetail: {
             /** @description The step and its state. */
             step: components["schemas"]["StepLine"];
@@ -9978,87 +6643,44 @@ export interface components {
              *     yet. Secrets are named, not shown.
              */
             input: components["schemas"]["ShownValue"] | null;
-            /**
-             * Edited
-             * @description Whether a person gave the input in place of the definition's config.
-             */
+            /** @description Whether a person gave the input in place of the definition's config. */
             edited: boolean;
-            /**
-             * Input Problem
-             * @description Why the input is not known; empty if it is.
-             */
+            /** @description Why the input is not known; empty if it is. */
             input_problem: string;
             /** @description What it gave; null without an output. */
             output: components["schemas"]["ShownValue"] | null;
-            /**
-             * Output Problem
-             * @description Why an existing output cannot be shown; empty if there is none, or it is shown.
-             */
+            /** @description Why an existing output cannot be shown; empty if there is none, or it is shown. */
             output_problem: string;
-            /**
-             * Actions
-             * @description What the caller may do with it now, and why not.
-             */
+            /** @description What the caller may do with it now, and why not. */
             actions: components["schemas"]["Action"][];
         };
-        /**
-         * StepDiff
-         * @description A step that exists in both versions, and its differences.
-         */
+        /** @description A step that exists in both versions, and its differences. */
         StepDiff: {
-            /**
-             * Id
-             * @description Id of the step.
-             */
+            /** @description Id of the step. */
             id: string;
-            /**
-             * Changes
-             * @description What differs, or was changed, in order.
-             */
+            /** @description What differs, or was changed, in order. */
             changes: components["schemas"]["Change"][];
         };
-        /**
-         * StepError
-         * @description Why a step failed: the error's type and its message, both shortened to what a report can carry.
-         */
+        /** @description Why a step failed: the error's type and its message, both shortened to what a report can carry. */
         StepError: {
-            /**
-             * Type
-             * @description Its type.
-             */
+            /** @description Its type. */
             type: string;
-            /**
-             * Message
-             * @description The message for people.
-             */
+            /** @description The message for people. */
             message: string;
         };
-        /**
-         * StepExplanation
-         * @description Why one step is in its state. Fields that do not apply are None, or empty.
-         */
+        /** @description Why one step is in its state. Fields that do not apply are None, or empty. */
         StepExplanation: {
-            /**
-             * Title
-             * @description Title for people.
-             */
+            /** @description Title for people. */
             title: string;
             /** @description Its kind. */
             kind: components["schemas"]["StepKind"];
-            /**
-             * Handler
-             * @description Name of the step's handler; null if it has none.
-             */
+            /** @description Name of the step's handler; null if it has none. */
             handler?: string | null;
-            /**
-             * Resource Tag
-             * @description The limited resource that the step uses; null if none.
-             */
+            /** @description The limited resource that the step uses; null if none. */
             resource_tag?: string | null;
             /** @description Its status. */
             status: components["schemas"]["StepStatus"];
             /**
-             * Decided By
              * @description Who, or what, decided; null or empty before.
              * @default
              */
@@ -10066,7 +6688,6 @@ export interface components {
             /** @description Why the step was skipped; null if it was not. */
             reason?: components["schemas"]["SkipReason"] | null;
             /**
-             * Words
              * @description The explanation, one sentence a line.
              * @default []
              */
@@ -10078,15 +6699,11 @@ export interface components {
             /** @description The step's `when`, and what it evaluated to. */
             condition?: components["schemas"]["TestPart"] | null;
             /**
-             * Cases
              * @description The cases of a switch, in order.
              * @default []
              */
             cases?: components["schemas"]["TestPart"][];
-            /**
-             * Branch
-             * @description The branch that was chosen; null if there is none.
-             */
+            /** @description The branch that was chosen; null if there is none. */
             branch?: string | null;
             /** @description Why the step has not begun; null if nothing holds it. */
             hold?: components["schemas"]["HoldPart"] | null;
@@ -10098,21 +6715,16 @@ export interface components {
             answer?: components["schemas"]["AnswerPart"] | null;
             /** @description The items, in order. */
             items?: components["schemas"]["ItemsPart"] | null;
-            /**
-             * Nested Run Id
-             * @description Id of the run that the step started; null if it starts none.
-             */
+            /** @description Id of the run that the step started; null if it starts none. */
             nested_run_id?: string | null;
             /** @description Items that have begun and not ended, by state. */
             at_work?: components["schemas"]["ItemsAtWork"] | null;
             /**
-             * Inner Waiting
              * @description How many steps of inner runs wait.
              * @default 0
              */
             inner_waiting?: number;
             /**
-             * Inner Waits
              * @description The first steps of inner runs that wait.
              * @default []
              */
@@ -10120,7 +6732,6 @@ export interface components {
             /** @description How often it was tried. */
             attempts?: components["schemas"]["AttemptsPart"] | null;
             /**
-             * Cached
              * @description Whether the output comes from the cache of earlier equal work.
              * @default false
              */
@@ -10131,72 +6742,38 @@ export interface components {
             compensation?: components["schemas"]["StepStatus"] | null;
             /** @description Why the compensation failed; null if it did not. */
             compensation_error?: components["schemas"]["StepError"] | null;
-            /**
-             * Resolved By
-             * @description Who resolved it; null if no one did.
-             */
+            /** @description Who resolved it; null if no one did. */
             resolved_by?: string | null;
-            /**
-             * Started At
-             * @description When it started; null before.
-             */
+            /** @description When it started; null before. */
             started_at?: number | null;
-            /**
-             * Ended At
-             * @description When it ended; null before.
-             */
+            /** @description When it ended; null before. */
             ended_at?: number | null;
         };
-        /**
-         * StepFate
-         * @description What happens to one step, and why, in words.
-         */
+        /** @description What happens to one step, and why, in words. */
         StepFate: {
             /** @description What becomes of the step. */
             fate: components["schemas"]["Fate"];
-            /**
-             * Why
-             * @description Why.
-             */
+            /** @description Why. */
             why: string;
         };
         /**
-         * StepKind
          * @description What a step does; equals the name of the one field that defines it.
          * @enum {string}
          */
         StepKind: "handler" | "wait" | "human" | "workflow" | "abort" | "switch";
-        /**
-         * StepLine
-         * @description A step of a run in a list or on a timeline. Times are seconds since the epoch.
-         */
+        /** @description A step of a run in a list or on a timeline. Times are seconds since the epoch. */
         StepLine: {
-            /**
-             * Step Id
-             * @description Id of the step.
-             */
+            /** @description Id of the step. */
             step_id: string;
-            /**
-             * Title
-             * @description The step's title; empty if it has none.
-             */
+            /** @description The step's title; empty if it has none. */
             title: string;
             /** @description What it does. */
             kind: components["schemas"]["StepKind"];
-            /**
-             * Handler
-             * @description Its handler; null if it has none.
-             */
+            /** @description Its handler; null if it has none. */
             handler: string | null;
-            /**
-             * Layer
-             * @description Its layer, from 0.
-             */
+            /** @description Its layer, from 0. */
             layer: number;
-            /**
-             * Groups
-             * @description The groups to open so that the step is drawn, outermost first.
-             */
+            /** @description The groups to open so that the step is drawn, outermost first. */
             groups: string[];
             /** @description How far it is. */
             status: components["schemas"]["StepStatus"];
@@ -10204,71 +6781,37 @@ export interface components {
             reason: components["schemas"]["SkipReason"] | null;
             /** @description Why it failed, shortened; null if it did not. */
             error: components["schemas"]["StepError"] | null;
-            /**
-             * Attempts
-             * @description How often it was tried.
-             */
+            /** @description How often it was tried. */
             attempts: number;
             /** @description Progress of a step over a list; null for any other. */
             items: components["schemas"]["ItemCounts"] | null;
-            /**
-             * Started At
-             * @description When it began; null before.
-             */
+            /** @description When it began; null before. */
             started_at: number | null;
-            /**
-             * Ended At
-             * @description When it ended; null before.
-             */
+            /** @description When it ended; null before. */
             ended_at: number | null;
         };
-        /**
-         * StepPage
-         * @description A page of the steps of a run, in plan order.
-         */
+        /** @description A page of the steps of a run, in plan order. */
         StepPage: {
-            /**
-             * Steps
-             * @description The steps.
-             */
+            /** @description The steps. */
             steps: components["schemas"]["StepLine"][];
-            /**
-             * Found
-             * @description How many steps match, on all pages.
-             */
+            /** @description How many steps match, on all pages. */
             found: number;
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
-        /**
-         * StepReport
-         * @description One step. Times are seconds since the epoch; `duration_seconds` covers retries and waiting for a worker.
-         */
+        /** @description One step. Times are seconds since the epoch; `duration_seconds` covers retries and waiting for a worker. */
         StepReport: {
-            /**
-             * Title
-             * @description Title for people.
-             */
+            /** @description Title for people. */
             title: string;
             /** @description Its kind. */
             kind: components["schemas"]["StepKind"];
-            /**
-             * Handler
-             * @description Name of the step's handler; null if it has none.
-             */
+            /** @description Name of the step's handler; null if it has none. */
             handler?: string | null;
-            /**
-             * Resource Tag
-             * @description The limited resource that the step uses; null if none.
-             */
+            /** @description The limited resource that the step uses; null if none. */
             resource_tag?: string | null;
             /** @description Its status. */
             status: components["schemas"]["StepStatus"];
             /**
-             * Decided By
              * @description Who, or what, decided; null or empty before.
              * @default
              */
@@ -10277,28 +6820,15 @@ export interface components {
             reason?: components["schemas"]["SkipReason"] | null;
             /** @description Why it failed; null if it did not. */
             error?: components["schemas"]["StepError"] | null;
-            /**
-             * Branch
-             * @description The branch that was chosen; null if there is none.
-             */
+            /** @description The branch that was chosen; null if there is none. */
             branch?: string | null;
-            /**
-             * Answered By
-             * @description Who answered the step; null if no one did.
-             */
+            /** @description Who answered the step; null if no one did. */
             answered_by?: string | null;
-            /**
-             * Approvals Missing
-             * @description Approvals still needed for the leading decision.
-             */
+            /** @description Approvals still needed for the leading decision. */
             approvals_missing?: number | null;
-            /**
-             * Resolved By
-             * @description Who resolved it; null if no one did.
-             */
+            /** @description Who resolved it; null if no one did. */
             resolved_by?: string | null;
             /**
-             * Why
              * @description The explanation, one sentence a line.
              * @default []
              */
@@ -10310,286 +6840,150 @@ export interface components {
             /** @description The items, in order. */
             items?: components["schemas"]["ItemCounts"] | null;
             /**
-             * Cached
              * @description Whether the output comes from the cache of earlier equal work.
              * @default false
              */
             cached?: boolean;
             /**
-             * Attempts
              * @description How often it was tried.
              * @default 0
              */
             attempts?: number;
-            /**
-             * Started At
-             * @description When it started; null before.
-             */
+            /** @description When it started; null before. */
             started_at?: number | null;
-            /**
-             * Ended At
-             * @description When it ended; null before.
-             */
+            /** @description When it ended; null before. */
             ended_at?: number | null;
-            /**
-             * Duration Seconds
-             * @description Seconds from start to end, retries included; null before the end.
-             */
+            /** @description Seconds from start to end, retries included; null before the end. */
             duration_seconds?: number | null;
-            /**
-             * Output
-             * @description The step's output; null if it has none.
-             */
+            /** @description The step's output; null if it has none. */
             output?: unknown;
         };
         /**
-         * StepStatus
          * @description PENDING -> QUEUED -> RUNNING | WAITING -> COMPLETED | FAILED | CANCELLED; PENDING | QUEUED -> SKIPPED.
          *
          *     PARKED: failed, and waiting for a person to resolve it (`on_failure: park`).
          * @enum {string}
          */
         StepStatus: "pending" | "queued" | "running" | "waiting" | "parked" | "completed" | "failed" | "skipped" | "cancelled";
-        /**
-         * StepsPart
-         * @description Some steps of a run: how many, and the first of them in plan order.
-         */
+        /** @description Some steps of a run: how many, and the first of them in plan order. */
         StepsPart: {
-            /**
-             * Total
-             * @description How many there are.
-             */
+            /** @description How many there are. */
             total: number;
-            /**
-             * Named
-             * @description The ids of the first of them.
-             */
+            /** @description The ids of the first of them. */
             named: string[];
         };
-        /**
-         * StoredChange
-         * @description A person's change to a field; `undone_at` is set if it was undone.
-         */
+        /** @description A person's change to a field; `undone_at` is set if it was undone. */
         StoredChange: {
-            /**
-             * Field
-             * @description Name of the field; null if it is about the whole document.
-             */
+            /** @description Name of the field; null if it is about the whole document. */
             field: string;
             /**
-             * Act
              * @description What was done, in one word.
              * @enum {string}
              */
             act: "lock" | "unlock";
-            /**
-             * Value
-             * @description The value; null if there is none.
-             */
+            /** @description The value; null if there is none. */
             value: string | null;
-            /**
-             * Read Value
-             * @description the value before the change
-             */
+            /** @description the value before the change */
             read_value: string | null;
-            /**
-             * Read Source
-             * @description Where the value before the change came from.
-             */
+            /** @description Where the value before the change came from. */
             read_source: string;
-            /**
-             * Corrected By
-             * @description Who changed the field.
-             */
+            /** @description Who changed the field. */
             corrected_by: string;
             /**
-             * Corrected At
              * Format: date-time
              * @description When the field was changed.
              */
             corrected_at: string;
-            /**
-             * Why
-             * @description Why.
-             */
+            /** @description Why. */
             why: string;
-            /**
-             * Undone At
-             * @description When the change was undone; null if it was not.
-             */
+            /** @description When the change was undone; null if it was not. */
             undone_at: string | null;
         };
-        /**
-         * StoredDefinition
-         * @description A published version: the definition with every default resolved, and its author's text.
-         */
+        /** @description A published version: the definition with every default resolved, and its author's text. */
         StoredDefinition: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Digest
-             * @description sha256 of the definition's canonical JSON, every default resolved
-             */
+            /** @description sha256 of the definition's canonical JSON, every default resolved */
             digest: string;
             /**
-             * Created At
              * Format: date-time
              * @description When it was created.
              */
             created_at: string;
-            /**
-             * Published By
-             * @description whoever published this content first
-             */
+            /** @description whoever published this content first */
             published_by: string;
-            /**
-             * Reason
-             * @description why; may be empty
-             */
+            /** @description why; may be empty */
             reason: string;
-            /**
-             * Body
-             * @description The definition with every default resolved.
-             */
+            /** @description The definition with every default resolved. */
             body: {
                 [key: string]: unknown;
             };
-            /**
-             * Source
-             * @description The definition's text as its author wrote it.
-             */
+            /** @description The definition's text as its author wrote it. */
             source: string;
         };
-        /**
-         * StoredLetter
-         * @description A permanently failed step. Run and step are the reference to its input.
-         */
+        /** @description A permanently failed step. Run and step are the reference to its input. */
         StoredLetter: {
-            /**
-             * Run Id
-             * @description Id of the run.
-             */
+            /** @description Id of the run. */
             run_id: string;
-            /**
-             * Step Id
-             * @description Id of the step; null if it is not about one.
-             */
+            /** @description Id of the step; null if it is not about one. */
             step_id: string;
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Handler
-             * @description Name of the step's handler; null if it has none.
-             */
+            /** @description Name of the step's handler; null if it has none. */
             handler: string | null;
-            /**
-             * Document Id
-             * @description Id of the document; null if there is none.
-             */
+            /** @description Id of the document; null if there is none. */
             document_id: string | null;
-            /**
-             * File Name
-             * @description of the document, as the uploader claimed
-             */
+            /** @description of the document, as the uploader claimed */
             file_name: string | null;
             /** @description parked: its run waits for a person; failed; resolved */
             status: components["schemas"]["LetterStatus"];
-            /**
-             * Error Type
-             * @description The error's type.
-             */
+            /** @description The error's type. */
             error_type: string;
-            /**
-             * Error Message
-             * @description The error's message.
-             */
+            /** @description The error's message. */
             error_message: string;
-            /**
-             * Retryable
-             * @description whether the error may pass by itself
-             */
+            /** @description whether the error may pass by itself */
             retryable: boolean;
-            /**
-             * Attempts
-             * @description How often it was tried.
-             */
+            /** @description How often it was tried. */
             attempts: number;
-            /**
-             * Failed Again
-             * @description how often it failed again after a person had it tried again
-             */
+            /** @description how often it failed again after a person had it tried again */
             failed_again: number;
             /**
-             * Failed At
              * Format: date-time
              * @description When the step failed.
              */
             failed_at: string;
             /** @description What became of the letter; null while it is open. */
             resolution: components["schemas"]["Resolved"] | null;
-            /**
-             * Resolved By
-             * @description Who resolved it; null if no one did.
-             */
+            /** @description Who resolved it; null if no one did. */
             resolved_by: string | null;
-            /**
-             * Resolved At
-             * @description When the letter was resolved; null while it is open.
-             */
+            /** @description When the letter was resolved; null while it is open. */
             resolved_at: string | null;
         };
-        /**
-         * StoredRules
-         * @description The rules in force. `revision` counts how often they were set; 0 means never, and there are none.
-         */
+        /** @description The rules in force. `revision` counts how often they were set; 0 means never, and there are none. */
         StoredRules: {
             /**
-             * Revision
              * @description How often the rules were set; 0 if never.
              * @default 0
              */
             revision: number;
-            /**
-             * Rules
-             * @description The routing rules, in order.
-             */
+            /** @description The routing rules, in order. */
             rules: {
                 [key: string]: unknown;
             }[];
             /**
-             * Source
              * @description as their author wrote them
              * @default
              */
             source: string;
-            /**
-             * Set By
-             * @description Who set the rules; null if no one did.
-             */
+            /** @description Who set the rules; null if no one did. */
             set_by: string | null;
-            /**
-             * Set At
-             * @description When the rules were set; null if never.
-             */
+            /** @description When the rules were set; null if never. */
             set_at: string | null;
             /**
-             * Names
              * @description what `when` may read
              * @default [
              *       "tenant",
@@ -10601,337 +6995,177 @@ export interface components {
              */
             names: string[];
             /**
-             * Default
              * @description what a document takes that no rule is for
              * @default invoice
              */
             default: string;
         };
         /**
-         * SubmissionIn
          * @description The definition to run later: `ID`, `ID@VERSION`, `ID@ALIAS`, or a whole definition, which is published first.
          * @example {
          *       "definition": "invoice"
          *     }
          */
         SubmissionIn: {
-            /**
-             * Definition
-             * @description The definition to run, as a JSON object.
-             */
+            /** @description The definition to run, as a JSON object. */
             definition: string | {
                 [key: string]: unknown;
             };
-            /**
-             * Version
-             * @description by default the version that the alias `stable` or `canary` names
-             */
+            /** @description by default the version that the alias `stable` or `canary` names */
             version?: number | null;
         };
-        /**
-         * SumOfCurrency
-         * @description The documents of one currency.
-         */
+        /** @description The documents of one currency. */
         SumOfCurrency: {
-            /**
-             * Currency
-             * @description ISO 4217 code; null for documents that state none.
-             */
+            /** @description ISO 4217 code; null for documents that state none. */
             currency: string | null;
-            /**
-             * Documents
-             * @description How many there are.
-             */
+            /** @description How many there are. */
             documents: number;
             /**
-             * Total
              * @description Sum of their totals, taxes included.
              * @example 18230.45
              */
             total: string;
         };
-        /**
-         * TagLimit
-         * @description A limited resource. Author, time and reason of a change are kept until it is reset.
-         */
+        /** @description A limited resource. Author, time and reason of a change are kept until it is reset. */
         TagLimit: {
             /**
-             * Tag
              * @description Name of the limited resource.
              * @example gemini_api
              */
             tag: string;
-            /**
-             * Task Queue
-             * @description Temporal task queue that the limit applies to.
-             */
+            /** @description Temporal task queue that the limit applies to. */
             task_queue: string;
-            /**
-             * Per Second
-             * @description uses a second of the whole fleet; 0 stops the steps that need it
-             */
+            /** @description uses a second of the whole fleet; 0 stops the steps that need it */
             per_second: number;
-            /**
-             * Initial Per Second
-             * @description the limit of the settings, in uses a second
-             */
+            /** @description the limit of the settings, in uses a second */
             initial_per_second: number;
-            /**
-             * Changed By
-             * @description Who changed it last; null if no one did.
-             */
+            /** @description Who changed it last; null if no one did. */
             changed_by: string | null;
-            /**
-             * Changed At
-             * @description When it was changed last; null if never.
-             */
+            /** @description When it was changed last; null if never. */
             changed_at: string | null;
-            /**
-             * Reason
-             * @description Why; recorded with the act.
-             */
+            /** @description Why; recorded with the act. */
             reason: string | null;
-            /**
-             * Waiting
-             * @description attempts of all tenants that wait for their turn, about; null for all but the operator's
-             */
+            /** @description attempts of all tenants that wait for their turn, about; null for all but the operator's */
             waiting: number | null;
-            /**
-             * Workers
-             * @description processes that take its steps; without one, the steps wait
-             */
+            /** @description processes that take its steps; without one, the steps wait */
             workers: number;
         };
-        /**
-         * Target
-         * @description The version that an alias points to.
-         */
+        /** @description The version that an alias points to. */
         Target: {
-            /**
-             * Version
-             * @description Version of the definition.
-             */
+            /** @description Version of the definition. */
             version: number;
-            /**
-             * Percent
-             * @description of new runs, chosen by their key; the canary's alone, which needs it
-             */
+            /** @description of new runs, chosen by their key; the canary's alone, which needs it */
             percent: number | null;
         };
         /**
-         * TaskKind
          * @description What waits in a task queue.
          * @enum {string}
          */
         TaskKind: "runs" | "steps";
-        /**
-         * TenantListOut
-         * @description The tenants, by name.
-         */
+        /** @description The tenants, by name. */
         TenantListOut: {
-            /**
-             * Tenants
-             * @description the tenants
-             */
+            /** @description the tenants */
             tenants: components["schemas"]["TenantSummary"][];
-            /**
-             * Currency
-             * @description currency of the costs
-             */
+            /** @description currency of the costs */
             currency: string;
         };
-        /**
-         * TenantSummary
-         * @description A tenant, and how much it works.
-         */
+        /** @description A tenant, and how much it works. */
         TenantSummary: {
-            /**
-             * Tenant
-             * @description Its name.
-             */
+            /** @description Its name. */
             tenant: string;
-            /**
-             * Keys
-             * @description Valid API keys.
-             */
+            /** @description Valid API keys. */
             keys: number;
-            /**
-             * Last Used At
-             * @description Last use of one of its keys, to the minute; null if never.
-             */
+            /** @description Last use of one of its keys, to the minute; null if never. */
             last_used_at: string | null;
-            /**
-             * Documents
-             * @description Documents that were processed, those that failed included.
-             */
+            /** @description Documents that were processed, those that failed included. */
             documents: number;
-            /**
-             * Failed
-             * @description Documents that failed.
-             */
+            /** @description Documents that failed. */
             failed: number;
-            /**
-             * Spent Today
-             * @description What models' answers have cost since midnight UTC.
-             */
+            /** @description What models' answers have cost since midnight UTC. */
             spent_today: string;
         };
-        /**
-         * TestPart
-         * @description A condition, or one case of a switch. `expression` None: `else`; `branch`: the branch of the case.
-         */
+        /** @description A condition, or one case of a switch. `expression` None: `else`; `branch`: the branch of the case. */
         TestPart: {
-            /**
-             * Expression
-             * @description The expression; null for `else`.
-             */
+            /** @description The expression; null for `else`. */
             expression: string | null;
-            /**
-             * Branch
-             * @description The branch that the case leads to.
-             */
+            /** @description The branch that the case leads to. */
             branch?: string | null;
             /** @description What it evaluated to. */
             verdict: components["schemas"]["Verdict"];
             /**
-             * Reads
              * @description The values that the expression read.
              * @default []
              */
             reads?: components["schemas"]["ReadPart"][];
         };
-        /**
-         * TestedDefinition
-         * @description The results of a definition's tests, in their order.
-         */
+        /** @description The results of a definition's tests, in their order. */
         TestedDefinition: {
-            /**
-             * Tests
-             * @description one for each test
-             */
+            /** @description one for each test */
             tests: components["schemas"]["TrialResult"][];
         };
         /**
-         * TokenIn
          * @description The caller's claim.
          * @example {
          *       "token": 3
          *     }
          */
         TokenIn: {
-            /**
-             * Token
-             * @description of the caller's claim
-             */
+            /** @description of the caller's claim */
             token: number;
         };
-        /**
-         * TrialResult
-         * @description The result of one of a definition's tests.
-         */
+        /** @description The result of one of a definition's tests. */
         TrialResult: {
-            /**
-             * Name
-             * @description Its name.
-             */
+            /** @description Its name. */
             name: string;
-            /**
-             * Passed
-             * @description whether everything is as expected
-             */
+            /** @description whether everything is as expected */
             passed: boolean;
-            /**
-             * Problems
-             * @description what it expected and found; empty if it passed
-             */
+            /** @description what it expected and found; empty if it passed */
             problems: components["schemas"]["FailedTest"][];
         };
-        /**
-         * Trigger
-         * @description A trigger, and its passes.
-         */
+        /** @description A trigger, and its passes. */
         Trigger: {
             /**
-             * Name
              * @description Its name.
              * @example nightly
              */
             name: string;
-            /**
-             * Cron
-             * @description When it fires, in UTC; null if it fires at an interval.
-             */
+            /** @description When it fires, in UTC; null if it fires at an interval. */
             cron: string | null;
-            /**
-             * Every Seconds
-             * @description How often it fires; null if it follows a calendar.
-             */
+            /** @description How often it fires; null if it follows a calendar. */
             every_seconds: number | null;
-            /**
-             * Definition
-             * @description What it starts; null if routing rules choose for each file.
-             */
+            /** @description What it starts; null if routing rules choose for each file. */
             definition: string | null;
-            /**
-             * Inputs
-             * @description Values for the definition's inputs.
-             */
+            /** @description Values for the definition's inputs. */
             inputs: {
                 [key: string]: unknown;
             };
-            /**
-             * Folder
-             * @description The folder whose files it uploads; null if it watches none.
-             */
+            /** @description The folder whose files it uploads; null if it watches none. */
             folder: string | null;
             /** @description The mailbox whose attachments it uploads; null if it reads none. */
             mailbox: components["schemas"]["Mailbox"] | null;
-            /**
-             * Source
-             * @description Where the files come from.
-             */
+            /** @description Where the files come from. */
             source: string;
-            /**
-             * Batch
-             * @description Whether the new files of a pass become one batch.
-             */
+            /** @description Whether the new files of a pass become one batch. */
             batch: boolean;
             /**
-             * Last Batch
              * @description Id of the batch that it has made last; null if there is none.
              * @example bat_0f9c6c4b3a2d4e5f8a7b6c5d4e
              */
             last_batch: string | null;
-            /**
-             * Created By
-             * @description Who created it.
-             */
+            /** @description Who created it. */
             created_by: string;
-            /**
-             * Paused
-             * @description Whether it does not fire by itself.
-             */
+            /** @description Whether it does not fire by itself. */
             paused: boolean;
-            /**
-             * Note
-             * @description Why it is paused, and who did it; or who resumed it. Empty if it never was.
-             */
+            /** @description Why it is paused, and who did it; or who resumed it. Empty if it never was. */
             note: string;
-            /**
-             * Next At
-             * @description When it fires next, in UTC; null while it is paused.
-             */
+            /** @description When it fires next, in UTC; null while it is paused. */
             next_at: string | null;
             /** @description Its latest pass; null if there was none. */
             last: components["schemas"]["LastPass"] | null;
-            /**
-             * Problems
-             * @description What the latest pass has refused, or why it failed.
-             */
+            /** @description What the latest pass has refused, or why it failed. */
             problems: string[];
         };
         /**
-         * TriggerIn
          * @description The run's inputs.
          * @example {
          *       "inputs": {
@@ -10940,32 +7174,19 @@ export interface components {
          *     }
          */
         TriggerIn: {
-            /**
-             * Inputs
-             * @description `input_params` is accepted as another name
-             */
+            /** @description `input_params` is accepted as another name */
             inputs?: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * TriggerList
-         * @description The tenant's triggers, by name.
-         */
+        /** @description The tenant's triggers, by name. */
         TriggerList: {
-            /**
-             * Triggers
-             * @description The triggers.
-             */
+            /** @description The triggers. */
             triggers: components["schemas"]["Trigger"][];
-            /**
-             * Allowed
-             * @description Whether the caller may pause, resume and delete them and, with the scope `submit` too, create and fire them.
-             */
+            /** @description Whether the caller may pause, resume and delete them and, with the scope `submit` too, create and fire them. */
             allowed: boolean;
         };
         /**
-         * TriggerOrder
          * @description What a trigger starts, and when: exactly one of `cron` and `every_seconds`.
          * @example {
          *       "cron": "0 3 * * *",
@@ -10991,30 +7212,23 @@ export interface components {
          */
         TriggerOrder: {
             /**
-             * Name
              * @description Its name; the tenant has one trigger of it.
              * @example nightly
              */
             name: string;
             /**
-             * Cron
              * @description When it fires, in UTC: minute, hour, day, month, day of the week.
              * @example 0 3 * * *
              */
             cron?: string | null;
-            /**
-             * Every Seconds
-             * @description How often it fires.
-             */
+            /** @description How often it fires. */
             every_seconds?: number | null;
             /**
-             * Definition
              * @description `ID`, `ID@VERSION` or `ID@ALIAS`; with a folder or a mailbox, routing rules choose by default.
              * @example report
              */
             definition?: string | null;
             /**
-             * Inputs
              * @description Values for the definition's inputs.
              * @example {
              *       "cost_centre": "4711"
@@ -11024,7 +7238,6 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * Folder
              * @description Upload the files of this folder below DOCRAIL_INBOX_DIR/TENANT, each once, instead of starting a run.
              * @example scans
              */
@@ -11032,20 +7245,17 @@ export interface components {
             /** @description Upload the attachments of this mailbox's new mails, instead of starting a run. */
             mailbox?: components["schemas"]["Mailbox"] | null;
             /**
-             * Source
              * @description Where the files come from, for routing rules.
              * @default
              */
             source?: string;
             /**
-             * Batch
              * @description Whether the new files of a pass become one batch, instead of a run each.
              * @default false
              */
             batch?: boolean;
         };
         /**
-         * TriggerReason
          * @description Why a trigger is paused or resumed.
          * @example {
          *       "reason": "the scanner is being moved"
@@ -11053,20 +7263,17 @@ export interface components {
          */
         TriggerReason: {
             /**
-             * Reason
              * @description Kept with the trigger, with the caller's name.
              * @default
              */
             reason?: string;
         };
         /**
-         * TriggerRule
          * @description When a step runs, judged once its parents have settled (the truth table of the language reference).
          * @enum {string}
          */
         TriggerRule: "none_failed" | "all_success" | "all_done" | "one_success" | "one_failed" | "all_failed";
         /**
-         * TypedOrder
          * @description The correct value of a field, as a person types it.
          * @example {
          *       "text": "4.904,95",
@@ -11074,31 +7281,18 @@ export interface components {
          *     }
          */
         TypedOrder: {
-            /**
-             * Text
-             * @description `4.904,95`, `12.04.2014`, `12 Apr`; empty if the document does not state it.
-             */
+            /** @description `4.904,95`, `12.04.2014`, `12 Apr`; empty if the document does not state it. */
             text: string;
-            /**
-             * Token
-             * @description of the caller's claim
-             */
+            /** @description of the caller's claim */
             token: number;
             /**
-             * Why
              * @description Why.
              * @default
              */
             why?: string;
-            /**
-             * Page
-             * @description The page that states the value, if known.
-             */
+            /** @description The page that states the value, if known. */
             page?: number | null;
-            /**
-             * Box
-             * @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)
-             */
+            /** @description left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`) */
             box?: [
                 number,
                 number,
@@ -11106,34 +7300,18 @@ export interface components {
                 number
             ] | null;
         };
-        /**
-         * Understood
-         * @description How a typed text was read.
-         */
+        /** @description How a typed text was read. */
         Understood: {
-            /**
-             * Value
-             * @description In the field's format; None if the text is empty: the document does not state it.
-             */
+            /** @description In the field's format; None if the text is empty: the document does not state it. */
             value: string | null;
-            /**
-             * Because
-             * @description What decided between two readings, or gave the year; None: there is only one reading.
-             */
+            /** @description What decided between two readings, or gave the year; None: there is only one reading. */
             because: string | null;
         };
-        /**
-         * Undone
-         * @description The moves of a rollback, and the aliases afterwards.
-         */
+        /** @description The moves of a rollback, and the aliases afterwards. */
         Undone: {
-            /**
-             * Definition Id
-             * @description Id of the definition.
-             */
+            /** @description Id of the definition. */
             definition_id: string;
             /**
-             * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
              *       "canary": {
@@ -11148,85 +7326,57 @@ export interface components {
             aliases: {
                 [key: string]: components["schemas"]["Target"];
             };
-            /**
-             * Moves
-             * @description Moves of aliases, newest first.
-             */
+            /** @description Moves of aliases, newest first. */
             moves: components["schemas"]["Move"][];
         };
         /**
-         * Unmatched
          * @description A filter whose value does not exist, whatever the other filters are.
          *
          *     `known`: the first of the existing values.
          */
         Unmatched: {
             /**
-             * Filter
              * @description Name of the filter.
              * @example class
              */
             filter: string;
             /**
-             * Value
              * @description The value that nothing has.
              * @example ConectionError
              */
             value: string;
             /**
-             * Known
              * @description existing values, at most 20
              * @example [
              *       "ConnectionError"
              *     ]
              */
             known: string[];
-            /**
-             * Has More
-             * @description whether there are more than these
-             */
+            /** @description whether there are more than these */
             has_more: boolean;
             /**
-             * Suggestion
              * @description the value that was probably meant
              * @example ConnectionError
              */
             suggestion: string | null;
         };
-        /**
-         * Validation
-         * @description Whether a definition is valid, and all problems found.
-         */
+        /** @description Whether a definition is valid, and all problems found. */
         Validation: {
-            /**
-             * Valid
-             * @description Whether there are no errors.
-             */
+            /** @description Whether there are no errors. */
             valid: boolean;
-            /**
-             * Problems
-             * @description What is wrong, in order.
-             */
+            /** @description What is wrong, in order. */
             problems: components["schemas"]["Problem"][];
         };
         /**
-         * Verdict
          * @description The result of a rule, a condition or a case. NOT_ASKED: not evaluated, or not yet.
          * @enum {string}
          */
         Verdict: "yes" | "no" | "error" | "not_asked";
-        /**
-         * VersionPage
-         * @description A definition's versions, newest first, its aliases, and what the caller may do with it.
-         */
+        /** @description A definition's versions, newest first, its aliases, and what the caller may do with it. */
         VersionPage: {
-            /**
-             * Versions
-             * @description The versions of this page, newest first.
-             */
+            /** @description The versions of this page, newest first. */
             versions: components["schemas"]["ListedVersion"][];
             /**
-             * Aliases
              * @description by name: `stable` is what new runs get, `canary` what a share of them gets instead
              * @example {
              *       "canary": {
@@ -11241,134 +7391,80 @@ export interface components {
             aliases: {
                 [key: string]: components["schemas"]["Target"];
             };
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: number | null;
-            /**
-             * Actions
-             * @description `start`, `publish` and `roll_back`, each with the reason if not allowed
-             */
+            /** @description `start`, `publish` and `roll_back`, each with the reason if not allowed */
             actions: components["schemas"]["Action"][];
-            /**
-             * Undo
-             * @description what `roll_back` would move; empty if there is nothing to undo
-             */
+            /** @description what `roll_back` would move; empty if there is nothing to undo */
             undo: components["schemas"]["Move"][];
         };
         /**
-         * View
          * @description ACTIONABLE: parked, or an error that recurs unless something changes; RETRYABLE: it may pass without a change.
          * @enum {string}
          */
         View: "actionable" | "retryable" | "all";
-        /**
-         * WaitPage
-         * @description The open waits of a run: first its own, then those of nested runs, page by page.
-         */
+        /** @description The open waits of a run: first its own, then those of nested runs, page by page. */
         WaitPage: {
             /**
-             * Waits
              * @description Each is answered at its run and step: POST /v1/runs/{run_id}/waits/{step_id}. One without `waiting` has failed,
              *     and waits for POST /v1/runs/{run_id}/steps/{step_id}/resolve.
              */
             waits: components["schemas"]["OpenWait"][];
-            /**
-             * Unanswered
-             * @description Nested runs that did not report what they wait for.
-             */
+            /** @description Nested runs that did not report what they wait for. */
             unanswered: string[];
             /**
-             * Paused
              * @description Runs of this page, including the run itself, that are paused: they accept an answer, but start nothing after it
              *     until POST /v1/runs/{run_id}/resume.
              */
             paused: string[];
-            /**
-             * After
-             * @description Pass this as `after` to get the next page; null on the last page.
-             */
+            /** @description Pass this as `after` to get the next page; null on the last page. */
             after: string | null;
         };
-        /**
-         * WaitPart
-         * @description What a waiting step waits for. `until`: when it times out; None: it has no limit.
-         */
+        /** @description What a waiting step waits for. `until`: when it times out; None: it has no limit. */
         WaitPart: {
-            /**
-             * Waits For
-             * @description `signal`, `webhook`, `timer` or `human`.
-             */
+            /** @description `signal`, `webhook`, `timer` or `human`. */
             waits_for: string;
-            /**
-             * Asks
-             * @description The question that people see; null if the step asks no one.
-             */
+            /** @description The question that people see; null if the step asks no one. */
             asks?: string | null;
-            /**
-             * Queue
-             * @description Name of the review queue.
-             */
+            /** @description Name of the review queue. */
             queue?: string | null;
-            /**
-             * Group
-             * @description The group of people that the question is for; null if it is for everyone.
-             */
+            /** @description The group of people that the question is for; null if it is for everyone. */
             group?: string | null;
             /**
-             * Not The Submitter
              * @description Whether the person who started the run may not decide.
              * @default false
              */
             not_the_submitter?: boolean;
-            /**
-             * Since
-             * @description When the step began to wait.
-             */
+            /** @description When the step began to wait. */
             since?: number | null;
-            /**
-             * Until
-             * @description Until when; null if there is no end.
-             */
+            /** @description Until when; null if there is no end. */
             until?: number | null;
-            /**
-             * Escalates At
-             * @description When the question moves to another queue; null if never.
-             */
+            /** @description When the question moves to another queue; null if never. */
             escalates_at?: number | null;
-            /**
-             * Escalates To
-             * @description The queue that the question moves to; null if none.
-             */
+            /** @description The queue that the question moves to; null if none. */
             escalates_to?: string | null;
             /**
-             * On Timeout
              * @description What happens if no answer comes in time.
              * @default
              */
             on_timeout?: string;
             /**
-             * Approvals Needed
              * @description How many people must make the same decision.
              * @default 1
              */
             approvals_needed?: number;
             /**
-             * Approvals Missing
              * @description Approvals still needed for the leading decision.
              * @default 1
              */
             approvals_missing?: number;
             /**
-             * Decided
              * @description What each person has decided, the latest last.
              * @default []
              */
             decided?: components["schemas"]["AnswerPart"][];
         };
         /**
-         * WebhookMessages
          * @description JSON messages to a URL, signed with the tenant's secret `webhooks`; needs the scope `operate`.
          * @example {
          *       "format": "webhook",
@@ -11377,7 +7473,6 @@ export interface components {
          */
         WebhookMessages: {
             /**
-             * Url
              * @description Where to. The workers' setting `allowed_hosts` must allow its host.
              * @example https://books.example/in
              */
@@ -11389,7 +7484,6 @@ export interface components {
             format: "webhook";
         };
         /**
-         * WhyIn
          * @description The reason for pausing or resuming a run.
          * @example {
          *       "reason": "the bank is closed"
@@ -11397,129 +7491,75 @@ export interface components {
          */
         WhyIn: {
             /**
-             * Reason
              * @description recorded with the action
              * @default
              */
             reason?: string;
         };
         /**
-         * Wish
          * @description Filters for the item to claim; null: any.
          * @example {
          *       "queue": "payments"
          *     }
          */
         Wish: {
-            /**
-             * Queue
-             * @description Name of the review queue.
-             */
+            /** @description Name of the review queue. */
             queue?: string | null;
-            /**
-             * Kind
-             * @description Its kind.
-             */
+            /** @description Its kind. */
             kind?: ("document" | "step") | null;
-            /**
-             * Group
-             * @description Only items for this group of people.
-             */
+            /** @description Only items for this group of people. */
             group?: string | null;
         };
-        /**
-         * Worker
-         * @description A worker process, as its last heartbeat describes it.
-         */
+        /** @description A worker process, as its last heartbeat describes it. */
         Worker: {
-            /**
-             * Worker Id
-             * @description Id of the process; a restarted one has another.
-             */
+            /** @description Id of the process; a restarted one has another. */
             worker_id: string;
-            /**
-             * Host
-             * @description Name of its machine or container.
-             */
+            /** @description Name of its machine or container. */
             host: string;
-            /**
-             * Process Id
-             * @description Number of its process there.
-             */
+            /** @description Number of its process there. */
             process_id: string;
             /** @description What it does. */
             state: components["schemas"]["WorkerState"];
-            /**
-             * Silent Seconds
-             * @description How long ago a silent worker sent its last heartbeat; null for others.
-             */
+            /** @description How long ago a silent worker sent its last heartbeat; null for others. */
             silent_seconds: number | null;
             /**
-             * Since
              * Format: date-time
              * @description When it started.
              */
             since: string;
             /**
-             * Last Heartbeat
              * Format: date-time
              * @description When it sent its last heartbeat, by its own clock.
              */
             last_heartbeat: string;
-            /**
-             * Version
-             * @description Docrail's version; null if the worker does not send it.
-             */
+            /** @description Docrail's version; null if the worker does not send it. */
             version: string | null;
-            /**
-             * Build
-             * @description Its build, as `DOCRAIL_BUILD_ID` names it; null if it is unversioned.
-             */
+            /** @description Its build, as `DOCRAIL_BUILD_ID` names it; null if it is unversioned. */
             build: string | null;
-            /**
-             * Queues
-             * @description The task queues that it polls.
-             */
+            /** @description The task queues that it polls. */
             queues: components["schemas"]["WorkerQueue"][];
         };
-        /**
-         * WorkerQueue
-         * @description A task queue of a worker.
-         */
+        /** @description A task queue of a worker. */
         WorkerQueue: {
-            /**
-             * Queue
-             * @description Name of the task queue.
-             */
+            /** @description Name of the task queue. */
             queue: string;
-            /**
-             * Tag
-             * @description The resource tag of its steps; null for the queue of all others.
-             */
+            /** @description The resource tag of its steps; null for the queue of all others. */
             tag: string | null;
             /** @description Slots for the decisions of runs; null if it takes steps only. */
             runs: components["schemas"]["Slots"] | null;
             /** @description Slots for steps. */
             steps: components["schemas"]["Slots"];
-            /**
-             * Done
-             * @description Attempts of steps since the worker's start, failed ones included.
-             */
+            /** @description Attempts of steps since the worker's start, failed ones included. */
             done: number;
-            /**
-             * Failed
-             * @description Failed attempts of steps since then.
-             */
+            /** @description Failed attempts of steps since then. */
             failed: number;
         };
         /**
-         * WorkerState
          * @description What a worker process does.
          * @enum {string}
          */
         WorkerState: "working" | "draining" | "silent";
         /**
-         * Xlsx
          * @description A workbook for Excel; line items are its second sheet.
          * @example {
          *       "format": "xlsx"
@@ -11532,34 +7572,20 @@ export interface components {
              */
             format: "xlsx";
         };
-        /**
-         * ProblemOut
-         * @description Why a request was refused (RFC 9457). `type` is stable and for programs; `detail` is for people.
-         */
+        /** @description Why a request was refused (RFC 9457). `type` is stable and for programs; `detail` is for people. */
         ProblemOut: {
             /**
-             * Type
              * @description URI of the problem's type; programs compare this.
              * @example /problems/not-found
              */
             type: string;
-            /**
-             * Title
-             * @description The problem's type in words.
-             */
+            /** @description The problem's type in words. */
             title: string;
-            /**
-             * Status
-             * @description The HTTP status code.
-             */
+            /** @description The HTTP status code. */
             status: number;
-            /**
-             * Detail
-             * @description Details of the event.
-             */
+            /** @description Details of the event. */
             detail: string;
             /**
-             * Problems
              * @description the first 50 problems: path, message, suggestion; for definitions also code, line, column; for tests the test, the expected and the found value
              * @default null
              */
@@ -11567,91 +7593,76 @@ export interface components {
                 [key: string]: unknown;
             }[] | null;
             /**
-             * More
              * @description how many more problems there are
              * @default null
              */
             more?: number | null;
             /**
-             * State
              * @description the state that refused
              * @default null
              */
             state?: string | null;
             /**
-             * Differences
              * @description what differs from the first request with this key
              * @default null
              */
             differences?: string[] | null;
             /**
-             * Limit Bytes
              * @description The size limit in bytes.
              * @default null
              */
             limit_bytes?: number | null;
             /**
-             * Limit Values
              * @description The limit of JSON values.
              * @default null
              */
             limit_values?: number | null;
             /**
-             * Current
              * @description the current revision
              * @default null
              */
             current?: number | null;
             /**
-             * Decided By
              * @description the person who decided first
              * @default null
              */
             decided_by?: string | null;
             /**
-             * Decision
              * @description the first decision
              * @default null
              */
             decision?: unknown;
             /**
-             * Where
              * @description the part of the request with two readings
              * @default null
              */
             where?: string | null;
             /**
-             * Readings
              * @description its readings, in the field's format
              * @default null
              */
             readings?: string[] | null;
             /**
-             * Lines Version
              * @description of the current line items
              * @default null
              */
             lines_version?: string | null;
             /**
-             * Scope
              * @description the missing scope
              * @default null
              */
             scope?: string | null;
             /**
-             * Quota
              * @description the quota that is used up
              * @default null
              */
             quota?: string | null;
             /**
-             * Limit
              * @description its value
              * @default null
              */
             limit?: number | null;
             /**
-             * Service
              * @description the service that does not answer
              * @default null
              */
