@@ -5,6 +5,7 @@ Run: python -m docs.client_types.
 """
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,8 @@ from docrail.settings import Settings
 
 TYPES = CONSOLE / "src" / "api" / "schema.d.ts"
 FIRST_REFUSAL = "400"
+ABSENT, EMPTY = re.compile(r"^ +\w+\?: never;\n", re.MULTILINE), re.compile(r"\{\n +\};")
+"""A line that says that an operation or a parameter does not exist, and what is left where all lines were such."""
 
 
 def generate() -> str:
@@ -27,7 +30,8 @@ def generate() -> str:
         document.write_text(json.dumps(_without_titles(_without_refusals(create_app(Settings()).openapi()))), "utf-8")
         program = CONSOLE / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
         command = [str(node.program), str(program), str(document), "--default-non-nullable=false"]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout  # noqa: S603
+        text = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout  # noqa: S603
+        return EMPTY.sub("{};", ABSENT.sub("", text))
 
 
 def _without_refusals(document: dict[str, Any]) -> dict[str, Any]:

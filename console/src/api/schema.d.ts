@@ -5,157 +5,57 @@
 
 export interface paths {
     "/v1/documents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List documents with their status, in the order of `sort`: latest upload first unless it says otherwise. */
         get: operations["list_documents"];
-        put?: never;
         /** @description Store a document and start its run. The stored bytes are durable when this returns. */
         post: operations["upload_document"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Count documents by status. */
         get: operations["count_documents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a document. */
         get: operations["show_document"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/neighbours": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * @description Show the documents before and after one in a list, without those that others work on, and its place there.
          *
          *     Documents that look alike follow the first of them.
          */
         get: operations["show_neighbours"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/extract": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * @description Read a document again with the current readers. Locked fields stay; differing values are proposed.
          *
          *     A decided document must be reopened first.
          */
         post: operations["extract_again"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/send-again": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Try a failed document again: its failed steps are retried. A dismissed one is read again. */
         post: operations["send_again"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/dismiss": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Set the failure of a document aside. A run that waits because of it is aborted. */
         post: operations["dismiss_document"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/original": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Download a document as it was sent. It is not scanned: open it only if you trust its sender. */
         get: operations["download_original"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/pages/{number}.png": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * @description Show a page as an image of at most 2.2 megapixels.
          *
@@ -163,302 +63,99 @@ export interface paths {
          *     top left.
          */
         get: operations["show_page"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/pages/{number}/words": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show the words of a page and where they are on its image, in reading order; a scan's come from OCR. */
         get: operations["show_words"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/model-uses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the model answers about the document, in order. Readings from the cache cost nothing. */
         get: operations["list_model_uses"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show what models' answers cost the tenant today, against its budget, and on each of the last 31 days. */
         get: operations["show_usage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tenants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the tenants with their keys, documents and cost of today. */
         get: operations["list_tenants"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * @description List runs, each once, by the start of their last attempt, latest first.
          *
          *     `status` filters by the current status. A limit on the end lists only runs that have ended.
          */
         get: operations["list_runs"];
-        put?: never;
         /** @description Start a run. With a key, repeating the request returns the same run, even after it ended. */
         post: operations["start_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Count the open runs of definitions, and those that have failed lately. */
         get: operations["count_runs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * @description Show a run with its steps, each explained. For a large run, only the most informative steps are explained.
          *
          *     While no worker answers, it shows what Temporal has recorded, and says so in `why`.
          */
         get: operations["show_run"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/outputs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a run's full outputs, of any size; none before its end. */
         get: operations["show_outputs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/inputs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a run's full inputs; after a retry with other inputs, those. */
         get: operations["show_inputs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/steps/{step_id}/output": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a step's full output, of any size: a run's report only refers to outputs of more than 64 KiB. */
         get: operations["show_output"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/explain": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Explain why each step is in its state: conditions with the values they read, attempts, and waits. */
         get: operations["explain_run"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Start no more steps of the run; running ones continue. */
         post: operations["pause_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Resume a paused run. */
         post: operations["resume_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/abort": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description End the run early. Running steps are cancelled and awaited; the rest is skipped. */
         post: operations["abort_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/waits/{step_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Answer a step that waits for a signal, a webhook or a person. The first answer that it accepts counts. */
         post: operations["answer_wait"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/waits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List what a run and its nested runs wait for; `limit` is the number of nested runs per page. */
         get: operations["list_waits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/actions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * @description List people's actions on a run and its failed steps, newest first.
          *
@@ -466,163 +163,53 @@ export interface paths {
          *     actions are not recorded.
          */
         get: operations["list_actions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * @description Draw a run: at most 300 nodes, each a step or a group of steps, with their states.
          *
          *     Without `open`, the groups around the step to look at first are open.
          */
         get: operations["show_run_graph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/states": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show only the states of a drawing's nodes, to follow a run without drawing it again. */
         get: operations["show_run_states"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/steps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List a run's steps in plan order with states and times, as for a timeline. */
         get: operations["list_steps"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/steps/{step_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a step: why it is in its state, its input and output as text, its attempts, and the possible actions. */
         get: operations["show_step"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/steps/{step_id}/input": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a step's full input, of any size, or that of an item of its list. */
         get: operations["show_input"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/steps/{step_id}/items": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the items of a step's list, in order; none for a step without a list. */
         get: operations["list_items"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Ask a run to stop. Unlike an aborted run, a cancelled one can be retried. */
         post: operations["cancel_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/bulk": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Take one action on many runs. A run that refuses is reported, and does not stop the others. */
         post: operations["act_on_many_runs"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * @description Start a failed or cancelled run again under its id, or a completed one with failed items or `from_steps`.
          *
@@ -630,473 +217,151 @@ export interface paths {
          *     compensations.
          */
         post: operations["retry_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/steps/{step_id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Resolve a parked step; its run continues. The first resolution counts. */
         post: operations["resolve_step"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/dead-letters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List permanently failed steps; by default those that need a person. */
         get: operations["list_letters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/dead-letters/counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Count letters by error class; by default all open ones. */
         get: operations["count_letters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/dead-letters/groups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Group letters by error class and step, with the number that failed again after a retry; by default open ones. */
         get: operations["group_letters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/dead-letters/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Retry many steps. A step that cannot be retried is reported, and does not stop the others. */
         post: operations["retry_letters"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/dead-letters/{run_id}/{step_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a failed step and the actions on it. */
         get: operations["show_letter"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/dead-letters/{run_id}/{step_id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Resolve a failed step: in its run while that waits, or by retrying the run once it has ended. */
         post: operations["resolve_letter"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflow": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Validate and store a definition for a run. Nothing starts. */
         post: operations["submit_workflow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflow/{execution_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a submitted definition and the status of its run: pending until it is triggered. */
         get: operations["show_workflow"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflow/trigger/{execution_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Start the run. Repeating it with the same inputs returns the same result and starts nothing. */
         post: operations["trigger_workflow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Report what changes in the tenant, as far as the caller may read it: kind, id and version, no content. */
         get: operations["stream_events"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{run_id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Report each change of a run: its steps, its questions to people, its failures, and those of its nested runs. */
         get: operations["stream_run_events"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Report each progress of a batch: read the batch again then. */
         get: operations["stream_batch_events"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show which services are available. Unlike `/readyz` it returns 200 whatever it finds: it answers a person. */
         get: operations["show_health"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the workers, also those that fell silent within the last hour, and what waits in their task queues. */
         get: operations["list_workers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the schedules by which Docrail works on its own. */
         get: operations["list_schedules"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/schedules/{schedule}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Pause a schedule: no pass starts by itself, also after a restart of the servers. */
         post: operations["pause_schedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/schedules/{schedule}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Resume a paused schedule. Passes that were left out meanwhile are not made up for. */
         post: operations["resume_schedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/schedules/{schedule}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Start a pass now, also of a paused schedule. While one runs, no other starts. */
         post: operations["run_schedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/triggers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the tenant's triggers, by name. */
         get: operations["list_triggers"];
-        put?: never;
         /**
          * @description Start runs by schedule, or upload files of a watched folder or of mails. The same order again changes nothing.
          *
          *     Needs the scopes `operate` and `submit`.
          */
         post: operations["create_trigger"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/triggers/{trigger}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a trigger. */
         get: operations["show_trigger"];
-        put?: never;
-        post?: never;
         /** @description Delete a trigger. What it has started goes on. */
         delete: operations["delete_trigger"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/triggers/{trigger}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Pause a trigger: it does not fire by itself until it is resumed. */
         post: operations["pause_trigger"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/triggers/{trigger}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Resume a paused trigger. Passes that were left out meanwhile are not made up for. */
         post: operations["resume_trigger"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/triggers/{trigger}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * @description Fire a trigger now, also a paused one. While a pass runs, no other starts.
          *
          *     Needs the scopes `operate` and `submit`.
          */
         post: operations["fire_trigger"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List review items, most urgent first. All pages show the priorities as of the time of the first. */
         get: operations["list_reviews"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a review item with its form and content. */
         get: operations["show_review"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/decision": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * @description Decide a human step's item, at any nesting depth of its run. The first decision counts.
          *
@@ -1104,271 +369,93 @@ export interface paths {
          *     open.
          */
         post: operations["decide_review"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/next": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Claim the most urgent free item. Concurrent callers never get the same one. */
         post: operations["claim_next"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/claim": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Claim an item for 15 minutes. Claiming one's own item again returns a new token, and invalidates the old one. */
         post: operations["claim_review"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/renew": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Extend a claim by another 15 minutes. */
         post: operations["renew_claim"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/release": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Return an item to the queue. Operators can also release the items of others. */
         post: operations["release_review"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/assign": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Assign an item to one person, who gets it first when claiming the next item. Others may still claim it. */
         post: operations["assign_review"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/postpone": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Postpone an item. Its SLA continues. */
         post: operations["postpone_review"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/approve/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * @description Show what a bulk approval would do: what is approved, with its sums, and what stays open and why.
          *
          *     Approve exactly that with the `token`: an item that changes in between stays open.
          */
         post: operations["preview_approval"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * @description Approve documents without problems. The problems of the others are reported per item; these stay open.
          *
          *     Of a preview, at most 100 items are approved at once: repeat it with the `token` of the result until that is null.
          */
         post: operations["approve_many"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Approve a document as it was shown. Above a limit, or with a changed IBAN, two people must approve. */
         post: operations["approve"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/reject": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Reject a document; a reason is required. */
         post: operations["reject"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/reopen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Reopen a decided document. A run that has already received the decision continues with it. */
         post: operations["reopen"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show the audit events of an item and its document, oldest first. */
         get: operations["show_audit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/fields": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a document's fields: values, confidence with explanation, source, page position, lock, and alternatives. */
         get: operations["show_fields"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/fields/{field}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
+        parameters: {};
         /**
          * @description Lock a field to its correct value.
          *
          *     `line_items` can be locked too, as a JSON list.
          */
         put: operations["correct_field"];
-        post?: never;
         /** @description Unlock a field: its value is again the one that the readers found. */
         delete: operations["unlock_field"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/fields/{field}/text": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
+        parameters: {};
         /**
          * @description Lock a field to what a person typed: `4.904,95`, `12.04.2014`, `12 Apr`.
          *
@@ -1376,22 +463,9 @@ export interface paths {
          *     both (`ambiguous-value`).
          */
         put: operations["type_field"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/line-items": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * @description Edit the line items by row: set a cell, insert and delete rows, paste rows of a spreadsheet.
          *
@@ -1399,1100 +473,349 @@ export interface paths {
          *     request back.
          */
         post: operations["edit_lines"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Undo the last change to the document's fields, if it is the caller's; repeat to undo earlier ones. */
         post: operations["undo_correction"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/changes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the changes by people to the document's fields, including undone ones. */
         get: operations["list_changes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show what happened to a document, oldest first: upload, readings, corrections, decisions, exports. */
         get: operations["show_history"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/documents/{document_id}/readings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show every reading of a document, and where they differ. */
         get: operations["show_readings"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reviews/{review_id}/view": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a document's item as a page needs it, in one answer. It claims nothing. */
         get: operations["show_review_view"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List all events, oldest first. */
         get: operations["list_audit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/audit/newest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List events, newest first, with filters. */
         get: operations["list_newest_events"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/audit/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Verify that no event was changed, removed, inserted or cut off, and that every review item is as they left it. */
         get: operations["verify_audit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/exports": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List exports, newest first. */
         get: operations["list_exports"];
-        put?: never;
         /**
          * @description Export approved documents as a file, or to a webhook, which needs the scope `operate`, too.
          *
          *     The documents are chosen now; the file is made in the background.
          */
         post: operations["create_export"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/exports/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Show how many documents an export would have, their totals, and its first rows. Nothing is exported. */
         post: operations["preview_export"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/exports/{export_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show an export and how far it is. */
         get: operations["show_export"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/exports/{export_id}/file": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Download the file of an export: each time the same bytes. */
         get: operations["download_export"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List batches, newest first. */
         get: operations["list_batches"];
-        put?: never;
         /** @description Order a batch. It starts at once, and takes more documents until it is closed. */
         post: operations["create_batch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a batch: its documents by state, its rate, the time left, and why documents failed. */
         get: operations["show_batch"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/append": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Add uploaded documents to an open batch. Safe to repeat. */
         post: operations["append_documents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/documents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the documents of a batch, in the order in which they were added. */
         get: operations["list_batch_documents"];
-        put?: never;
         /** @description Add a file to an open batch. The same content again is the same document, and a place has one content. */
         post: operations["upload_to_batch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/zip": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Add the files of a zip file to an open batch; their names are their places. Safe to repeat if it was cut off. */
         post: operations["upload_zip"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/close": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Let a batch take no more documents: it completes once all have ended. Safe to repeat. */
         post: operations["close_batch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/result": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show the result of a batch: a summary, and its documents with what was read. It may not have completed. */
         get: operations["show_batch_result"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/result.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Download the result of all documents of a batch as CSV. */
         get: operations["download_batch_result"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Start no more runs of a batch; open ones go on. */
         post: operations["pause_batch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Start runs of a paused batch again. */
         post: operations["resume_batch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Start no more runs of a batch, and cancel the open ones. */
         post: operations["cancel_batch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/batches/{batch_id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Try the failed documents of a batch again, all or those of one error class. A passed deadline is dropped. */
         post: operations["retry_batch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the newest version of each definition. */
         get: operations["list_definitions"];
-        put?: never;
         /** @description Publish a definition as its next version; by default new runs then use it. */
         post: operations["submit_definition"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/schema": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Return the JSON Schema of a definition, for editors. A definition whose id is `schema` is at `schema@stable`. */
         get: operations["show_schema"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Validate a definition and return all problems. Nothing is stored; an invalid one also returns 200. */
         post: operations["validate_definition"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Run the tests that a definition contains. Nothing is stored; 200 also if some fail. */
         post: operations["test_definition"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/plan": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Show how a definition would run. Nothing is stored. */
         post: operations["plan_definition"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a version of a definition. */
         get: operations["show_definition"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the versions of a definition, newest first. */
         get: operations["list_versions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}/diff": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Compare two versions: steps added, removed and changed, field by field, and everything else. */
         get: operations["compare_versions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Draw a version of a definition: at most 300 nodes, each a step or a group of steps. */
         get: operations["show_definition_graph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}/dependants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the steps of other definitions that run this one, in the versions that an alias names. */
         get: operations["list_dependants"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}/aliases": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the definition's aliases and the versions they point to. */
         get: operations["list_aliases"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}/aliases/{alias}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
+        parameters: {};
         /** @description Point an alias to a version. New runs use `stable`; moving it ends a canary. */
         put: operations["set_alias"];
-        post?: never;
         /** @description Remove an alias. `stable` cannot be removed. */
         delete: operations["remove_alias"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}/rollback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * @description Undo the last change for new runs: end the canary or, without one, move `stable` back.
          *
          *     Open runs are unaffected.
          */
         post: operations["roll_back"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/definitions/{definition_id}/moves": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the moves of the definition's aliases: who, when, from which version to which, and why. */
         get: operations["list_moves"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show the routing rules. */
         get: operations["show_routing"];
         /** @description Replace the routing rules. */
         put: operations["set_routing"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routing/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Validate routing rules and return all problems. Nothing is stored; invalid ones also return 200. */
         post: operations["validate_routing"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routing/try": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Show which definition a document would get. */
         post: operations["try_routing"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/handlers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the handlers. */
         get: operations["list_handlers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/handlers/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show a handler, by its name or an alias. */
         get: operations["show_handler"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/limits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the limited resources. */
         get: operations["list_limits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/limits/{tag}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
+        parameters: {};
         /** @description Change a limit. It applies immediately, to the whole fleet, and survives restarts. */
         put: operations["set_limit"];
-        post?: never;
         /** @description Reset a resource to the limit of the settings. */
         delete: operations["reset_limit"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/quotas": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the quotas of a tenant and its keys. */
         get: operations["list_quotas"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/quotas/{quota}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
+        parameters: {};
         /** @description Set a quota. It applies within five seconds in every process. */
         put: operations["set_quota"];
-        post?: never;
         /** @description Remove a quota, if one was set: the default applies again. */
         delete: operations["reset_quota"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the tenant's API keys, revoked and expired ones included. */
         get: operations["list_keys"];
-        put?: never;
         /** @description Create an API key in the caller's tenant. The answer is the only one that shows the key. */
         post: operations["create_key"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/keys/{key_id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Give a key a new secret. The present secret stays valid for a while, so that no client fails meanwhile. */
         post: operations["rotate_key"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/keys/{key_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
+        parameters: {};
         /** @description Revoke a key, and end the sessions that it opened. It is refused at once, by every process. */
         delete: operations["revoke_key"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Show who the caller is: name, tenant, scopes, and how they were authenticated. */
         get: operations["show_me"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/session/methods": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List how people may sign in here. Callable without credentials, for the page on which they do. */
         get: operations["list_sign_in_methods"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Sign in with an API key. The answer sets the session's cookie, which lasts 12 hours or as long as the key. */
         post: operations["sign_in"];
         /** @description Sign out: end the session of the cookie. */
         delete: operations["sign_out"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description List the tenant's open browser sessions. */
         get: operations["list_sessions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/sessions/{session_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
+        parameters: {};
         /** @description End a browser session. Its cookie is refused at once, by every process. */
         delete: operations["revoke_session"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/codec/decode": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Decrypt payloads of your tenant; others come back as they are, as payloads without encryption do. */
         post: operations["decode_payloads"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/codec/encode": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Encrypt payloads with the first of DOCRAIL_PAYLOAD_KEYS; without keys they come back as they are. */
         post: operations["encode_payloads"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/callbacks/{token}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /** @description Answer the step that waits for this URL. The URL works once; repeating the same answer is accepted. */
         post: operations["receive_callback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Report that this process is running, whether or not other services are available. */
         get: operations["healthz"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Check Temporal, PostgreSQL, the file store and a polling worker: 200 if all are available, else 503. */
         get: operations["readyz"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews. */
         get: operations["metrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/session/oidc": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Sign in with a browser: redirects to the identity provider, which sends the person back to the callback. */
         get: operations["begin_sign_in"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/session/oidc/callback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** @description Complete a sign-in: the answer sets the session's cookie, and leads to the page where it began. */
         get: operations["complete_sign_in"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -7699,11 +6022,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -7718,13 +6037,10 @@ export interface operations {
     };
     upload_document: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description the same key returns the same run or document, however often it is sent */
                 "Idempotency-Key"?: string | null;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -7757,11 +6073,7 @@ export interface operations {
                 /** @description uploaded before that time */
                 until?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -7776,15 +6088,11 @@ export interface operations {
     };
     show_document: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -7817,14 +6125,11 @@ export interface operations {
                 /** @description the look-alike that the document followed, which may have left the list: `next_below` */
                 below?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -7839,7 +6144,6 @@ export interface operations {
     };
     extract_again: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description the same key returns the same run or document, however often it is sent */
                 "Idempotency-Key"?: string | null;
@@ -7848,9 +6152,7 @@ export interface operations {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             202: {
@@ -7865,15 +6167,11 @@ export interface operations {
     };
     send_again: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -7888,13 +6186,10 @@ export interface operations {
     };
     dismiss_document: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -7915,15 +6210,11 @@ export interface operations {
     };
     download_original: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description the bytes as they were sent */
             200: {
@@ -7952,9 +6243,7 @@ export interface operations {
                 /** @description counted from 1 */
                 number: number;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description the page */
             200: {
@@ -7970,23 +6259,18 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
             };
         };
     };
     show_words: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
                 /** @description counted from 1 */
                 number: number;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8001,15 +6285,11 @@ export interface operations {
     };
     list_model_uses: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8023,13 +6303,7 @@ export interface operations {
         };
     };
     show_usage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -8043,13 +6317,7 @@ export interface operations {
         };
     };
     list_tenants: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -8086,11 +6354,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8105,13 +6369,10 @@ export interface operations {
     };
     start_run: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description the same key returns the same run or document, however often it is sent */
                 "Idempotency-Key"?: string | null;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8138,11 +6399,7 @@ export interface operations {
                 /** @description counts failures from this moment on */
                 failed_since: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8157,15 +6414,11 @@ export interface operations {
     };
     show_run: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8180,15 +6433,11 @@ export interface operations {
     };
     show_outputs: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8203,15 +6452,11 @@ export interface operations {
     };
     show_inputs: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8226,17 +6471,13 @@ export interface operations {
     };
     show_output: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
                 /** @description Id of the step; null if it is not about one. */
                 step_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8259,14 +6500,11 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8281,13 +6519,10 @@ export interface operations {
     };
     pause_run: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8308,13 +6543,10 @@ export interface operations {
     };
     resume_run: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8335,13 +6567,10 @@ export interface operations {
     };
     abort_run: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8362,15 +6591,12 @@ export interface operations {
     };
     answer_wait: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
                 /** @description Id of the step; null if it is not about one. */
                 step_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8397,14 +6623,11 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8427,14 +6650,11 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8453,14 +6673,11 @@ export interface operations {
                 /** @description the groups of steps to open, separated by commas; the last ones are opened first */
                 open?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8487,9 +6704,7 @@ export interface operations {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8505,7 +6720,6 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
             };
         };
     };
@@ -8521,14 +6735,11 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8543,17 +6754,13 @@ export interface operations {
     };
     show_step: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
                 /** @description Id of the step; null if it is not about one. */
                 step_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8572,16 +6779,13 @@ export interface operations {
                 /** @description the key of an item of the step's list, for its input */
                 item?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
                 /** @description Id of the step; null if it is not about one. */
                 step_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8604,16 +6808,13 @@ export interface operations {
                 /** @description the `after` of the previous page */
                 after?: number | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
                 /** @description Id of the step; null if it is not about one. */
                 step_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8628,13 +6829,10 @@ export interface operations {
     };
     cancel_run: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8654,12 +6852,7 @@ export interface operations {
         };
     };
     act_on_many_runs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BulkActionIn"];
@@ -8679,13 +6872,10 @@ export interface operations {
     };
     retry_run: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8706,15 +6896,12 @@ export interface operations {
     };
     resolve_step: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
                 /** @description Id of the step; null if it is not about one. */
                 step_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8753,11 +6940,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8786,11 +6969,7 @@ export interface operations {
                 /** @description How letters are counted. */
                 view?: components["schemas"]["View"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8815,11 +6994,7 @@ export interface operations {
                 /** @description most items on the page */
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8833,12 +7008,7 @@ export interface operations {
         };
     };
     retry_letters: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BulkIn"];
@@ -8858,17 +7028,13 @@ export interface operations {
     };
     show_letter: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
                 /** @description Id of the step; null if it is not about one. */
                 step_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8883,15 +7049,12 @@ export interface operations {
     };
     resolve_letter: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the run. */
                 run_id: string;
                 /** @description Id of the step; null if it is not about one. */
                 step_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8911,12 +7074,7 @@ export interface operations {
         };
     };
     submit_workflow: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmissionIn"];
@@ -8936,15 +7094,11 @@ export interface operations {
     };
     show_workflow: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the execution. */
                 execution_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -8959,13 +7113,10 @@ export interface operations {
     };
     trigger_workflow: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the execution. */
                 execution_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8994,10 +7145,7 @@ export interface operations {
                 /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
                 "Last-Event-ID"?: string | null;
             };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
             200: {
@@ -9012,7 +7160,6 @@ export interface operations {
     };
     stream_run_events: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
                 "Last-Event-ID"?: string | null;
@@ -9021,9 +7168,7 @@ export interface operations {
                 /** @description Id of the run. */
                 run_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
             200: {
@@ -9038,7 +7183,6 @@ export interface operations {
     };
     stream_batch_events: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description the last `id` that was received: changes since then come first, or `resync` if it is too old */
                 "Last-Event-ID"?: string | null;
@@ -9047,9 +7191,7 @@ export interface operations {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Server-sent events. `hello` begins the stream, its data is a `Hello`. `change` names a changed object, its data is a `Change`. `resync`: changes were missed, read everything that is shown again. `heartbeat`: sent when nothing else was for 10 seconds; without one for 25 seconds, the stream is dead. Send the last `id` as `Last-Event-ID` to resume. */
             200: {
@@ -9063,13 +7205,7 @@ export interface operations {
         };
     };
     show_health: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -9083,13 +7219,7 @@ export interface operations {
         };
     };
     list_workers: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -9103,13 +7233,7 @@ export interface operations {
         };
     };
     list_schedules: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -9124,13 +7248,10 @@ export interface operations {
     };
     pause_schedule: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the schedule */
                 schedule: components["schemas"]["ScheduleName"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9151,13 +7272,10 @@ export interface operations {
     };
     resume_schedule: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the schedule */
                 schedule: components["schemas"]["ScheduleName"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9178,15 +7296,11 @@ export interface operations {
     };
     run_schedule: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the schedule */
                 schedule: components["schemas"]["ScheduleName"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9200,13 +7314,7 @@ export interface operations {
         };
     };
     list_triggers: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -9220,12 +7328,7 @@ export interface operations {
         };
     };
     create_trigger: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TriggerOrder"];
@@ -9245,15 +7348,11 @@ export interface operations {
     };
     show_trigger: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the trigger */
                 trigger: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9268,15 +7367,11 @@ export interface operations {
     };
     delete_trigger: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the trigger */
                 trigger: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9291,13 +7386,10 @@ export interface operations {
     };
     pause_trigger: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the trigger */
                 trigger: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9318,13 +7410,10 @@ export interface operations {
     };
     resume_trigger: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the trigger */
                 trigger: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9345,15 +7434,11 @@ export interface operations {
     };
     fire_trigger: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the trigger */
                 trigger: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9396,11 +7481,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9415,15 +7496,11 @@ export interface operations {
     };
     show_review: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9438,13 +7515,10 @@ export interface operations {
     };
     decide_review: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9464,12 +7538,7 @@ export interface operations {
         };
     };
     claim_next: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["Wish"] | null;
@@ -9489,15 +7558,11 @@ export interface operations {
     };
     claim_review: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9512,13 +7577,10 @@ export interface operations {
     };
     renew_claim: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9539,13 +7601,10 @@ export interface operations {
     };
     release_review: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9566,13 +7625,10 @@ export interface operations {
     };
     assign_review: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9593,13 +7649,10 @@ export interface operations {
     };
     postpone_review: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9619,12 +7672,7 @@ export interface operations {
         };
     };
     preview_approval: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PreviewIn"];
@@ -9643,12 +7691,7 @@ export interface operations {
         };
     };
     approve_many: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BulkApprovalIn"];
@@ -9668,13 +7711,10 @@ export interface operations {
     };
     approve: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9695,13 +7735,10 @@ export interface operations {
     };
     reject: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9722,13 +7759,10 @@ export interface operations {
     };
     reopen: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9755,14 +7789,11 @@ export interface operations {
                 /** @description most items on the page */
                 limit?: number;
             };
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9777,15 +7808,11 @@ export interface operations {
     };
     show_fields: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9800,15 +7827,12 @@ export interface operations {
     };
     correct_field: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
                 /** @description the field's name */
                 field: "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "line_items";
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9835,16 +7859,13 @@ export interface operations {
                 /** @description recorded with the act */
                 why?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
                 /** @description the field's name */
                 field: "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "line_items";
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9859,15 +7880,12 @@ export interface operations {
     };
     type_field: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
                 /** @description the field's name */
                 field: "document_type" | "invoice_number" | "order_reference" | "date" | "due_date" | "delivery_date" | "vendor_name" | "vendor_vat_id" | "buyer_name" | "iban" | "currency" | "net" | "tax" | "total" | "line_items";
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9888,13 +7906,10 @@ export interface operations {
     };
     edit_lines: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9915,13 +7930,10 @@ export interface operations {
     };
     undo_correction: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9942,15 +7954,11 @@ export interface operations {
     };
     list_changes: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9965,15 +7973,11 @@ export interface operations {
     };
     show_history: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -9988,15 +7992,11 @@ export interface operations {
     };
     show_readings: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the document; null if there is none. */
                 document_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10011,15 +8011,11 @@ export interface operations {
     };
     show_review_view: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the review item; null if there is none. */
                 review_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10040,11 +8036,7 @@ export interface operations {
                 /** @description most items on the page */
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10071,11 +8063,7 @@ export interface operations {
                 /** @description most items on the page */
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10094,11 +8082,7 @@ export interface operations {
                 /** @description of an earlier check; the chain must still contain it */
                 head?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10119,11 +8103,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10138,13 +8118,10 @@ export interface operations {
     };
     create_export: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description the same key returns the same run or document, however often it is sent */
                 "Idempotency-Key"?: string | null;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10164,12 +8141,7 @@ export interface operations {
         };
     };
     preview_export: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ExportOrder"];
@@ -10189,15 +8161,11 @@ export interface operations {
     };
     show_export: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the export. */
                 export_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10212,15 +8180,11 @@ export interface operations {
     };
     download_export: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the export. */
                 export_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description the file: CSV, zip, XLSX, or one JSON message a line */
             200: {
@@ -10241,11 +8205,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10260,13 +8220,10 @@ export interface operations {
     };
     create_batch: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description the same key returns the same run or document, however often it is sent */
                 "Idempotency-Key"?: string | null;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10287,15 +8244,11 @@ export interface operations {
     };
     show_batch: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10310,13 +8263,10 @@ export interface operations {
     };
     append_documents: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10345,14 +8295,11 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10367,13 +8314,10 @@ export interface operations {
     };
     upload_to_batch: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10394,13 +8338,10 @@ export interface operations {
     };
     upload_zip: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10421,15 +8362,11 @@ export interface operations {
     };
     close_batch: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10450,14 +8387,11 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10472,15 +8406,11 @@ export interface operations {
     };
     download_batch_result: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description one row for each document */
             200: {
@@ -10495,13 +8425,10 @@ export interface operations {
     };
     pause_batch: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10522,13 +8449,10 @@ export interface operations {
     };
     resume_batch: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10549,13 +8473,10 @@ export interface operations {
     };
     cancel_batch: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10576,13 +8497,10 @@ export interface operations {
     };
     retry_batch: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the batch. */
                 batch_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10609,11 +8527,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10632,9 +8546,6 @@ export interface operations {
                 /** @description run its `tests` first: if one fails, nothing is published */
                 run_tests?: boolean;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10654,13 +8565,7 @@ export interface operations {
         };
     };
     show_schema: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -10683,9 +8588,6 @@ export interface operations {
                 /** @description the groups of steps to open, separated by commas; the last ones are opened first */
                 open?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10705,12 +8607,7 @@ export interface operations {
         };
     };
     test_definition: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DefinitionIn"];
@@ -10729,12 +8626,7 @@ export interface operations {
         };
     };
     plan_definition: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DefinitionIn"];
@@ -10758,14 +8650,11 @@ export interface operations {
                 /** @description by default what `stable` names */
                 version?: number | null;
             };
-            header?: never;
             path: {
                 /** @description `ID`, `ID@VERSION` or `ID@ALIAS` */
                 definition_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10786,14 +8675,11 @@ export interface operations {
                 /** @description the `after` of the page before */
                 after?: number | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the definition. */
                 definition_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10814,14 +8700,11 @@ export interface operations {
                 /** @description a version or an alias; by default the newest version */
                 to?: string | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the definition. */
                 definition_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10842,14 +8725,11 @@ export interface operations {
                 /** @description the groups of steps to open, separated by commas; the last ones are opened first */
                 open?: string | null;
             };
-            header?: never;
             path: {
                 /** @description `ID`, `ID@VERSION` or `ID@ALIAS` */
                 definition_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10864,15 +8744,11 @@ export interface operations {
     };
     list_dependants: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the definition. */
                 definition_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10887,15 +8763,11 @@ export interface operations {
     };
     list_aliases: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the definition. */
                 definition_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10910,15 +8782,12 @@ export interface operations {
     };
     set_alias: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the definition. */
                 definition_id: string;
                 /** @description the alias's name */
                 alias: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10943,16 +8812,13 @@ export interface operations {
                 /** @description recorded with the move */
                 reason?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the definition. */
                 definition_id: string;
                 /** @description the alias's name */
                 alias: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -10967,13 +8833,10 @@ export interface operations {
     };
     roll_back: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the definition. */
                 definition_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -11000,14 +8863,11 @@ export interface operations {
                 /** @description the `after` of the page before */
                 after?: number | null;
             };
-            header?: never;
             path: {
                 /** @description Id of the definition. */
                 definition_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11021,13 +8881,7 @@ export interface operations {
         };
     };
     show_routing: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -11041,12 +8895,7 @@ export interface operations {
         };
     };
     set_routing: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RoutingIn"];
@@ -11065,12 +8914,7 @@ export interface operations {
         };
     };
     validate_routing: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CheckIn"];
@@ -11089,12 +8933,7 @@ export interface operations {
         };
     };
     try_routing: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["FactsIn"];
@@ -11113,13 +8952,7 @@ export interface operations {
         };
     };
     list_handlers: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -11134,15 +8967,11 @@ export interface operations {
     };
     show_handler: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Its name. */
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11156,13 +8985,7 @@ export interface operations {
         };
     };
     list_limits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -11177,13 +9000,10 @@ export interface operations {
     };
     set_limit: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Name of the limited resource. */
                 tag: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11204,15 +9024,11 @@ export interface operations {
     };
     reset_limit: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Name of the limited resource. */
                 tag: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11231,11 +9047,7 @@ export interface operations {
                 /** @description another tenant, for its operator; default: the caller's */
                 tenant?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11250,13 +9062,10 @@ export interface operations {
     };
     set_quota: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description what is limited */
                 quota: components["schemas"]["Quota"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11283,21 +9092,17 @@ export interface operations {
                 /** @description id of one of its API keys */
                 key_id?: string | null;
             };
-            header?: never;
             path: {
                 /** @description what is limited */
                 quota: components["schemas"]["Quota"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
             };
         };
     };
@@ -11309,11 +9114,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11327,12 +9128,7 @@ export interface operations {
         };
     };
     create_key: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["KeyIn"];
@@ -11352,13 +9148,10 @@ export interface operations {
     };
     rotate_key: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the key, its middle part. */
                 key_id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -11379,15 +9172,11 @@ export interface operations {
     };
     revoke_key: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the key, its middle part. */
                 key_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11401,13 +9190,7 @@ export interface operations {
         };
     };
     show_me: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -11421,13 +9204,7 @@ export interface operations {
         };
     };
     list_sign_in_methods: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -11441,12 +9218,7 @@ export interface operations {
         };
     };
     sign_in: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SignIn"];
@@ -11465,20 +9237,13 @@ export interface operations {
         };
     };
     sign_out: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
             };
         };
     };
@@ -11490,11 +9255,7 @@ export interface operations {
                 /** @description the `after` of the previous page; without it, the first page */
                 after?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11509,15 +9270,11 @@ export interface operations {
     };
     revoke_session: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the session. */
                 session_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11531,12 +9288,7 @@ export interface operations {
         };
     };
     decode_payloads: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PayloadsIn"];
@@ -11555,12 +9307,7 @@ export interface operations {
         };
     };
     encode_payloads: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PayloadsIn"];
@@ -11580,13 +9327,10 @@ export interface operations {
     };
     receive_callback: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description the token in the URL that was sent */
                 token: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11606,13 +9350,7 @@ export interface operations {
         };
     };
     healthz: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -11626,13 +9364,7 @@ export interface operations {
         };
     };
     readyz: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -11646,13 +9378,7 @@ export interface operations {
         };
     };
     metrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Successful Response */
             200: {
@@ -11671,18 +9397,13 @@ export interface operations {
                 /** @description where to go afterwards: a path of this server, that of the console if not given */
                 next?: string | null;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Go to the identity provider */
             303: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
             };
         };
     };
@@ -11694,11 +9415,7 @@ export interface operations {
                 /** @description the identity provider's code */
                 code?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
