@@ -27,6 +27,7 @@ from bench.scans import make_scans
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.model import InvoiceData
 from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.pdf.words import read_pages
 from docrail.invoices.readers.read import read_document, read_text
 from docrail.invoices.readers.warm_up import warm_up
@@ -208,7 +209,7 @@ def _pages(invoice: InvoiceData | None) -> int:
 
 def _read_printed(path: Path) -> InvoiceData:
     """Return the reading of an e-invoice PDF's page without the e-invoice."""
-    return assess(read_text(read_pages(path.read_bytes())), TODAY)
+    return assess(read_text(read_pages(PdfPages(path.read_bytes()))), TODAY)
 
 
 def page(place: str, readings: Readings, costs: Mapping[str, Cost], others: Mapping[str, Readings]) -> str:

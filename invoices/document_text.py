@@ -11,6 +11,7 @@ from docrail.invoices.readers.layout.page import Page, lay_out
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.pdf.file import open_pdf
 from docrail.invoices.readers.pdf.images import count_pictures, open_pictures
+from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.pdf.words import read_page, read_pages
 from docrail.invoices.readers.sniff import FileKind, sniff
 
@@ -31,8 +32,9 @@ def text_pages(data: bytes, *, max_pages: int) -> list[PageText]:
             return [PageText(1, 0.0, 0.0, etree.tostring(parse_xml(data), encoding="unicode"))]
         case FileKind.PDF:
             open_pdf(data, max_pages)  # raises for a file that is unsafe to open
-            pages = read_pages(data)
-            return _written(ocr.read_scans(data, pages, ocr.scanned_pages(data, pages)))
+            with PdfPages(data) as pdf:
+                pages = read_pages(pdf)
+                return _written(ocr.read_scans(pdf, pages, ocr.scanned_pages(pdf, pages)))
         case FileKind.IMAGE:
             return _written(ocr.read_pictures(open_pictures(data, max_pages, FIRST_PICTURES)))
 
@@ -53,7 +55,8 @@ def printed_pages(data: bytes, *, max_pages: int) -> list[Page]:
     if sniff(data) is not FileKind.PDF:
         return []
     count = open_pdf(data, max_pages).page_count  # raises for a file that is unsafe to open
-    return read_pages(data, pages_to_read(count))
+    with PdfPages(data) as pdf:
+        return read_pages(pdf, pages_to_read(count))
 
 
 def readable_pages(data: bytes, *, max_pages: int) -> list[Page]:
@@ -69,9 +72,10 @@ def readable_pages(data: bytes, *, max_pages: int) -> list[Page]:
             return []
         case FileKind.PDF:
             numbers = pages_to_read(open_pdf(data, max_pages).page_count)
-            pages = read_pages(data, numbers)
-            scans = ocr.scanned_pages(data, [pages[number - 1] for number in numbers])
-            return list(ocr.read_scans(data, pages, scans))
+            with PdfPages(data) as pdf:
+                pages = read_pages(pdf, numbers)
+                scans = ocr.scanned_pages(pdf, [pages[number - 1] for number in numbers])
+                return list(ocr.read_scans(pdf, pages, scans))
         case FileKind.IMAGE:
             numbers = pages_to_read(count_pictures(data, max_pages))
             return list(ocr.read_pictures(open_pictures(data, max_pages, numbers)))
@@ -102,8 +106,9 @@ def _page(data: bytes, number: int, max_pages: int) -> Page | None:
         case FileKind.PDF:
             if number > open_pdf(data, max_pages).page_count:
                 return None
-            page = read_page(data, number)
-            return ocr.read_scans(data, [page], ocr.scanned_pages(data, [page]))[0]
+            with PdfPages(data) as pdf:
+                page = read_page(pdf, number)
+                return ocr.read_scans(pdf, [page], ocr.scanned_pages(pdf, [page]))[0]
         case FileKind.IMAGE:
             picture = next(open_pictures(data, max_pages, [number]), None)
             return ocr.read_pictures([picture])[0] if picture else None

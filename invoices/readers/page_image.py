@@ -7,12 +7,15 @@ from PIL import Image
 from docrail.invoices.readers.pdf.drawn import LEAST_SIDE, render_pages
 from docrail.invoices.readers.pdf.file import open_pdf
 from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.sniff import FileKind, sniff
 
 MOST_PIXELS = 2_200_000
 """Size limit of a rendered page: A4 at 150 dpi. Small print stays legible, and a photo takes 5 MB at most."""
 FEW_PIXELS = 90_000
 """Size limit of a small picture, as in a strip of pages."""
+COMPRESSION = 3
+"""Of PNG's ten levels: pages get no smaller above it, and take half as long again."""
 
 
 def draw_page(data: bytes, number: int, max_pages: int, *, most_pixels: int = MOST_PIXELS) -> bytes | None:
@@ -23,26 +26,32 @@ def draw_page(data: bytes, number: int, max_pages: int, *, most_pixels: int = MO
 
     Raises: UnreadableDocument.
     """
-    picture = _picture(data, number, max_pages)
+    picture = _picture(data, number, max_pages, most_pixels)
     if picture is None:
         return None
-    scale = (most_pixels / (picture.width * picture.height)) ** 0.5
-    if scale < 1:
-        size = int(picture.width * scale), int(picture.height * scale)
-        if min(size) < LEAST_SIDE:
-            return None  # degenerate: a line
-        picture = picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
     written = io.BytesIO()
-    picture.save(written, "PNG")
+    picture.save(written, "PNG", compress_level=COMPRESSION)
     return written.getvalue()
 
 
-def _picture(data: bytes, number: int, max_pages: int) -> Image.Image | None:
+def _picture(data: bytes, number: int, max_pages: int, most_pixels: int) -> Image.Image | None:
     match sniff(data):
         case FileKind.XML:
             return None
         case FileKind.PDF:
-            there = number <= open_pdf(data, max_pages).page_count
-            return next((picture for _, picture in render_pages(data, [number])), None) if there else None
+            if number > open_pdf(data, max_pages).page_count:
+                return None
+            with PdfPages(data) as pdf:
+                return next((picture for _, picture in render_pages(pdf, [number], most_pixels=most_pixels)), None)
         case FileKind.IMAGE:
-            return next(open_pictures(data, max_pages, [number]), None)
+            picture = next(open_pictures(data, max_pages, [number]), None)
+            return picture and _bounded(picture, most_pixels)
+
+
+def _bounded(picture: Image.Image, most_pixels: int) -> Image.Image | None:
+    """Return the picture, made smaller if it is larger than that; None if only a line would remain."""
+    scale = (most_pixels / (picture.width * picture.height)) ** 0.5
+    if scale >= 1:
+        return picture
+    size = int(picture.width * scale), int(picture.height * scale)
+    return None if min(size) < LEAST_SIDE else picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)

@@ -44,6 +44,7 @@ from docrail.invoices.readers.parties.blocks import buyer_cells, find_buyer_name
 from docrail.invoices.readers.parties.vendor import find_vendor_name
 from docrail.invoices.readers.pdf.file import PdfFile, open_pdf
 from docrail.invoices.readers.pdf.images import count_pictures, open_pictures
+from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.pdf.words import read_pages
 from docrail.invoices.readers.sniff import FileKind, sniff
 
@@ -75,7 +76,9 @@ def read_with_pages(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) 
         case FileKind.XML:
             invoice = reconcile([read_einvoice_xml(data)])
         case FileKind.PDF:
-            invoice, pages = _read_pdf(data, open_pdf(data, max_pages))
+            file = open_pdf(data, max_pages)
+            with PdfPages(data) as pdf:
+                invoice, pages = _read_pdf(file, pdf)
         case FileKind.IMAGE:
             invoice, pages = _read_picture(data, max_pages)
     return assess(invoice, today), pages
@@ -99,23 +102,23 @@ def _searched(pictures: Iterable[tuple[int, Image.Image]], codes: list[qr.Code])
         yield picture
 
 
-def _read_pdf(data: bytes, pdf: PdfFile) -> tuple[InvoiceData, Sequence[Page]]:
-    numbers = pages_to_read(pdf.page_count)
-    pages = read_pages(data, numbers)
-    embedded, unreadable = _embedded_einvoice(pdf)
-    codes, unsearched = qr.codes_of_pdf(data, pdf.page_count)
+def _read_pdf(file: PdfFile, pdf: PdfPages) -> tuple[InvoiceData, Sequence[Page]]:
+    numbers = pages_to_read(file.page_count)
+    pages = read_pages(pdf, numbers)
+    embedded, unreadable = _embedded_einvoice(file)
+    codes, unsearched = qr.codes_of_pdf(pdf)
     code, broken = qr.read_codes(codes)
-    scans = ocr.scanned_pages(data, [pages[number - 1] for number in numbers])
-    pages = ocr.read_scans(data, pages, scans)
+    scans = ocr.scanned_pages(pdf, [pages[number - 1] for number in numbers])
+    pages = ocr.read_scans(pdf, pages, scans)
     invoice = _reconciled(embedded, code, pages, reader="text")
     printed = any(page.words for page in pages)
     update = {
-        "page_count": pdf.page_count,
-        "parts": () if scans or len(numbers) < pdf.page_count else invoice.parts,
-        "flags": pdf.flags if printed else (*pdf.flags, NO_TEXT.code),
+        "page_count": file.page_count,
+        "parts": () if scans or len(numbers) < file.page_count else invoice.parts,
+        "flags": file.flags if printed else (*file.flags, NO_TEXT.code),
         "problems": (
             *(*invoice.problems, *unreadable, *unsearched, *broken),
-            *(*_left_out(pdf.page_count, len(numbers)), *ocr.left_out(len(scans))),
+            *(*_left_out(file.page_count, len(numbers)), *ocr.left_out(len(scans))),
         ),
     }
     return invoice.model_copy(update=update), pages
@@ -154,11 +157,11 @@ def _reconciled(
     return reconcile([*stated, without_computed_due_date(printed) if embedded else printed])
 
 
-def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[InvoiceProblem, ...]]:
+def _embedded_einvoice(file: PdfFile) -> tuple[InvoiceData | None, tuple[InvoiceProblem, ...]]:
     """Return the first e-invoice attached to the PDF. If another invoice is attached as well, a person must decide."""
     read: InvoiceData | None = None
     broken: list[InvoiceProblem] = []
-    for attachment in pdf.attachments:
+    for attachment in file.attachments:
         try:
             found = read_einvoice_xml(attachment) if is_einvoice(parse_xml(attachment)) else None
         except UnreadableDocument as error:

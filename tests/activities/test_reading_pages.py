@@ -12,6 +12,7 @@ from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.llm.page_check import LONGEST_QUOTE, check_on_pages, claims_of
 from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
 from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.pdf.words import read_pages
 from tests.activities.asking import SAMPLE
 from tests.activities.ubl import ubl_invoice
@@ -25,7 +26,7 @@ CLAIMS = claims_of(CLAIMED, {"total": "Totaal 717,97"})
 
 async def test_claims_are_found_where_the_pages_print_them(reader: DocumentReader) -> None:
     checked = await reader.check(SAMPLE, CLAIMS)
-    assert checked == check_on_pages(CLAIMED, {"total": "Totaal 717,97"}, read_pages(SAMPLE.read_bytes()))
+    assert checked == check_on_pages(CLAIMED, {"total": "Totaal 717,97"}, read_pages(PdfPages(SAMPLE.read_bytes())))
     assert (checked.total.evidence, checked.total.page) == ((Evidence.ON_PAGE,), 1)
     assert checked.date.evidence == (Evidence.NOT_ON_PAGE,)
 

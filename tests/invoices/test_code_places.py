@@ -9,6 +9,7 @@ import pytest
 
 from docrail.invoices.readers.codes import qr
 from docrail.invoices.readers.codes.qr import CodePlace, code_places
+from docrail.invoices.readers.pdf.pages import PdfPages
 from tests.invoices.codes import EPC, pdf_with_code, picture_of
 from tests.invoices.documents import make_pdf, pdf_bytes
 
@@ -94,7 +95,7 @@ def test_the_place_is_around_the_code_alone(as_picture: bool) -> None:
 )
 def test_a_code_is_found_however_the_page_is_set(change: Callable[[pikepdf.Pdf], None], as_picture: bool) -> None:
     data = changed(pdf_with_code([], EPC, as_picture=as_picture), change)
-    ((code,), _) = qr.codes_of_pdf(data, 1)
+    ((code,), _) = qr.codes_of_pdf(PdfPages(data))
     assert code.text == EPC
     (place,) = places(data)
     document = pypdfium2.PdfDocument(data)
@@ -107,7 +108,7 @@ def test_a_code_is_found_however_the_page_is_set(change: Callable[[pikepdf.Pdf],
 
 
 def test_a_code_in_stripes_is_found() -> None:
-    assert [code.text for code in qr.codes_of_pdf(changed(pdf_bytes(make_pdf([])), in_stripes), 1)[0]] == [EPC]
+    assert [code.text for code in qr.codes_of_pdf(PdfPages(changed(pdf_bytes(make_pdf([])), in_stripes)))[0]] == [EPC]
 
 
 def test_a_code_with_a_picture_on_it_is_looked_at_as_one() -> None:
@@ -142,7 +143,7 @@ def test_a_drawn_code_among_small_boxes_is_found_in_its_own_place() -> None:
     data = drawing(pdf_with_code([], EPC), ticks.encode())
     (place,) = places(data)
     assert place.top > 842 - 300
-    assert [code.text for code in qr.codes_of_pdf(data, 1)[0]] == [EPC]
+    assert [code.text for code in qr.codes_of_pdf(PdfPages(data))[0]] == [EPC]
 
 
 @pytest.mark.parametrize("modules", [1.0, 6.0], ids=["dense", "coarse"])
@@ -151,7 +152,7 @@ def test_a_drawn_code_is_found_in_any_size(modules: float) -> None:
     dark = [(x, y) for y in range(code.height) for x in range(code.width) if not code.getpixel((x, y))]
     boxes = (f"{60 + x * modules} {760 - y * modules} {modules} {modules} re f" for x, y in dark)
     data = drawing(pdf_bytes(make_pdf([])), "\n".join(boxes).encode())
-    assert [found.text for found in qr.codes_of_pdf(data, 1)[0]] == [EPC]
+    assert [found.text for found in qr.codes_of_pdf(PdfPages(data))[0]] == [EPC]
 
 
 def test_a_code_drawn_in_slices_of_its_modules_is_found() -> None:
@@ -163,7 +164,7 @@ def test_a_code_drawn_in_slices_of_its_modules_is_found() -> None:
         for part in range(6)
     )
     data = drawing(pdf_bytes(make_pdf([])), "\n".join(slices).encode())
-    assert [found.text for found in qr.codes_of_pdf(data, 1)[0]] == [EPC]
+    assert [found.text for found in qr.codes_of_pdf(PdfPages(data))[0]] == [EPC]
 
 
 def test_a_picture_outside_the_page_is_not_searched() -> None:

@@ -21,6 +21,7 @@ from docrail.invoices.features import Feature, leaders, reasons, score
 from docrail.invoices.readers.header.dates import DATE, issue_dates
 from docrail.invoices.readers.header.number import NUMBER, invoice_numbers
 from docrail.invoices.readers.layout.page import Page
+from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.pdf.words import read_pages
 from docrail.invoices.readers.read import read_text
 from tests.invoices.layouts import finder, page, table
@@ -95,7 +96,7 @@ def test_every_feature_applies_to_a_document(monkeypatch: pytest.MonkeyPatch) ->
     applied: dict[str, set[str]] = {}
     for (module, name), features in lists().items():
         monkeypatch.setattr(module, name, recording(features, applied.setdefault(name, set())))
-    documents: list[Sequence[Page]] = [read_pages((INVENTED / file).read_bytes()) for file in DOCUMENTS]
+    documents: list[Sequence[Page]] = [read_pages(PdfPages((INVENTED / file).read_bytes())) for file in DOCUMENTS]
     for pages in (*documents, *([each] for each in PAGES)):
         invoice = assess(read_text(pages), dt.date(2026, 11, 1))
         review_priority(invoice, sla_hours=24, hours_used=0, new_vendor=True, foreign_currency=True)

@@ -10,6 +10,7 @@ from docrail.invoices.model import Box
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.page_image import MOST_PIXELS, draw_page
+from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.pdf.words import read_pages
 from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import make_pdf, pdf_bytes, ubl_invoice
@@ -42,7 +43,7 @@ def test_a_box_lies_on_the_picture_of_a_pdf_however_its_page_lies(rotate: int, *
     if cropped:
         pdf.pages[0].CropBox = [20, 30, 570, 800]
     data = pdf_bytes(pdf)
-    (page,) = read_pages(data)
+    (page,) = read_pages(PdfPages(data))
     assert len(page.words) == 2
     for word in page.words:
         assert holds_all_ink(drawn(data), page.as_sent(word.left, word.top, word.right, word.bottom))

@@ -4,9 +4,11 @@ import datetime as dt
 import io
 
 import pikepdf
+import pypdfium2
 import pytest
 
 from docrail.invoices.model import FIELD_NAMES
+from docrail.invoices.readers.pdf.pages import KEPT_PAGES, PdfPages
 from docrail.invoices.readers.pdf.words import read_pages
 from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import SAMPLES, make_pdf, pdf_bytes
@@ -18,7 +20,7 @@ TODAY = dt.date(2026, 11, 1)
 def words_of(content: bytes) -> list[str]:
     pdf = make_pdf([])
     pdf.pages[0].Contents = pdf.make_stream(content)
-    (page,) = read_pages(pdf_bytes(pdf))
+    (page,) = read_pages(PdfPages(pdf_bytes(pdf)))
     return [word.text for word in page.words]
 
 
@@ -52,7 +54,7 @@ def test_halves_of_a_character_are_left_out() -> None:
         b"1 begincodespacerange <00> <FF> endcodespacerange\n"
         b"1 beginbfchar <41> <D83DDCDE> endbfchar endcmap end end"
     )
-    (page,) = read_pages(pdf_bytes(pdf))
+    (page,) = read_pages(PdfPages(pdf_bytes(pdf)))
     text = " ".join(word.text for word in page.words)
     assert text.encode().decode().endswith("123")
 
@@ -95,3 +97,17 @@ def across(box: tuple[float, float, float, float], quarter: int) -> tuple[float,
         left, top, right, bottom = box
         box = (top, 1 - right, bottom, 1 - left)
     return box
+
+
+def test_the_first_pages_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words, codes and scans are looked for on the same pages; parsing a page takes milliseconds."""
+    parsed: list[int] = []
+    get_page = pypdfium2.PdfDocument.get_page
+
+    def counted(document: pypdfium2.PdfDocument, index: int) -> pypdfium2.PdfPage:
+        parsed.append(index)
+        return get_page(document, index)
+
+    monkeypatch.setattr(pypdfium2.PdfDocument, "get_page", counted)
+    read_document(pdf_bytes(make_pdf(*[[(60, 200, "Invoice 1")]] * KEPT_PAGES)), today=TODAY)
+    assert parsed == [*range(KEPT_PAGES)]

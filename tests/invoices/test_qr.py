@@ -19,6 +19,7 @@ from docrail.invoices.readers.layout.page import Page, Word, lay_out
 from docrail.invoices.readers.layout.places import Places
 from docrail.invoices.readers.ocr import read as ocr
 from docrail.invoices.readers.page_check import check_against_page
+from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.read import read_document
 from tests.invoices.codes import EPC, SWISS, epc, pdf_with_code, picture_of, png
 from tests.invoices.documents import Line, attach, make_pdf, pdf_bytes, ubl_invoice
@@ -48,7 +49,7 @@ def mismatches(invoice: InvoiceData) -> set[str | None]:
 @pytest.mark.parametrize(("content", "millimetres"), [(EPC, 20), (SWISS, 46)], ids=["epc", "swiss"])
 def test_a_code_on_a_page_is_found(content: str, millimetres: float, as_picture: bool) -> None:
     data = pdf_with_code([], content, millimetres=millimetres, as_picture=as_picture)
-    ((code,), _) = qr.codes_of_pdf(data, 1)
+    ((code,), _) = qr.codes_of_pdf(PdfPages(data))
     assert code.text.split("\n") == content.split("\n")
     left, top, right, bottom = code.box
     assert left * 595 == pytest.approx(40, abs=3)
@@ -113,7 +114,7 @@ def test_other_codes_change_nothing(content: str) -> None:
 def test_a_page_of_plain_text_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing a page and looking for codes costs a third of reading it."""
     monkeypatch.setattr(zxingcpp, "read_barcodes", lambda *_, **__: pytest.fail("the page was searched"))
-    assert qr.codes_of_pdf(pdf_bytes(make_pdf(PRINTED)), 1) == ([], ())
+    assert qr.codes_of_pdf(PdfPages(pdf_bytes(make_pdf(PRINTED)))) == ([], ())
 
 
 def test_a_page_with_a_giant_picture_is_not_searched() -> None:
@@ -121,7 +122,7 @@ def test_a_page_with_a_giant_picture_is_not_searched() -> None:
     with pikepdf.open(io.BytesIO(data)) as pdf:
         pdf.pages[0].Resources.XObject["/Q0"].Width = 60_000
         pdf.pages[0].Resources.XObject["/Q0"].Height = 60_000
-        assert qr.codes_of_pdf(pdf_bytes(pdf), 1) == ([], ())
+        assert qr.codes_of_pdf(PdfPages(pdf_bytes(pdf))) == ([], ())
 
 
 def test_a_picture_that_cannot_be_searched_loses_its_codes_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +136,7 @@ def test_a_picture_that_cannot_be_searched_loses_its_codes_only(monkeypatch: pyt
 def test_a_broken_page_does_not_keep_the_others_from_being_searched() -> None:
     with pikepdf.open(io.BytesIO(pdf_with_code([], EPC))) as pdf:
         pdf.add_blank_page().obj["/Type"] = pikepdf.Name("/Nothing")
-        (code,), (problem,) = qr.codes_of_pdf(pdf_bytes(pdf), 2)
+        (code,), (problem,) = qr.codes_of_pdf(PdfPages(pdf_bytes(pdf)))
     assert (code.page, "Page 2 is damaged" in problem.message) == (1, True)
 
 
@@ -147,7 +148,7 @@ def test_of_a_long_document_the_ends_are_searched() -> None:
         pdf = pikepdf.new()
         for position in range(12):
             pdf.pages.extend((coded if position in {0, 6, 11} else blank).pages)
-        codes, _ = qr.codes_of_pdf(pdf_bytes(pdf), 12)
+        codes, _ = qr.codes_of_pdf(PdfPages(pdf_bytes(pdf)))
     assert [code.page for code in codes] == [1, 12]
 
 

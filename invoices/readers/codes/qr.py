@@ -22,6 +22,7 @@ from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, InvoiceProblem
 from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_payment_code
 from docrail.invoices.readers.layout.page import box_within
 from docrail.invoices.readers.pdf.drawn import Thing, View, things_on
+from docrail.invoices.readers.pdf.pages import PdfPages
 
 MAX_PICTURE_PIXELS = 40_000_000
 """Limit for a picture on a page. Larger ones are not decompressed to search for a code."""
@@ -185,24 +186,20 @@ class Code:
     box: Box
 
 
-def codes_of_pdf(data: bytes, page_count: int) -> tuple[list[Code], tuple[InvoiceProblem, ...]]:
+def codes_of_pdf(pdf: PdfPages) -> tuple[list[Code], tuple[InvoiceProblem, ...]]:
     """Return the QR codes on the pages that usually have payment codes, and a problem for pages that failed.
 
     Searches only the places where something like a code is drawn.
     """
-    first = range(min(FIRST_PAGES, page_count))
-    last = range(max(FIRST_PAGES, page_count - LAST_PAGES), page_count)
+    every = range(1, len(pdf) + 1)
     codes: list[Code] = []
     unsearched: list[int] = []
-    try:
-        with closing(pypdfium2.PdfDocument(data)) as document:
-            for index in (*first, *last):
-                try:
-                    codes += _codes_of_page(document, index)
-                except pypdfium2.PdfiumError:  # skip a broken page; the others still count
-                    unsearched.append(index + 1)
-    except pypdfium2.PdfiumError:
-        unsearched = [index + 1 for index in (*first, *last)]
+    for number in (*every[:FIRST_PAGES], *every[FIRST_PAGES:][-LAST_PAGES:]):
+        try:
+            with pdf.page(number) as page:
+                codes += _codes_of_page(page, number)
+        except pypdfium2.PdfiumError:  # skip a broken page; the others still count
+            unsearched.append(number)
     return codes, (_not_searched(unsearched),) if unsearched else ()
 
 
@@ -229,19 +226,18 @@ def read_codes(codes: Sequence[Code]) -> tuple[InvoiceData | None, tuple[Invoice
     return (_common(readings) if readings else None), tuple(problems)
 
 
-def _codes_of_page(document: pypdfium2.PdfDocument, index: int) -> Iterator[Code]:
-    """Yield the codes on a page. Raises: PdfiumError if the page or something on it is broken."""
-    with closing(document[index]) as page:
-        width, height = page.get_size()
-        scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
-        if min(width, height) * scale < LEAST_SIDE:
-            return
-        for place in code_places(page):
-            crop = place.left, height - place.bottom, width - place.right, place.top
-            with closing(page.render(scale=scale, crop=crop, grayscale=True)) as bitmap:
-                corner = math.ceil(place.left * scale), math.ceil(place.top * scale)
-                size = math.ceil(width * scale), math.ceil(height * scale)
-                yield from _codes(bitmap.to_pil(), index + 1, corner, size)
+def _codes_of_page(page: pypdfium2.PdfPage, number: int) -> Iterator[Code]:
+    """Yield the codes on a page. Raises: PdfiumError if something on it is broken."""
+    width, height = page.get_size()
+    scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
+    if min(width, height) * scale < LEAST_SIDE:
+        return
+    for place in code_places(page):
+        crop = place.left, height - place.bottom, width - place.right, place.top
+        with closing(page.render(scale=scale, crop=crop, grayscale=True)) as bitmap:
+            corner = math.ceil(place.left * scale), math.ceil(place.top * scale)
+            size = math.ceil(width * scale), math.ceil(height * scale)
+            yield from _codes(bitmap.to_pil(), number, corner, size)
 
 
 def _codes(picture: Image.Image, page: int, corner: Pixel = (0, 0), size: Pixel | None = None) -> Iterator[Code]:

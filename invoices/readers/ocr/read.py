@@ -14,6 +14,7 @@ from docrail.invoices.model import InvoiceProblem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.invoices.readers.layout.page import Page
 from docrail.invoices.readers.pdf.drawn import find_scans, render_pages
+from docrail.invoices.readers.pdf.pages import PdfPages
 
 MAX_OCR_PAGES = 15
 """At up to 2.5 CPU seconds each, they fit into the 60 allowed for a document; an invoice has one to three."""
@@ -57,15 +58,15 @@ def read_pictures(pictures: Iterable[Image.Image]) -> list[Page]:
     return pages
 
 
-def scanned_pages(data: bytes, pages: Sequence[Page]) -> list[int]:
+def scanned_pages(pdf: PdfPages, pages: Sequence[Page]) -> list[int]:
     """Return the numbers of a PDF's pages whose print is pictures or drawings; `pages` is its text layer."""
     words = {page.number: len(page.words) for page in pages}
     if not installed():  # an existing OCR text layer is better than nothing
         words = {number: count for number, count in words.items() if not count}
-    return find_scans(data, words)
+    return find_scans(pdf, words)
 
 
-def read_scans(data: bytes, pages: Sequence[Page], numbers: Sequence[int]) -> list[Page]:
+def read_scans(pdf: PdfPages, pages: Sequence[Page], numbers: Sequence[int]) -> list[Page]:
     """Return a PDF's `pages`, with the first MAX_OCR_PAGES of `numbers` read by OCR.
 
     Pages stay unchanged without the extra, or if OCR finds no words.
@@ -73,7 +74,7 @@ def read_scans(data: bytes, pages: Sequence[Page], numbers: Sequence[int]) -> li
     if not installed():
         return list(pages)
     sizes = {page.number: (page.width, page.height) for page in pages}
-    pictures = render_pages(data, numbers[:MAX_OCR_PAGES])
+    pictures = render_pages(pdf, numbers[:MAX_OCR_PAGES])
     read = {number: _page_reader()(picture, number, sizes[number]) for number, picture in pictures}
     return [seen if (seen := read.get(page.number)) and seen.words else page for page in pages]
 

@@ -11,6 +11,7 @@ from PIL import Image
 from pypdfium2 import raw
 
 from docrail.invoices.readers.layout.page import Affine
+from docrail.invoices.readers.pdf.pages import PdfPages
 
 MAX_DEPTH = 3
 """Nesting depth of drawings that is searched."""
@@ -119,55 +120,56 @@ COVERED = 0.4
 """Share of a page that its pictures must cover for it to be a scan."""
 
 
-def render_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, Image.Image]]:
+def render_pages(
+    pdf: PdfPages, numbers: Sequence[int], *, most_pixels: int = MAX_PIXELS
+) -> Iterator[tuple[int, Image.Image]]:
     """Yield the pages with these numbers, from 1, as RGB pictures. Pages that cannot be rendered are skipped."""
-    with closing(pypdfium2.PdfDocument(data)) as document:
-        for number in numbers:
-            try:
-                picture = _draw(document, number - 1)
-            except (pypdfium2.PdfiumError, ValueError):
-                continue  # skip a broken page; the others still count
-            yield number, picture
+    for number in numbers:
+        try:
+            with pdf.page(number) as page:
+                picture = _draw(page, most_pixels)
+        except (pypdfium2.PdfiumError, ValueError):
+            continue  # skip a broken page; the others still count
+        yield number, picture
 
 
-def find_scans(data: bytes, words: Mapping[int, int]) -> list[int]:
+def find_scans(pdf: PdfPages, words: Mapping[int, int]) -> list[int]:
     """Return the numbers of the pages that are scans; `words` is the word count of each page's text layer.
 
     A scan has no words although something is drawn on it, or is covered by a large picture and has few words or mostly
     invisible ones, which come from another OCR.
     """
-    with closing(pypdfium2.PdfDocument(data)) as document:
-        return [number for number, count in words.items() if _is_scan(document, number - 1, count)]
+    return [number for number, count in words.items() if _is_scan(pdf, number, count)]
 
 
-def _is_scan(document: pypdfium2.PdfDocument, index: int, words: int) -> bool:
+def _is_scan(pdf: PdfPages, number: int, words: int) -> bool:
     try:
-        return _shows_print(document, index, words)
+        with pdf.page(number) as page:
+            return _shows_print(page, words)
     except pypdfium2.PdfiumError:
         return False  # a broken page, or a broken object on it
 
 
-def _shows_print(document: pypdfium2.PdfDocument, index: int, words: int) -> bool:
-    with closing(document[index]) as page:
-        things = list(things_on(page))
-        if not words:
-            return bool(things)
-        boxes = [thing.box() for thing in things if thing.kind == raw.FPDF_PAGEOBJ_IMAGE]
-        covered = sum((box.right - box.left) * (box.top - box.bottom) for box in boxes)
-        width, height = page.get_size()
-        if covered < COVERED * width * height:
-            return False
-        texts = [thing.handle for thing in things if thing.kind == raw.FPDF_PAGEOBJ_TEXT]
-        hidden = [raw.FPDFTextObj_GetTextRenderMode(text) == raw.FPDF_TEXTRENDERMODE_INVISIBLE for text in texts]
-        return words < FEW_WORDS or 2 * sum(hidden) > len(hidden)
+def _shows_print(page: pypdfium2.PdfPage, words: int) -> bool:
+    things = list(things_on(page))
+    if not words:
+        return bool(things)
+    boxes = [thing.box() for thing in things if thing.kind == raw.FPDF_PAGEOBJ_IMAGE]
+    covered = sum((box.right - box.left) * (box.top - box.bottom) for box in boxes)
+    width, height = page.get_size()
+    if covered < COVERED * width * height:
+        return False
+    texts = [thing.handle for thing in things if thing.kind == raw.FPDF_PAGEOBJ_TEXT]
+    hidden = [raw.FPDFTextObj_GetTextRenderMode(text) == raw.FPDF_TEXTRENDERMODE_INVISIBLE for text in texts]
+    return words < FEW_WORDS or 2 * sum(hidden) > len(hidden)
 
 
-def _draw(document: pypdfium2.PdfDocument, index: int) -> Image.Image:
-    with closing(document[index]) as page:
-        width, height = page.get_size()
-        scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
-        if min(width, height) * scale < LEAST_SIDE:
-            raise ValueError(f"the page is {width:.0f} x {height:.0f} points, too narrow to read")
-        with closing(page.render(scale=scale)) as bitmap:
-            picture: Image.Image = bitmap.to_pil().convert("RGB")
-            return picture
+def _draw(page: pypdfium2.PdfPage, most_pixels: int) -> Image.Image:
+    width, height = page.get_size()
+    most = (most_pixels / max(width * height, 1.0)) ** 0.5
+    scale = min(DOTS_PER_POINT, int(most * width) / width, int(most * height) / height)  # pdfium rounds sides up
+    if min(width, height) * scale < LEAST_SIDE:
+        raise ValueError(f"the page is {width:.0f} x {height:.0f} points, too narrow to read")
+    with closing(page.render(scale=scale)) as bitmap:
+        picture: Image.Image = bitmap.to_pil().convert("RGB")
+        return picture

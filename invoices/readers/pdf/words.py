@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import pypdfium2
 from pypdfium2 import raw
 
-from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.invoices.readers.layout.page import Affine, Page, Word, around
 from docrail.invoices.readers.pdf.drawn import View
+from docrail.invoices.readers.pdf.pages import PdfPages
 
 QUARTER_TURN = math.pi / 2
 WORD_GAP = 0.28
@@ -45,45 +45,27 @@ class _Character:
     """Whether pdfium generated a space before it."""
 
 
-def read_pages(data: bytes, numbers: Container[int] | None = None) -> list[Page]:
-    """Return each page's words; pages that are not among `numbers` are empty.
-
-    Raises: UnreadableDocument if the file cannot be opened.
-    """
-    with closing(_opened(data)) as document:
-        every = range(1, len(document) + 1)
-        return [
-            _read_page(document, number - 1) if numbers is None or number in numbers else _empty(number)
-            for number in every
-        ]
+def read_pages(pdf: PdfPages, numbers: Container[int] | None = None) -> list[Page]:
+    """Return each page's words; pages that are broken or not among `numbers` are empty."""
+    every = range(1, len(pdf) + 1)
+    return [read_page(pdf, number) if numbers is None or number in numbers else _empty(number) for number in every]
 
 
-def read_page(data: bytes, number: int) -> Page:
-    """Return the words of page `number`, from 1. Raises: UnreadableDocument if the file cannot be opened."""
-    with closing(_opened(data)) as document:
-        return _read_page(document, number - 1)
-
-
-def _opened(data: bytes) -> pypdfium2.PdfDocument:
+def read_page(pdf: PdfPages, number: int) -> Page:
+    """Return the words of page `number`, from 1; empty if it is broken."""
     try:
-        return pypdfium2.PdfDocument(data)
-    except pypdfium2.PdfiumError as error:
-        raise UnreadableDocument(
-            Unreadable.DAMAGED,
-            f"The PDF is damaged ({error}). Send it again; if it opens on your screen, print it into a new PDF.",
-        ) from error
+        with pdf.page(number) as page:
+            return _read_page(page, number)
+    except pypdfium2.PdfiumError:
+        return _empty(number)  # skip a broken page; the others still count
 
 
 def _empty(number: int) -> Page:
     return Page(number, 1.0, 1.0, ())
 
 
-def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
-    try:
-        page = document[index]
-    except pypdfium2.PdfiumError:
-        return _empty(index + 1)  # skip a broken page; the others still count
-    with closing(page), closing(page.get_textpage()) as text_page:
+def _read_page(page: pypdfium2.PdfPage, number: int) -> Page:
+    with closing(page.get_textpage()) as text_page:
         width, height = page.get_size()
         view, count = View.of(page), min(text_page.count_chars(), MAX_CHARACTERS)
         characters = list(_characters(text_page, view, count))
@@ -94,7 +76,7 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
         upright = [character if character and character.quarter == quarter else None for character in characters]
         size = (height, width) if turns % 2 else (width, height)
         words = tuple(Word("".join([each.text for each in group]), *around(group)) for group in _group(upright))
-        return Page(index + 1, *size, words, LIES.get(turns))
+        return Page(number, *size, words, LIES.get(turns))
 
 
 def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Iterator[_Character | None]:
