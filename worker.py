@@ -135,6 +135,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
         activities=[
             *activities,
             *internal_activities(tools),
+            *maintenance_activities(tools, app.store),
             *background_activities(app),
             *export_activities(app, tools.outside),
             *batch_activities(app, tools.outside),
@@ -183,7 +184,6 @@ def internal_activities(tools: Tools) -> list[Callable[..., Any]]:
         overdue_activity(tools),
         sla_activity(tools),
         filing_activity(tools),
-        *maintenance_activities(tools),
     ]
 
 
@@ -372,12 +372,22 @@ async def serve(settings: Settings) -> None:
         if of_sdk is not None:
             find_fault = partial(find_polling_fault, client, settings.task_queue)
             pages = WorkerPages(tools.metrics.registry, find_fault, settings.worker_hosts, load_others=of_sdk.load)
-            await pages.serve(settings.worker_metrics_host, settings.worker_metrics_port)
+            await _serve(pages, settings.worker_metrics_host, settings.worker_metrics_port)
         async with working(build_workers(client, settings, tools)):
             settle_memory()
             await stop.wait()
     if tracing is not None:
         await tracing.close()
+
+
+async def _serve(pages: WorkerPages, host: str, port: int) -> None:
+    try:
+        await pages.serve(host, port)
+    except OSError as error:
+        sys.exit(
+            f"DOCRAIL_WORKER_METRICS_PORT: cannot listen on {host}:{port} ({os.strerror(error.errno or 0)}): expected "
+            "a free port, a different one for each worker of a machine"
+        )
 
 
 async def _connect(settings: Settings, of_sdk: SdkMetrics | None, tracing: "Tracing | None") -> Client:

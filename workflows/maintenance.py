@@ -29,7 +29,7 @@ RETRIES = RetryPolicy(
     initial_interval=timedelta(seconds=5),
     maximum_interval=timedelta(minutes=5),
     maximum_attempts=6,
-    non_retryable_error_types=["ValueError", "ManifestDamaged", "LakeFileDamaged"],
+    non_retryable_error_types=["ValueError", "ManifestDamaged", "LakeFileDamaged", "WrongStore"],
 )
 """Ten minutes in all: a disk that stays full is left for the next night, and the other tenants do not wait for it."""
 

@@ -14,6 +14,7 @@ from temporalio.client import Client
 from docrail.activities.heartbeat import beating
 from docrail.adapters.postgres.tenants import all_tenants
 from docrail.adapters.store.folders import Folder
+from docrail.services.fleet.store_identity import check_store
 from docrail.services.maintenance.retention import remove_expired_rows, remove_originals, remove_values
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import Compacted, LookedAfter
@@ -28,15 +29,21 @@ class StoppedError(Exception):
     """The activity was cancelled, or its worker is stopping: the work ends at its next file."""
 
 
-def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
-    """Return the activities. All are safe to repeat, and to stop at any point."""
+def maintenance_activities(tools: Tools, store: Folder) -> list[Callable[..., Any]]:
+    """Return the activities for the files of `store`. All are safe to repeat, and to stop at any point.
+
+    Each refuses a store that is not this database's (WrongStore): a volume may have been unmounted since the worker
+    started, and documents whose files are missing would be recorded as deleted.
+    """
 
     @activity.defn(name="list_lake_tenants")
     async def list_lake_tenants() -> list[str]:
+        await check_store(tools.db, store)
         return await asyncio.to_thread(tools.lake.tenants)
 
     @activity.defn(name="look_after_lake")
     async def look_after_lake(tenant_id: str) -> LookedAfter:
+        await check_store(tools.db, store)
         tenant, began = tools.lake.of(tenant_id), time.monotonic()
         with beating(BEAT_SECONDS, activity.heartbeat):
             done = await _in_thread(lambda beat: _look_after(tenant, tools.keeping.grace, beat))
@@ -53,16 +60,17 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
         list_lake_tenants,
         look_after_lake,
         remove_rows,
-        _removal(tools, "value", remove_values),
-        _removal(tools, "original", remove_originals),
+        _removal(tools, store, "value", remove_values),
+        _removal(tools, store, "original", remove_originals),
     ]
 
 
 def _removal(
-    tools: Tools, kind: Literal["value", "original"], remove: Callable[[Tools, Client], Awaitable[int]]
+    tools: Tools, store: Folder, kind: Literal["value", "original"], remove: Callable[[Tools, Client], Awaitable[int]]
 ) -> Callable[[], Awaitable[int]]:
     @activity.defn(name=f"remove_old_{kind}s")
     async def remove_old() -> int:
+        await check_store(tools.db, store)
         with beating(BEAT_SECONDS, activity.heartbeat), all_tenants():
             removed = await remove(tools, activity.client())
         tools.metrics.removed.labels(kind).inc(removed)

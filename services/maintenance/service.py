@@ -22,7 +22,7 @@ from temporalio.client import (
     WorkflowFailureError,
 )
 from temporalio.common import WorkflowIDConflictPolicy
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from docrail.adapters.temporal.connection import Connection
@@ -185,4 +185,5 @@ def _cause(error: WorkflowFailureError) -> str:
     cause = error.cause
     if isinstance(cause, ApplicationError) and cause.type == MAINTENANCE_FAILED:
         return cause.message
-    return f"ended as {cause}"
+    of_activity = cause.cause if isinstance(cause, ActivityError) else None
+    return f"ended as {of_activity or cause}"

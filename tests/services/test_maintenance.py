@@ -14,6 +14,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from temporalio.activity import _Definition as ActivityDefinition
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
@@ -23,15 +24,18 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Replayer
 
 from docrail.activities.internal.maintenance import maintenance_activities
+from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobMissing, BlobRef, BlobStore, blob_path
-from docrail.adapters.store.folders import local_root
+from docrail.adapters.store.folders import LocalFolder, local_root
 from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import Connection
 from docrail.adapters.temporal.draining import working
 from docrail.services.app import Keeping
 from docrail.services.documents.repository.page_images import keep_image, load_image
 from docrail.services.documents.service import mark_original_removed
+from docrail.services.fleet.store_identity import WrongStore, claim_store
 from docrail.services.lake.files import Lake
 from docrail.services.maintenance.retention import OPEN, remove_originals
 from docrail.services.maintenance.service import MaintenanceIncomplete, apply_schedule, run_maintenance, schedule_id
@@ -43,7 +47,7 @@ from docrail.workflows.contract.messages import MaintenanceReport, MaintenanceRe
 from docrail.workflows.contract.names import DOCUMENT, TENANT
 from docrail.workflows.maintenance import Maintenance
 from tests.disks import SmallDisk, small_disk
-from tests.postgres import COMMITTING, dsn, new_document_id, pool, upload
+from tests.postgres import COMMITTING, dsn, migrated_database, new_document_id, pool, upload
 from tests.services.lakes import of_month, save, seen
 from tests.stack import Servers, eventually
 
@@ -66,10 +70,11 @@ async def client(embedded: Servers) -> Client:
 
 
 @pytest.fixture
-async def queue(client: Client, tools: Tools) -> AsyncIterator[str]:
+async def queue(client: Client, tools: Tools, tmp_path: Path) -> AsyncIterator[str]:
     """Yield a task queue whose worker runs file maintenance only, in the sandbox."""
     name = f"maintenance-{uuid.uuid4().hex}"
-    async with working([assemble_worker(client, name, [Maintenance], maintenance_activities(tools), sandboxed=True)]):
+    activities = maintenance_activities(tools, LocalFolder(tmp_path))
+    async with working([assemble_worker(client, name, [Maintenance], activities, sandboxed=True)]):
         yield name
 
 
@@ -157,7 +162,31 @@ async def test_a_failure_for_one_tenant_does_not_stop_the_others(embedded: Serve
     assert tools.lake.of("globex").folders("compacted") == ["issue_month=2026-11"]
 
 
-async def test_cancelling_stops_the_work_at_its_next_file(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_store_that_is_not_mounted_any_more_is_left_alone(
+    embedded: Servers, client: Client, tools: Tools, tmp_path: Path
+) -> None:
+    """Otherwise every old original, whose file is missing there, would be recorded as deleted."""
+    name, folder = f"maintenance-{uuid.uuid4().hex}", tmp_path / "mounted"
+    async with migrated_database(embedded.dsn) as own_dsn, await open_pool(own_dsn, rows=ALL_ROWS) as own:
+        await claim_store(own, LocalFolder(folder))
+        sha256 = (await BlobStore(LocalFolder(folder / "blobs")).put(b"an original")).sha256
+        await _received(own, sha256, days_ago=3)
+        folder.rename(tmp_path / "elsewhere")
+        unmounted = replace(tools, db=own, blobs=BlobStore(folder / "blobs"), lake=Lake(folder / "lake"))
+        activities = maintenance_activities(unmounted, LocalFolder(folder))
+        async with working([assemble_worker(client, name, [Maintenance], activities, sandboxed=False)]):
+            with pytest.raises(MaintenanceIncomplete, match="has no file 'store-id': it is not mounted"):
+                await do_round(embedded, name)
+        for each in activities:
+            if ActivityDefinition.must_from_callable(each).name not in ("remove_expired_rows", "look_after_lake"):
+                with pytest.raises(WrongStore):
+                    await ActivityEnvironment(client=client).run(each)
+        assert await own.fetchval("SELECT original_removed_at FROM documents WHERE sha256 = $1", sha256) is None
+
+
+async def test_cancelling_stops_the_work_at_its_next_file(
+    tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     began, go_on = threading.Event(), threading.Event()
 
     def slow(*_: object, beat: Callable[[], None], **__: object) -> None:
@@ -170,7 +199,7 @@ async def test_cancelling_stops_the_work_at_its_next_file(tools: Tools, monkeypa
     monkeypatch.setattr("docrail.activities.internal.maintenance.BEAT_SECONDS", 0.01)
     environment, heard = ActivityEnvironment(), asyncio.Event()
     environment.on_heartbeat = lambda *_: heard.set()
-    look_after = maintenance_activities(tools)[1]
+    look_after = maintenance_activities(tools, LocalFolder(tmp_path))[1]
     working = asyncio.create_task(environment.run(look_after, "acme"))
     await asyncio.to_thread(began.wait, 10)
     await asyncio.wait_for(heard.wait(), 10)
@@ -369,14 +398,15 @@ async def test_uploading_deleted_bytes_again_stores_them_again(pool: asyncpg.Poo
     assert [row["gone"] for row in rows] == [True, False]
 
 
-async def test_values_that_are_kept_for_ever_are_not_read(embedded: Servers, client: Client, tools: Tools) -> None:
+async def test_values_that_are_kept_for_ever_are_not_read(
+    embedded: Servers, client: Client, tools: Tools, tmp_path: Path
+) -> None:
     for_ever = Tools(tools.db, tools.blobs, tools.values, tools.lake, tools.reader, tools.metrics)
     part = await tools.values.put("acme", "x" * 100)
     age(tools.values)
     name = f"maintenance-{uuid.uuid4().hex}"
-    async with working(
-        [assemble_worker(client, name, [Maintenance], maintenance_activities(for_ever), sandboxed=False)]
-    ):
+    activities = maintenance_activities(for_ever, LocalFolder(tmp_path))
+    async with working([assemble_worker(client, name, [Maintenance], activities, sandboxed=False)]):
         assert (await do_round(embedded, name)).removed_values == 0
     await tools.values.get("acme", part.sha256)
 
@@ -388,7 +418,7 @@ async def test_a_round_on_a_full_disk_succeeds_when_there_is_space_again(
     await save(on_small_disk.lake, of_month("doc_1", "2026-11"))
     small_disk.fill()
     name = f"maintenance-{uuid.uuid4().hex}"
-    activities = maintenance_activities(on_small_disk)
+    activities = maintenance_activities(on_small_disk, LocalFolder(small_disk.root))
     async with working([assemble_worker(client, name, [Maintenance], activities, sandboxed=False)]):
         round_ = asyncio.create_task(do_round(embedded, name))
         handle = client.get_workflow_handle(f"{schedule_id(name)}.now")
