@@ -27,7 +27,7 @@ TEMPORAL_SECONDS, POSTGRES_SECONDS = 5, 20
 
 
 def read(name: str) -> RawConfigParser:
-    unit = RawConfigParser(strict=True)
+    unit = RawConfigParser(strict=False)  # a unit may have a name several times
     unit.optionxform = str  # type: ignore[assignment,method-assign]  # systemd's names are case-sensitive
     unit.read(ROOT / "deploy" / "systemd" / name)
     return unit

@@ -45,7 +45,7 @@ class WorkerQueue:
     queue: str
     """Name of the task queue."""
     tag: str | None
-    """The resource tag of its steps; null for the queue of all others."""
+    """The resource tag of its steps; null for the queues of all others, and of batches."""
     runs: Slots | None
     """Slots for the decisions of runs; null if it takes steps only."""
     steps: Slots
@@ -89,7 +89,7 @@ class QueueState:
     queue: str
     """Name of the task queue."""
     tag: str | None
-    """The resource tag of its steps; null for the queue of all others."""
+    """The resource tag of its steps; null for the queues of all others, and of batches."""
     tasks: TaskKind
     """What it holds: Temporal has a queue of each kind."""
     waiting: int

@@ -25,7 +25,7 @@ from docrail.services.fleet.health import (
     list_heartbeats,
 )
 from docrail.services.fleet.models import Fleet, QueueState, Slots, TaskKind, Worker, WorkerQueue, WorkerState
-from docrail.workflows.contract.names import VERSION_PREFIX, tag_queue
+from docrail.workflows.contract.names import VERSION_PREFIX, batch_queue, tag_queue
 
 SHOWN_SILENT = dt.timedelta(hours=1)
 """How long a worker is listed after its last heartbeat. One that stopped as it should is not listed at all."""
@@ -61,7 +61,8 @@ async def _beats(app: App, queue: str) -> Sequence[WorkerHeartbeat]:
 
 def _tags_of(app: App) -> dict[str, str | None]:
     """Return every task queue with its resource tag."""
-    return {app.task_queue: None, **{tag_queue(app.task_queue, tag): tag for tag in app.resource_limits}}
+    tagged = {tag_queue(app.task_queue, tag): tag for tag in app.resource_limits}
+    return {app.task_queue: None, **tagged, batch_queue(app.task_queue): None}
 
 
 async def _queue(

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from socket import socket
 
 import httpx
 import pytest
@@ -90,6 +91,19 @@ async def test_a_worker_says_itself_whether_it_gets_work(alone: Service) -> None
         await eventually(partial(says, 503, "is stopping"), "the worker to drain", timeout_seconds=60)
 
 
+async def test_two_workers_of_a_machine_cannot_share_a_port(alone: Service) -> None:
+    with socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        names = ("temporal_address", "database_url", "data_dir", "task_queue")
+        variables = {f"DOCRAIL_{name.upper()}": str(getattr(alone.settings, name)) for name in names}
+        ended = await docrail("worker", "start", **variables, DOCRAIL_WORKER_METRICS_PORT=str(port))
+    assert ended.code == 1
+    last = ended.err.splitlines()[-1]
+    assert last.startswith(f"docrail: DOCRAIL_WORKER_METRICS_PORT: cannot listen on 127.0.0.1:{port} (Address already")
+
+
 async def worker_status(service: Service) -> str:
     return str((await service.http.get("/readyz")).json()["worker"])
 
@@ -148,6 +162,7 @@ async def test_a_worker_is_listed_with_its_queues_slots_version_and_build(alone:
         (queue, None),
         (f"{queue}.database", "database"),
         (f"{queue}.gemini_api", "gemini_api"),
+        (f"{queue}:batches", None),
     ]
     assert worker["queues"][0]["steps"] == {"used": 0, "total": 100}
     assert worker["queues"][0]["runs"]["total"] == 100

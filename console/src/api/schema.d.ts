@@ -3782,7 +3782,7 @@ export interface components {
         QueueState: {
             /** @description Name of the task queue. */
             queue: string;
-            /** @description The resource tag of its steps; null for the queue of all others. */
+            /** @description The resource tag of its steps; null for the queues of all others, and of batches. */
             tag: string | null;
             /** @description What it holds: Temporal has a queue of each kind. */
             tasks: components["schemas"]["TaskKind"];
@@ -5866,7 +5866,7 @@ export interface components {
         WorkerQueue: {
             /** @description Name of the task queue. */
             queue: string;
-            /** @description The resource tag of its steps; null for the queue of all others. */
+            /** @description The resource tag of its steps; null for the queues of all others, and of batches. */
             tag: string | null;
             /** @description Slots for the decisions of runs; null if it takes steps only. */
             runs: components["schemas"]["Slots"] | null;
