@@ -229,6 +229,7 @@ def settle() -> None:
     """Take what is loaded out of the garbage collector's rounds: a large request would cause a round over all of it."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:

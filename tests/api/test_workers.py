@@ -96,9 +96,13 @@ async def test_two_workers_of_a_machine_cannot_share_a_port(alone: Service) -> N
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        names = ("temporal_address", "database_url", "data_dir", "task_queue")
-        variables = {f"DOCRAIL_{name.upper()}": str(getattr(alone.settings, name)) for name in names}
-        ended = await docrail("worker", "start", **variables, DOCRAIL_WORKER_METRICS_PORT=str(port))
+        ended = await docrail(
+            *("worker", "start"),
+            DOCRAIL_TEMPORAL_ADDRESS=str(alone.settings.temporal_address),
+            DOCRAIL_DATABASE_URL=alone.settings.database_url,
+            DOCRAIL_DATA_DIR=str(alone.settings.data_dir),
+            DOCRAIL_WORKER_METRICS_PORT=str(port),
+        )
     assert ended.code == 1
     last = ended.err.splitlines()[-1]
     assert last.startswith(f"docrail: DOCRAIL_WORKER_METRICS_PORT: cannot listen on 127.0.0.1:{port} (Address already")
