@@ -600,6 +600,7 @@ DocumentStatus = Literal[
 DocumentType = Literal[
     "invoice",
     "credit_note",
+    "receipt",
     "dunning_letter",
     "statement",
     "purchase_order",

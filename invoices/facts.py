@@ -4,10 +4,12 @@ from enum import StrEnum
 
 
 class DocumentType(StrEnum):
-    """What the document is. Only the first two request or return money; the others are not read as invoices."""
+    """What the document is. The first three are booked; the others are not read as invoices."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
+    RECEIPT = "receipt"
+    """An invoice that was paid when it was issued, at a till for example."""
     DUNNING_LETTER = "dunning_letter"
     STATEMENT = "statement"
     PURCHASE_ORDER = "purchase_order"
@@ -18,8 +20,8 @@ class DocumentType(StrEnum):
 
     @property
     def is_invoice(self) -> bool:
-        """Return whether it is booked: an invoice or a credit note."""
-        return self in (DocumentType.INVOICE, DocumentType.CREDIT_NOTE)
+        """Return whether it is booked: an invoice, a credit note or a receipt."""
+        return self in (DocumentType.INVOICE, DocumentType.CREDIT_NOTE, DocumentType.RECEIPT)
 
 
 class Severity(StrEnum):

@@ -135,7 +135,7 @@ def _totals(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
 
 def _sign(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     total = invoice.total.value
-    if total is not None and total <= 0 and invoice.counts_as is DocumentType.INVOICE:
+    if total is not None and total <= 0 and invoice.counts_as in (DocumentType.INVOICE, DocumentType.RECEIPT):
         yield InvoiceProblem.error(
             "total_not_positive", f"An invoice must ask for money, but its total is {total}.", "total"
         )

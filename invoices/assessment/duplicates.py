@@ -101,8 +101,12 @@ def _is_alike(own: Seen, other: Seen) -> bool:
 
 
 def _same_kind(own: Seen, other: Seen) -> bool:
-    """Compare document types: an invoice and the credit note that cancels it may agree in everything else."""
-    return own.document_type is other.document_type
+    """Compare document types: an invoice and the credit note that cancels it may agree in everything else.
+
+    An invoice and the receipt for it are two papers of one purchase.
+    """
+    types = {own.document_type, other.document_type}
+    return len(types) == 1 or types == {DocumentType.INVOICE, DocumentType.RECEIPT}
 
 
 def _nearly_same_number(own: Seen, other: Seen) -> bool:

@@ -41,9 +41,9 @@ LABELS: Mapping[Label, str] = {
 }
 """A pattern of each label in every language."""
 
-OTHER_PAPERS: Mapping[DocumentType, tuple[str, ...]] = {
-    kind: tuple(name for language in LANGUAGES for name in language.papers.get(kind, ()))
+PAPERS: Mapping[DocumentType, tuple[str, ...]] = {
+    kind: tuple(dict.fromkeys(name for language in LANGUAGES for name in language.papers.get(kind, ())))
     for kind in DocumentType
-    if not kind.is_invoice
+    if kind is not DocumentType.INVOICE
 }
-"""Titles of papers that are no invoices."""
+"""Titles of papers that are called something else than an invoice."""

@@ -40,6 +40,7 @@ LANGUAGE = Language(
             r"(?:faktura|doklad)(?: -? ?danovy doklad)? (?:c(?:islo|\.)?)",
             "variabilni symbol",
         ),
+        Label.CORRECTION: ("opravn",),
         Label.ISSUE_DATE: ("datum (?:vystaveni|vyhotoveni|faktury)", "vystaveno(?: dne)?"),
         Label.DUE_DATE: ("(?:datum )?splatnost(?:i)?", "splatno (?:do|dne)"),
         Label.DELIVERY_DATE: ("datum (?:uskutecneni )?(?:zdanitelneho )?plneni", "duzp", "datum dodani"),
@@ -62,6 +63,8 @@ LANGUAGE = Language(
         Label.AMOUNT: ("castka", "celkem", "cena celkem"),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("dobropis",),
+        DocumentType.RECEIPT: ("uctenka", "paragon"),
         DocumentType.DUNNING_LETTER: (r"(?:\d\. )?upominka", "vyzva k (?:uhrade|zaplaceni)", "predzalobni vyzva"),
         DocumentType.STATEMENT: ("vypis z uctu", "odsouhlaseni zavazku"),
         DocumentType.PURCHASE_ORDER: ("objednavka",),

@@ -67,6 +67,8 @@ LANGUAGE = Language(
         Label.AMOUNT: ("belob", "i alt", "linjetotal"),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("kreditnota",),
+        DocumentType.RECEIPT: ("(?:kasse)?kvittering", "kassebon"),
         DocumentType.DUNNING_LETTER: ("(?:betalings)?pamindelse", "rykker(?:skrivelse|brev)?", "inkassovarsel"),
         DocumentType.STATEMENT: ("kontoudtog",),
         DocumentType.PURCHASE_ORDER: ("indkobsordre", "indkobsordre", "rekvisition"),

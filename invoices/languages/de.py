@@ -50,6 +50,7 @@ LANGUAGE = Language(
         Label.DATED: ("vom", "von"),
         Label.OTHER_PAPER: (".*dokument",),
         Label.TITLE: (r"beleg(?=\W*$)",),
+        Label.CORRECTION: ("korrektur", "storno"),
         Label.ISSUE_DATE: (
             r"(?:rechnungs|rechn?\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*datum",
             r"(?:dokument(?:en)?|gutschrifts?|faktura)[\s-]*datum",
@@ -218,6 +219,8 @@ LANGUAGE = Language(
         Label.ROUNDING: (r"rundung\w*",),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("gutschrift",),
+        DocumentType.RECEIPT: ("quittung", "kassen(?:bon|beleg|zettel)", "barbeleg"),
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:erste|zweite|dritte|letzte|\d)\.? )?(?:zahlungs|rechnungs)?(?:mahnung|erinnerung)",
             "mahnschreiben",

@@ -49,6 +49,7 @@ LANGUAGE = Language(
         Label.DATED: ("dated", "of"),
         Label.OTHER_PAPER: ("statement", "debit", "adjustment", "application", r".*docs?(?![a-z])", ".*document"),
         Label.CREDIT_NUMBER: (r"cn(?![a-z])", r"credit[\s.-]+n(?!ot)"),
+        Label.CORRECTION: ("correct",),
         Label.ISSUE_DATE: (
             r"(?:inv(?:oice|\.)|bill|billing|issue|issued|doc(?:ument|\.)|statement)\s*date",
             r"(?:credit(?: note)?|tax(?: invoice)?)\s*date",
@@ -237,6 +238,8 @@ LANGUAGE = Language(
         Label.ROUNDING: (r"ro?und(?:ing|ed)?(?= ?(?:adj|diff|$|\W))\w*",),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("credit ?(?:note|memo|invoice)",),
+        DocumentType.RECEIPT: ("(?:(?:sales|cash|till|payment|official|customer) )?receipt",),
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:first|second|third|final|last|friendly|\d\w+) )?(?:(?:payment|invoice|overdue) ){0,2}reminder",
             "(?:final|overdue|past due|late payment) (?:payment )?notice",

@@ -48,6 +48,7 @@ LANGUAGE = Language(
         ),
         Label.DATED: ("(?<!antes )del",),
         Label.OTHER_PAPER: (".*debito?(?![a-z])", ".*cargo", "certificacion"),
+        Label.CORRECTION: ("rectificativa",),
         Label.ISSUE_DATE: (
             r"fecha\s*(?:del?\s*)?(?:la\s*)?(?:factura|fra|emision|expedicion|documento|abono)",
             r"f\. ?(?:factura|emision)",
@@ -179,6 +180,8 @@ LANGUAGE = Language(
         Label.ROUNDING: ("redondeo",),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("nota (?:de )?credito", "nota de abono"),
+        DocumentType.RECEIPT: ("(?:ticket|tique)(?: de (?:compra|caja))?",),
         DocumentType.DUNNING_LETTER: (
             "(?:(?:primer|segundo|tercer|ultimo) )?(?:recordatorio|aviso|requerimiento) de (?:pago|cobro|impago)",
             "reclamacion de (?:pago|deuda)",

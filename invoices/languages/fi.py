@@ -55,6 +55,8 @@ LANGUAGE = Language(
         Label.AMOUNT: ("summa", "yhteensa", "rivisumma"),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("hyvityslasku",),
+        DocumentType.RECEIPT: ("(?:kassa)?kuitti",),
         DocumentType.DUNNING_LETTER: ("maksu(?:muistutus|kehotus)", "perintakirje"),
         DocumentType.STATEMENT: ("tiliote", "saldoilmoitus"),
         DocumentType.PURCHASE_ORDER: ("ostotilaus",),

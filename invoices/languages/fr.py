@@ -45,6 +45,7 @@ LANGUAGE = Language(
         ),
         Label.DATED: ("du", "date"),
         Label.OTHER_PAPER: (".*debit(?![a-z])", "liquidation", "decompte", "releve", ".*piece"),
+        Label.CORRECTION: ("rectificative",),
         Label.ISSUE_DATE: (
             r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|(?:l')?avoir)",
             "(?:editee?|emise?|etablie?|faite?) le",
@@ -183,6 +184,8 @@ LANGUAGE = Language(
         Label.ROUNDING: ("arrondi",),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("avoir", "note de credit"),
+        DocumentType.RECEIPT: ("ticket de caisse", "recu(?: de paiement)?"),
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:premiere?|deuxieme|seconde?|troisieme|derniere?|\d\w*) )?(?:lettre de )?(?:relance|rappel)",
             "(?:lettre de )?(?:relance|rappel) (?:de (?:paiement|facture)|amiable)",

@@ -46,6 +46,7 @@ LANGUAGE = Language(
         ),
         Label.DATED: ("(?<!antes )del",),
         Label.OTHER_PAPER: (r"ft(?![a-z])", ".*debito?(?![a-z])"),
+        Label.CORRECTION: ("rettifica",),
         Label.ISSUE_DATE: (
             r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|emissione|documento|doc|bolletta)",
             "emess[ao] il",
@@ -146,6 +147,12 @@ LANGUAGE = Language(
         Label.ROUNDING: ("arrotondamento",),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("nota (?:di )?credito",),
+        DocumentType.RECEIPT: (
+            "scontrino(?: fiscale)?",
+            r"ricevuta(?: fiscale)?(?!\W+fattura)",  # both together are an invoice
+            "documento commerciale",
+        ),
         DocumentType.DUNNING_LETTER: (
             "(?:(?:primo|secondo|terzo|ultimo) )?sollecito(?: di pagamento)?",
             "(?:costituzione|messa) in mora",

@@ -34,6 +34,8 @@ class Label(Enum):
     """Starts of labels of a credit note's number, if the document is one."""
     TITLE = auto()
     """Titles that are one only in some places, unlike the language's `titles`."""
+    CORRECTION = auto()
+    """Parts of words of a title: the document corrects or cancels an earlier invoice."""
     ISSUE_DATE = auto()
     WEAK_DATE = auto()
     """Starts of date labels next to which a separate issue date may be printed."""
@@ -137,4 +139,4 @@ class Language:
     labels: Mapping[Label, tuple[str, ...]] = field(default_factory=dict)
     """Patterns of labels. A language needs those of its usual invoices only."""
     papers: Mapping[DocumentType, tuple[str, ...]] = field(default_factory=dict)
-    """Titles of papers that are no invoices, although they have numbers, dates and amounts."""
+    """Titles of credit notes, and of papers that are no invoices although they have numbers, dates and amounts."""

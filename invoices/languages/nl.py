@@ -53,6 +53,7 @@ LANGUAGE = Language(
             r"nota(?=\W+[a-z]{1,4}[-./]?\d)",
             r"declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d)",
         ),
+        Label.CORRECTION: ("correctie",),
         Label.ISSUE_DATE: (
             r"(?:fa[ck]tuur|fact\.|nota|document|credit(?:nota|factuur)?|uitgifte)\s*datum",
             "datum (?:van )?(?:factuur|nota|uitgifte)",
@@ -174,6 +175,8 @@ LANGUAGE = Language(
         Label.ROUNDING: ("afronding",),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("credit(?:nota|factuur)",),
+        DocumentType.RECEIPT: ("kassa(?:bon|ticket)", "kwitantie"),
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:eerste|tweede|derde|laatste|\d\w*) )?(?:betalings)?(?:herinnering|aanmaning)",
             "ingebrekestelling",

@@ -63,6 +63,8 @@ LANGUAGE = Language(
         Label.AMOUNT: ("belop", "sum", "linjesum"),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("kreditnota",),
+        DocumentType.RECEIPT: ("(?:kasse|salgs)?kvittering",),
         DocumentType.DUNNING_LETTER: ("(?:betalings)?paminnelse", "purring", "inkassovarsel"),
         DocumentType.STATEMENT: ("kontoutskrift", "kontoutdrag"),
         DocumentType.PURCHASE_ORDER: ("innkjopsordre", "bestilling"),

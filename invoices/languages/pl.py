@@ -37,6 +37,7 @@ LANGUAGE = Language(
         Label.INVOICE: ("faktur[ay]",),
         Label.PLAIN_DATE: ("data",),
         Label.NUMBER: ("(?:numer|nr) faktury", "numer dokumentu", "nr dokumentu"),
+        Label.CORRECTION: ("korygujac",),
         Label.ISSUE_DATE: ("data (?:wystawienia|faktury|dokumentu)", "wystawion[oay](?: dnia)?"),
         Label.DUE_DATE: ("termin (?:platnosci|zaplaty)", "platne do", "data platnosci", "zaplata do"),
         Label.DELIVERY_DATE: ("data (?:sprzedazy|dostawy|wykonania(?: uslugi)?|zakonczenia dostawy)",),
@@ -61,6 +62,8 @@ LANGUAGE = Language(
         Label.AMOUNT: ("wartosc(?: netto| brutto)?", "kwota"),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("nota kredytowa",),
+        DocumentType.RECEIPT: ("paragon(?: fiskalny)?",),
         DocumentType.DUNNING_LETTER: (
             "(?:(?:pierwsze|drugie|ostateczne) )?(?:wezwanie do zaplaty|przypomnienie o platnosci|ponaglenie)",
         ),

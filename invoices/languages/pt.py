@@ -64,6 +64,8 @@ LANGUAGE = Language(
         Label.AMOUNT: ("valor", "total liquido", "montante"),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("nota de credito",),
+        DocumentType.RECEIPT: ("talao(?: de caixa)?", "recibo"),
         DocumentType.DUNNING_LETTER: ("(?:aviso|lembrete) de (?:pagamento|cobranca)", "notificacao de cobranca"),
         DocumentType.STATEMENT: ("extrato de conta", "conta corrente"),
         DocumentType.PURCHASE_ORDER: ("nota de encomenda", "(?:ordem|pedido) de compra"),

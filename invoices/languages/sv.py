@@ -63,6 +63,8 @@ LANGUAGE = Language(
         Label.AMOUNT: ("belopp", "summa", "radsumma"),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("kreditfaktura", "kreditnota"),
+        DocumentType.RECEIPT: ("(?:kassa)?kvitto",),
         DocumentType.DUNNING_LETTER: ("(?:betalnings)?paminnelse", "kravbrev", "inkassokrav"),
         DocumentType.STATEMENT: ("kontoutdrag", "saldobesked"),
         DocumentType.PURCHASE_ORDER: ("inkopsorder", "bestallning"),

@@ -60,6 +60,8 @@ LANGUAGE = Language(
         Label.AMOUNT: ("tutar", "toplam"),
     },
     papers={
+        DocumentType.CREDIT_NOTE: ("iade faturasi",),
+        DocumentType.RECEIPT: ("(?:satis )?fisi",),
         DocumentType.DUNNING_LETTER: (r"odeme hat\w?rlatma(?:si)?", "ihtarname", "borc ihtari"),
         DocumentType.STATEMENT: ("hesap (?:ekstresi|ozeti)", "cari hesap ekstresi"),
         DocumentType.PURCHASE_ORDER: (r"sat\w?n alma siparisi", "siparis formu"),

@@ -24,6 +24,7 @@ from docrail.invoices.readers.header.day_order import read_dates
 from docrail.invoices.readers.header.document_type import find_document_type
 from docrail.invoices.readers.header.language import unsupported_language
 from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
+from docrail.invoices.readers.header.receipt import receipt_if_paid
 from docrail.invoices.readers.header.script import unsupported_script
 from docrail.invoices.readers.header.several import beginnings, parts_of, several_invoices
 from docrail.invoices.readers.layout.labels import Finder
@@ -220,8 +221,11 @@ def _read_layout(layout: Layout) -> InvoiceData:
     buyers = buyer_cells(finder)
     vendor = find_vendor_name(finder, buyers)
     parties = Parties(buyers, seller_cells(finder, vendor, buyers))
+    buyer, iban = find_buyer_name(finder), find_iban(layout, parties)
+    kind = find_document_type(layout, totals.total.value if totals.total else None)
+    asks = iban.value is not None or dates.due.value is not None
     return InvoiceData(
-        document_type=find_document_type(layout),
+        document_type=receipt_if_paid(kind, layout, amounts, has_buyer=buyer.value is not None, asks=asks),
         invoice_number=find_invoice_number(finder),
         order_reference=find_order_reference(finder),
         date=dates.issue,
@@ -229,8 +233,8 @@ def _read_layout(layout: Layout) -> InvoiceData:
         delivery_date=dates.delivery,
         vendor_name=vendor,
         vendor_vat_id=find_vat_id(layout, parties),
-        buyer_name=find_buyer_name(finder),
-        iban=find_iban(layout, parties),
+        buyer_name=buyer,
+        iban=iban,
         currency=find_currency(finder, amounts, totals),
         net=_amount(layout, totals.net, several=totals.net_unsure),
         tax=_amount(layout, totals.tax),

@@ -85,8 +85,8 @@ async def test_documents_of_another_tenant_are_not_listed(workerless: Service, u
         (
             {"document_type": "letter"},
             (
-                "query.document_type: must be 'invoice', 'credit_note', 'dunning_letter', 'statement', "
-                "'purchase_order', 'quote', 'delivery_note', 'remittance_advice' or 'contract'"
+                "query.document_type: must be 'invoice', 'credit_note', 'receipt', 'dunning_letter', "
+                "'statement', 'purchase_order', 'quote', 'delivery_note', 'remittance_advice' or 'contract'"
             ),
         ),
         ({"kind": "invoice"}, "kind: this request has no such parameter"),

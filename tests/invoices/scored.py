@@ -1,5 +1,6 @@
 """Scores of labelled documents, each read once, and what the project promises of them."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -29,6 +30,16 @@ class Scored:
 
     def outcome(self, truth: Truth, name: str) -> str:
         return dict(judge(truth, self.reading(truth.file)))[name]
+
+    def assert_types_are_right(self) -> None:
+        """Compare the types of documents where the manifest has one; a wrong type would be confident."""
+        entries = json.loads((self.folder / "MANIFEST.json").read_text("utf-8"))["files"]
+        readings = {entry["file"]: (self.reading(entry["file"]), entry["document_type"]) for entry in entries}
+        assert {
+            file: reading and reading.document_type.value
+            for file, (reading, labelled) in readings.items()
+            if reading is None or reading.document_type.value != labelled
+        } == {}
 
     def assert_fields_are_right_and_hardly_any_is_wrong(self, truths: Sequence[Truth]) -> None:
         outcomes_by_field = [

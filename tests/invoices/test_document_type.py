@@ -1,6 +1,7 @@
 """A paper that is no invoice is known by its title, and none of its values is confident."""
 
 import datetime as dt
+from decimal import Decimal
 
 import pytest
 
@@ -16,6 +17,9 @@ from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
 
 TITLES = {
+    DocumentType.CREDIT_NOTE: "Credit note|Gutschrift Nr. 77|AVOIR|Nota di credito n. NC/31|Creditnota|Nota de crédito|"
+    "Kreditnota|Dobropis|Hyvityslasku|Kreditfaktura",
+    DocumentType.RECEIPT: "Receipt|Sales receipt|Quittung|Ticket de caisse|Kassabon|Scontrino|Kvitto|Kuitti",
     DocumentType.DUNNING_LETTER: (
         "2. Mahnung|Zahlungserinnerung zur Rechnung RE-77|Payment reminder|Final notice|Reminder for invoice 77|"
         "Relance de paiement|Mise en demeure|Betalingsherinnering|Aanmaning|Recordatorio de pago|"
@@ -64,6 +68,36 @@ def test_a_paper_is_what_its_title_says(kind: DocumentType, title: str) -> None:
 @pytest.mark.parametrize("title", ["Invoice", "Rechnung Nr. 77", "FACTURE", "Factuur", "Factura", "Fattura n. 77"])
 def test_an_invoice_may_name_its_order_and_delivery(title: str) -> None:
     assert find_document_type(titled(title, size=10.0)).value is DocumentType.INVOICE
+
+
+@pytest.mark.parametrize(
+    ("title", "total", "kind", "is_sure"),
+    [
+        ("Rechnungskorrektur RK-19", "-119.00", DocumentType.CREDIT_NOTE, True),
+        ("STORNORECHNUNG", "-119.00", DocumentType.CREDIT_NOTE, True),
+        ("Factura rectificativa R26-88", "-119.00", DocumentType.CREDIT_NOTE, True),
+        ("Facture rectificative", "-119.00", DocumentType.CREDIT_NOTE, True),
+        ("Rechnungskorrektur RK-19", "119.00", DocumentType.INVOICE, False),
+        ("Factura rectificativa R26-88", None, DocumentType.INVOICE, False),
+        ("Rechnung Nr. 19", "-119.00", DocumentType.INVOICE, False),
+        ("Rechnung Nr. 19", "119.00", DocumentType.INVOICE, True),
+        ("Gutschrift", "119.00", DocumentType.CREDIT_NOTE, True),
+    ],
+)
+def test_the_sign_of_the_total_decides_what_a_correction_is_and_doubts_an_invoice(
+    title: str, total: str | None, kind: DocumentType, *, is_sure: bool
+) -> None:
+    read = find_document_type(titled(title), Decimal(total) if total else None)
+    assert (read.value, read.evidence) == (kind, () if is_sure else (Evidence.SEVERAL_CANDIDATES,))
+
+
+def test_an_invoice_that_names_a_credit_note_is_not_sure_to_be_one() -> None:
+    read = find_document_type(titled("Invoice 77", body=[*BODY, (50, 242, "Credit note:")]))
+    assert (read.value, read.evidence) == (DocumentType.CREDIT_NOTE, (Evidence.SEVERAL_CANDIDATES,))
+
+
+def test_a_receipt_that_counts_as_an_invoice_is_one() -> None:
+    assert find_document_type(titled("RICEVUTA FISCALE - FATTURA")).value is DocumentType.INVOICE
 
 
 def test_a_letter_that_mentions_a_reminder_stays_an_invoice() -> None:

@@ -65,6 +65,7 @@ AGAIN, ALIKE = {"duplicate": Severity.ERROR}, {"near_duplicate": Severity.WARNIN
         (VENDOR | DAY, {}),
         (EDITED | TOTAL, ALIKE),
         (EDITED | TOTAL | {"document_type": DocumentType.CREDIT_NOTE}, {}),
+        (NUMBER | VENDOR | {"document_type": DocumentType.RECEIPT}, AGAIN),
         (EDITED, {}),
         ({"number_key": "re20260028", "total": OWN.total}, {}),
         ({"total": None, "number_key": None}, {}),

@@ -21,6 +21,10 @@ def test_fields_are_right_and_hardly_any_is_wrong(folder: str) -> None:
     INVENTED.assert_fields_are_right_and_hardly_any_is_wrong(own)
 
 
+def test_all_types_are_right() -> None:
+    INVENTED.assert_types_are_right()
+
+
 def test_confidences_are_worth_what_they_claim() -> None:
     assert INVENTED.calibration_error() <= MOST_ERROR
 

@@ -1,14 +1,18 @@
 """Till receipts: the total is neither the amount handed over nor the change."""
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
-from docrail.invoices.model import InvoiceData
+from docrail.invoices.assessment.confidence import assess
+from docrail.invoices.facts import DocumentType, Source
+from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.invoices.readers.amounts.money import Role, role_of
 from docrail.invoices.readers.layout.page import Page, Word, lay_out
 from docrail.invoices.readers.read import read_text
-from tests.invoices.layouts import page, table
+from tests.invoices.judged import TODAY, sound
+from tests.invoices.layouts import WIDTH, page, table
 
 SHOP = (
     "GREEN LEAF SDN BHD",
@@ -220,3 +224,35 @@ def test_two_lines_of_a_photo_that_is_not_level_are_two_rows() -> None:
     assert [row.text.split() for row in lay_out([Page(1, 595, 842, tuple(words))]).rows] == [
         list(line) for line, _ in lines
     ]
+
+
+PAID = ("Total | 5.90", "CASH | 50.00", "CHANGE | 44.10")
+ROLL = 300.0
+"""Width of a till roll that is as long as a sheet."""
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "kind"),
+    [
+        (PAID, WIDTH, DocumentType.RECEIPT),
+        (("TAX INVOICE", *PAID), WIDTH, DocumentType.RECEIPT),
+        (("Total | 5.90", "VISA | 5.90"), ROLL, DocumentType.RECEIPT),
+        (("Total | 5.90", "VISA | 5.90"), WIDTH, DocumentType.INVOICE),
+        (("Total | 5.90",), ROLL, DocumentType.INVOICE),
+        (("Bill to: Muster GmbH", *PAID), WIDTH, DocumentType.INVOICE),
+        ((*PAID, "Payable by 01.12.2026", "IBAN DE02120300000000202051"), WIDTH, DocumentType.INVOICE),
+    ],
+    ids=["change", "a title", "a roll", "paid by card", "unpaid", "a recipient", "a due date"],
+)
+def test_several_marks_of_a_till_make_a_receipt(rows: tuple[str, ...], width: float, kind: DocumentType) -> None:
+    sheet = page(table(*SHOP, *rows, edges=(50, 200, 260), top=50.0))
+    read = read_text([replace(sheet, width=width)]).document_type
+    assert read.value is kind
+    assert (read.value is not DocumentType.RECEIPT) or (read.box is not None and read.source is Source.TEXT_LABEL)
+
+
+def test_a_receipt_is_booked_as_an_invoice_is() -> None:
+    receipt = sound(document_type=FieldValue(value=DocumentType.RECEIPT, source=Source.TEXT_LABEL))
+    invoice = sound(document_type=FieldValue(value=DocumentType.INVOICE, source=Source.TEXT_LABEL))
+    assert assess(receipt, TODAY).problems == assess(invoice, TODAY).problems == ()
+    assert assess(receipt, TODAY).confidence == assess(invoice, TODAY).confidence

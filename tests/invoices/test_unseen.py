@@ -12,6 +12,10 @@ def test_fields_are_right_and_hardly_any_is_wrong() -> None:
     UNSEEN.assert_fields_are_right_and_hardly_any_is_wrong(UNSEEN.truths)
 
 
+def test_all_types_are_right() -> None:
+    UNSEEN.assert_types_are_right()
+
+
 def test_all_totals_are_right() -> None:
     outcomes = {truth.file: UNSEEN.outcome(truth, "total") for truth in UNSEEN.truths}
     assert {file: outcome for file, outcome in outcomes.items() if outcome != "right"} == {}

@@ -1895,10 +1895,10 @@ export interface components {
          */
         DocumentStatus: "attention" | "reading" | "failed" | "second" | "postponed" | "approved" | "rejected" | "exported" | "completed" | "dismissed";
         /**
-         * @description What the document is. Only the first two request or return money; the others are not read as invoices.
+         * @description What the document is. The first three are booked; the others are not read as invoices.
          * @enum {string}
          */
-        DocumentType: "invoice" | "credit_note" | "dunning_letter" | "statement" | "purchase_order" | "quote" | "delivery_note" | "remittance_advice" | "contract";
+        DocumentType: "invoice" | "credit_note" | "receipt" | "dunning_letter" | "statement" | "purchase_order" | "quote" | "delivery_note" | "remittance_advice" | "contract";
         /** @description One paid answer of a model about a document, usable or not. */
         DocumentUse: {
             /**

@@ -19,6 +19,7 @@ export const LINE_ITEMS = 'line_items'
 const DOCUMENT_TYPES: readonly Model<'DocumentType'>[] = [
   'invoice',
   'credit_note',
+  'receipt',
   'dunning_letter',
   'statement',
   'purchase_order',

@@ -2,26 +2,26 @@
 
 A paper is called by its title: a short cell near the top that says nothing but the name, a number and a date. Labels
 (`Purchase order: 4711`) have the same words, so a name counts more the more it stands out as a title does, and an
-invoice may mention any other paper.
+invoice may mention any other paper. The sign of the total has a say as well: `Rechnungskorrektur` may mean a credit
+note or a corrected invoice, and an `Invoice` that gives money back is not sure to be one.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from statistics import median
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, score
-from docrail.invoices.languages.all import OTHER_PAPERS
+from docrail.invoices.languages.all import PAPERS
+from docrail.invoices.languages.language import NO
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout
 from docrail.invoices.readers.layout.places import computed, found
 
-CREDIT_WORDS = re.compile(
-    r"\b(credit ?(?:note|memo|invoice)|gutschrift|avoir|note de credit|credit(?:nota|factuur)|nota (?:d[ei] )?credito|"
-    r"nota de abono)\b"
-)
+CREDIT_WORDS = vocabulary.any_of(*PAPERS[DocumentType.CREDIT_NOTE])
 HEAD = 0.5
 """Share of the first page in which a title may stand."""
 TITLE_WORDS, TITLE_LETTERS = 7, 80
@@ -30,7 +30,8 @@ LARGER = 1.15
 LEAST, LEAST_ALONE = 2.0, 0.7
 """Fewest points of a title that makes a paper something else than an invoice; less is enough if nothing in the document
 names an invoice."""
-_NUMBERED = r"\W*(?:(?:n[o°º]|nr|num(?:mer|ber|ero)?|no|id)\b\W*)?(?:[a-z]{0,5}[\W_]*\d[\w./\- ]*)?\W*"
+DOUBT = (Evidence.SEVERAL_CANDIDATES,)
+_NUMBERED = rf"\W*(?:{NO}(?![a-z])\W*)?(?:[a-z]{{0,5}}[\W_]*\d[\w./\- ]*)?\W*"
 _DATED = r"(?:(?:vom|von|du|dated|date|of|van|del?|datum|fecha|data|z dnia|ze dne)\b\W*.{0,24})?"
 _ABOUT = (
     r"\W+(?:zur?|zum|for|fur|re|on|concerning|sur|pour|per|sulla|voor|inzake|sobre|do|til|till) .*|"
@@ -68,8 +69,8 @@ TITLE: tuple[Feature[Title], ...] = (
 )
 
 
-def find_document_type(layout: Layout) -> FieldValue[DocumentType]:
-    """Return what the document calls itself, with the words that say so.
+def find_document_type(layout: Layout, total: Decimal | None = None) -> FieldValue[DocumentType]:
+    """Return what the document calls itself, with the words that say so; `total` is what it asks for, if known.
 
     A credit note may be called so in any short cell, because its amounts give it away; another paper only by a title
     that stands out more than any title of an invoice. What nothing names is taken for an invoice, as a guess.
@@ -77,16 +78,21 @@ def find_document_type(layout: Layout) -> FieldValue[DocumentType]:
     titles = sorted(_titles(layout), key=lambda title: score(TITLE, title), reverse=True)
     named = next(_invoice_names(layout), None)
     other = next((title for title in titles[:1] if title.kind is not DocumentType.INVOICE), None)
-    if other and score(TITLE, other) >= (LEAST if named else LEAST_ALONE):
+    least = LEAST if named else LEAST_ALONE
+    if other and (other.kind is DocumentType.CREDIT_NOTE or score(TITLE, other) >= least):
         return found(layout, other.kind, other.cell, Source.TEXT_LABEL)
+    title = next((title.cell for title in titles if title.kind is DocumentType.INVOICE), named)
+    corrects = title is not None and vocabulary.CORRECTION.search(title.folded) is not None
     short = (cell for cell in layout.cells[:40] if len(cell.words) <= 4)  # noqa: PLR2004  # words of a title
     if credit := next((cell for cell in short if CREDIT_WORDS.search(cell.folded)), None):
-        return found(layout, DocumentType.CREDIT_NOTE, credit, Source.TEXT_LABEL)
-    doubt = (Evidence.SEVERAL_CANDIDATES,) if other else ()
-    title = next((title.cell for title in titles if title.kind is DocumentType.INVOICE), named)
+        is_sure = corrects or other is not None or not titles
+        return found(layout, DocumentType.CREDIT_NOTE, credit, Source.TEXT_LABEL, () if is_sure else DOUBT)
     if title is None:
         return computed(layout, DocumentType.INVOICE, Source.TEXT_PATTERN)
-    return found(layout, DocumentType.INVOICE, title, Source.TEXT_LABEL, doubt)
+    gives_back = total is not None and total < 0
+    kind = DocumentType.CREDIT_NOTE if corrects and gives_back else DocumentType.INVOICE
+    is_sure = other is None and corrects == gives_back
+    return found(layout, kind, title, Source.TEXT_LABEL, () if is_sure else DOUBT)
 
 
 def _invoice_names(layout: Layout) -> Iterator[Cell]:
@@ -125,8 +131,7 @@ def _title(*names: str) -> re.Pattern[str]:
 
 
 NAMES = {
-    DocumentType.CREDIT_NOTE: _title(CREDIT_WORDS.pattern),
-    **{kind: _title(*names) for kind, names in OTHER_PAPERS.items()},
-    DocumentType.INVOICE: _title(vocabulary.INVOICE_WORDS, "receipt"),
+    **{kind: _title(*names) for kind, names in PAPERS.items()},
+    DocumentType.INVOICE: _title(vocabulary.INVOICE_WORDS),
 }
 """How each paper is called; the first match counts, so `Invoice reminder` is no invoice."""

@@ -36,8 +36,6 @@ OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|N
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
 """Labels that name another document if an invoice number is present as well."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
-CORRECTION = re.compile(r"korrektur|storno|rectificativa|rettifica|correct")
-"""Words that make an invoice title one of a credit note."""
 DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
 TITLE_WORDS, SENTENCE_WORDS = 6, 8
 """Most words in a title, and the length above which a line is a sentence."""
@@ -155,7 +153,7 @@ def _at_title(layout: Layout, cell: Cell) -> bool:
 def names_an_invoice(cell: Cell) -> bool:
     """Return whether a label refers to an invoice, such as the one that a credit note corrects."""
     return bool(vocabulary.INVOICES.search(cell.folded)) and not (
-        CREDIT_WORDS.search(cell.folded) or CORRECTION.search(cell.folded)
+        CREDIT_WORDS.search(cell.folded) or vocabulary.CORRECTION.search(cell.folded)
     )
 
 

@@ -48,6 +48,7 @@ OTHER_PAPER = re.compile(LABELS[Label.OTHER_PAPER])
 """Matches labels whose number may belong to another document than the invoice."""
 CREDIT_NUMBER = re.compile(LABELS[Label.CREDIT_NUMBER])
 INVOICE_TITLE = any_of(INVOICE_WORDS, LABELS[Label.TITLE])
+CORRECTION = re.compile(LABELS[Label.CORRECTION])
 
 ISSUE_DATE = words_of(Label.ISSUE_DATE)
 WEAK_DATE = re.compile(LABELS[Label.WEAK_DATE])
