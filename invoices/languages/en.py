@@ -36,7 +36,7 @@ LANGUAGE = Language(
     days="days",
     paying=r"net|pay(?:ment|able)?|paid|due|terms|settle\w*|credit",
     labels={
-        Label.INVOICE: ("invoices?",),
+        Label.INVOICE: ("invoices?", r"\binv"),
         Label.NUMBERED: (
             *("inv", "bill", "receipt", "voucher", "statement", "doc", "document", "credit", "cn", "memo"),
             *("(?<![a-z] )note", "debit note", "adjustment note", "application(?: for payment)?"),

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from docrail.invoices.readers.header.dates import find_delivery_date, find_due_date, find_issue_date
-from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
+from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference, names_an_invoice
 from tests.invoices.documents import Line
 from tests.invoices.layouts import finder
 
@@ -425,3 +425,36 @@ def test_the_number_of_the_order_stands_at_its_label(texts: list[str], number: s
 )
 def test_numbers_that_name_no_order_of_the_buyer_are_ignored(texts: list[str]) -> None:
     assert find_order_reference(finder(lines(*texts))).value is None
+
+
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        ("invoice no", True),
+        ("credit note for invoice no", True),
+        ("avoir relatif a la facture n°", True),
+        ("a storno parziale ns. fattura n.", True),
+        ("inv. date", True),
+        ("credit note no", False),
+        ("credit invoice no", False),
+        ("stornorechnung nr", False),
+        ("storno-rechnung nr", False),
+        ("n° de facture rectificative", False),
+        ("number", False),
+    ],
+)
+def test_the_last_paper_that_a_label_names_counts(label: str, *, names: bool) -> None:
+    assert names_an_invoice(label) is names
+
+
+def test_a_credit_note_has_its_own_number_and_date() -> None:
+    own = finder(
+        lines("CREDIT NOTE", "", "Credit No|Date|Orig. invoice|Inv. date", "CRN4471|23-Apr-26|INV88206|02-Apr-26")
+    )
+    assert find_invoice_number(own).value == "CRN4471"
+    assert find_issue_date(own, month_first=False).value == dt.date(2026, 4, 23)
+
+
+def test_a_sentence_about_the_invoice_does_not_number_the_credit_note() -> None:
+    said = "Avoir relatif à la facture n° 2026-2871 du 18 septembre 2026 : retour de marchandise."
+    assert find_invoice_number(finder(lines("AVOIR", "n° A-2026-0033", "", said))).value == "A-2026-0033"

@@ -204,7 +204,7 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             start=date.start,
             in_a_sentence=number.is_in_a_sentence(labelled),
             of_another=number.names_another(labelled, date.start),
-            corrected=credit_note and number.names_an_invoice(labelled.label_cell),
+            corrected=credit_note and number.names_an_invoice(number.text_before(labelled, date.start)),
             discounted=bool(DISCOUNTED.match(fold(text[date.end :]))),
         )
 
@@ -240,7 +240,7 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCa
                         ABOUT.search(between)
                         or vocabulary.ORDER.search(between)
                         or vocabulary.OTHER_DOCUMENT.search(fold(text)[: date.start])
-                        or (credit_note and number.names_an_invoice(cell))
+                        or (credit_note and number.names_an_invoice(fold(text)[: date.start]))
                     )
                     yield DateCandidate(date, other, DateAt.NUMBER, of_another=bool(another))
         following = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]

@@ -121,7 +121,7 @@ def invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
             yield from _number_at(labelled, NumberAt.OTHER_LABEL)
             continue
         charged = is_charged(finder.layout.rows[labelled.label_cell.row], labelled.label_cell)
-        corrected = credit_note and names_an_invoice(labelled.label_cell)
+        corrected = credit_note and names_an_invoice(text_before(labelled))
         yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
     for labelled in finder.at(vocabulary.INVOICE_TITLE):
         follows = labelled.leads and labelled.place is Position.SAME_CELL
@@ -131,7 +131,7 @@ def invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
     for labelled in finder.at(vocabulary.DATED_NUMBER):
         high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
         if high and labelled.place is Position.SAME_CELL:
-            corrected = credit_note and names_an_invoice(labelled.label_cell)
+            corrected = credit_note and names_an_invoice(text_before(labelled))
             yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
     for labelled in finder.at(vocabulary.BARE_NUMBER):
         alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
@@ -150,11 +150,14 @@ def _at_title(layout: Layout, cell: Cell) -> bool:
     return any(vocabulary.INVOICE_TITLE.search(other.folded) for other in titles)
 
 
-def names_an_invoice(cell: Cell) -> bool:
-    """Return whether a label refers to an invoice, such as the one that a credit note corrects."""
-    return bool(vocabulary.INVOICES.search(cell.folded)) and not (
-        CREDIT_WORDS.search(cell.folded) or vocabulary.CORRECTION.search(cell.folded)
-    )
+def names_an_invoice(label: str) -> bool:
+    """Return whether the last paper that a label names is an invoice, such as the one that a credit note corrects."""
+    invoice = max(vocabulary.INVOICES.finditer(label), key=re.Match.end, default=None)
+    if invoice is None:
+        return False
+    word = label.rfind(" ", 0, invoice.start()) + 1
+    credit_ends = (credit.end() for credit in CREDIT_WORDS.finditer(label))
+    return max(credit_ends, default=0) < invoice.end() and not vocabulary.CORRECTION.search(label, word)
 
 
 def _before_a_date(layout: Layout, cell: Cell) -> bool:
@@ -208,7 +211,7 @@ def is_in_a_sentence(labelled: Labelled) -> bool:
     return not labelled.leads and len(labelled.label_cell.words) > SENTENCE_WORDS
 
 
-def text_before(labelled: Labelled, start: int) -> str:
+def text_before(labelled: Labelled, start: int = 0) -> str:
     """Return the text of the label's cell up to the value at `start` in the text; folded."""
     cell = labelled.label_cell
     value = len(cell.text) - len(labelled.text) + start
