@@ -57,6 +57,7 @@ def activity_for(
                 step = StepCall(
                     *(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets),
                     retry_within_seconds=_retry_within(call),
+                    key_id=call.key_id,
                 )
                 if found := await find_output(call, handler.name, tools):
                     output = await _found(found.output, call, tools)

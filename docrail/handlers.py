@@ -62,6 +62,8 @@ class StepCall(Generic[Config]):
     """Names of the secrets that the definition's author wrote into the config: a handler resolves no other."""
     retry_within_seconds: float | None = math.inf
     """Longest delay after which another attempt would still be made; None: this is the last attempt."""
+    key_id: str | None = None
+    """Id of the API key that caused the run; None: no key did."""
 
     def may_retry_in(self, seconds: float) -> bool:
         """Return whether an error that asks for another attempt after so many seconds leads to one."""

@@ -18,7 +18,9 @@ from docrail.embedded.processes import ProcessError, Program, Report, Supervised
 NAMESPACE = "default"
 RETENTION = "30d"
 """How long closed runs are kept; the dev server's default is one day."""
-SEARCH_ATTRIBUTES = ("DocrailTenant", "DocrailDefinition", "DocrailDocument", "DocrailStatus", "DocrailOverdue")
+SEARCH_ATTRIBUTES = (
+    *("DocrailTenant", "DocrailDefinition", "DocrailDocument", "DocrailStatus", "DocrailOverdue", "DocrailKey"),
+)
 """Those of workflows/contract/names.py, whose import would slow every command down; a test compares them."""
 DYNAMIC_CONFIG = (
     # The dev server has one shard and polls its queues 20 times a second by default: 50 ms for every hop of a run.

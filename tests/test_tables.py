@@ -30,8 +30,8 @@ OWNERS = {
     "quotas": {"quota_days", "quotas"},
     "reviews": {"review_counts", "reviews", "sla_events"},
     "runs": {
-        *("chunked_runs", "ended_runs", "executions", "operator_actions", "overdue_runs", "run_explanations"),
-        "step_cache",
+        *("chunked_runs", "ended_runs", "executions", "operator_actions", "overdue_runs", "recent_starts"),
+        *("run_explanations", "step_cache"),
     },
     "triggers": {"watched_files"},
     "usage": {"model_days", "model_totals", "model_usage"},

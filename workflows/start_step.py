@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from pydantic import BaseModel
 from temporalio import workflow
-from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
+from temporalio.common import Priority, RetryPolicy
 from temporalio.exceptions import ApplicationError
 
 from docrail.dag.engine.plan import Step
@@ -22,13 +22,11 @@ from docrail.dag.values.json_values import Json, canonical, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES, part_of
 from docrail.workflows.contract.messages import AttemptRequest, CacheUse, Callback, DeadLetter, StepOutcome
 from docrail.workflows.contract.names import (
-    DEFINITION,
-    DOCUMENT,
     RECORD_DEAD_LETTER,
-    TENANT,
     WORKFLOW_TYPE,
     Pinned,
     RunRequest,
+    attributes_of,
     child_run_id,
     nested_key,
     tag_queue,
@@ -105,6 +103,7 @@ def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: L
         secrets=step.secrets if step_id == step.id else step.compensation_secrets,
         callbacks=_asked_for(request, piece.config),
         inline_bytes=piece.inline_bytes,
+        key_id=request.key_id,
     )
 
 
@@ -189,9 +188,6 @@ async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport
     pinned = request.nested[nested_key(nested)]
     definition = Definition.model_validate(pinned.definition)
     inner = _inner(request, step, piece, pinned, definition)
-    attributes = [SearchAttributePair(TENANT, request.tenant_id), SearchAttributePair(DEFINITION, definition.id)]
-    if request.document is not None:
-        attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
     report: RunReport = await workflow.execute_child_workflow(
         WORKFLOW_TYPE,
         inner,
@@ -200,7 +196,7 @@ async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport
         parent_close_policy=workflow.ParentClosePolicy.REQUEST_CANCEL,
         cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
         memo={"definition": definition.id, "version": pinned.version, "digest": pinned.digest},
-        search_attributes=TypedSearchAttributes(attributes),
+        search_attributes=attributes_of(inner),
         static_summary=definition.title or definition.id,
     )
     is_stored = part_of(report.outputs) is not None

@@ -52,7 +52,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     from docrail.services.extraction.gemini import ask_and_count, most_tokens  # noqa: PLC0415
 
     config, access = call.config, tools.outside.gemini
-    await check_budget(tools, call.tenant_id)
+    await check_budget(tools, call.tenant_id, call.key_id)
     question = Question(
         text=config.prompt,
         model=config.model or access.default_model,
@@ -62,9 +62,8 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
         timeout_seconds=config.timeout_seconds,
     )
     step = (call.tenant_id, call.run_id, call.step_id, call.attempt)
-    answer = await ask_and_count(
-        tools, question, Use(*step, question.model, "lost", most_tokens(question)), text_outcome
-    )
+    lost = Use(*step, question.model, "lost", most_tokens(question), key_id=call.key_id)
+    answer = await ask_and_count(tools, question, lost, text_outcome)
     return Output(
         result=text_of(answer),
         cut=answer.cut,

@@ -123,6 +123,7 @@ CREATE TABLE public.batch_documents (
     state text DEFAULT 'waiting'::text NOT NULL,
     run_id text,
     again boolean DEFAULT false NOT NULL,
+    key_id text,
     error_type text,
     error_message text,
     outputs json,
@@ -289,6 +290,7 @@ CREATE TABLE public.documents (
     file_name text NOT NULL,
     source text DEFAULT ''::text NOT NULL,
     uploaded_by text DEFAULT ''::text NOT NULL,
+    key_id text,
     sla_hours double precision NOT NULL,
     received_at timestamp with time zone DEFAULT now() NOT NULL,
     duplicate_of text,
@@ -586,6 +588,7 @@ CREATE TABLE public.migrations (
 CREATE TABLE public.model_days (
     tenant_id text NOT NULL,
     day date NOT NULL,
+    key_id text NOT NULL,
     model text NOT NULL,
     outcome text NOT NULL,
     answers bigint NOT NULL,
@@ -704,6 +707,15 @@ CREATE TABLE public.reading_leases (
     holder text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     note jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+CREATE TABLE public.recent_starts (
+    tenant_id text NOT NULL,
+    run_id text NOT NULL,
+    after timestamp with time zone NOT NULL,
+    key_id text,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    listed_at timestamp with time zone
 );
 
 CREATE TABLE public.review_counts (
@@ -879,7 +891,7 @@ ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.model_days
-    ADD CONSTRAINT model_days_pkey PRIMARY KEY (tenant_id, day, model, outcome);
+    ADD CONSTRAINT model_days_pkey PRIMARY KEY (tenant_id, day, key_id, model, outcome);
 
 ALTER TABLE ONLY public.model_totals
     ADD CONSTRAINT model_totals_pkey PRIMARY KEY (tenant_id, model, outcome);
@@ -910,6 +922,9 @@ ALTER TABLE ONLY public.quotas
 
 ALTER TABLE ONLY public.reading_leases
     ADD CONSTRAINT reading_leases_pkey PRIMARY KEY (tenant_id, work_key);
+
+ALTER TABLE ONLY public.recent_starts
+    ADD CONSTRAINT recent_starts_pkey PRIMARY KEY (tenant_id, run_id, after);
 
 ALTER TABLE ONLY public.review_counts
     ADD CONSTRAINT review_counts_pkey PRIMARY KEY (tenant_id, name, label);
@@ -1227,6 +1242,8 @@ CREATE POLICY all_rows ON public.quotas TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.reading_leases TO docrail_fleet USING (true);
 
+CREATE POLICY all_rows ON public.recent_starts TO docrail_fleet USING (true);
+
 CREATE POLICY all_rows ON public.review_counts TO docrail_fleet USING (true);
 
 CREATE POLICY all_rows ON public.reviews TO docrail_fleet USING (true);
@@ -1369,6 +1386,8 @@ CREATE POLICY own_rows ON public.quotas TO docrail_app USING ((tenant_id = ( SEL
 
 CREATE POLICY own_rows ON public.reading_leases TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
+CREATE POLICY own_rows ON public.recent_starts TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
+
 CREATE POLICY own_rows ON public.review_counts TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
 
 CREATE POLICY own_rows ON public.reviews TO docrail_app USING ((tenant_id = ( SELECT NULLIF(current_setting('docrail.tenant'::text, true), ''::text) AS "nullif")));
@@ -1400,6 +1419,8 @@ ALTER TABLE public.quota_days ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.quotas ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reading_leases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.recent_starts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.review_counts ENABLE ROW LEVEL SECURITY;
 

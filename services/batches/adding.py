@@ -77,7 +77,9 @@ async def append_documents(app: App, principal: Principal, batch_id: str, docume
     wanted = [*dict.fromkeys(document_ids)]
     async with transaction(app.db) as tx:
         batch = await _open(tx, principal, batch_id)
-        new = await repository.insert_documents(tx, principal.tenant_id, batch_id, wanted, wanted)
+        new = await repository.insert_documents(
+            tx, principal.tenant_id, batch_id, wanted, wanted, key_id=principal.key_id
+        )
     await _wake_if_idle(app, batch, new=len(new))
     return Added(batch_id, len(new), len(wanted) - len(new), 0, [], [])
 
@@ -184,7 +186,7 @@ async def _add(app: App, principal: Principal, batch: StoredBatch, content: _Con
 
 async def _place(tx: Database, document: Document, batch: StoredBatch, place: str) -> AddedDocument:
     tenant_id, batch_id, document_id = batch.tenant_id, batch.batch_id, document.document_id
-    if await repository.insert_documents(tx, tenant_id, batch_id, [document_id], [place]):
+    if await repository.insert_documents(tx, tenant_id, batch_id, [document_id], [place], key_id=document.key_id):
         return AddedDocument(document, place, is_new=True, is_duplicate=False)
     known = (await repository.load_known(tx, tenant_id, batch_id, [place])).get(place)
     if known is None:

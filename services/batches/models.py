@@ -267,6 +267,7 @@ class BatchDocument:
     """When its run ended."""
     position: Hidden[int]
     again: Hidden[bool]
+    key_id: Hidden[str | None]
     outputs: Hidden[Json]
 
 

@@ -28,7 +28,7 @@ tenant_id, batch_id, wanted, max_concurrency, deadline_at, created_by, created_a
 completed_at, completions, held_by, notified_at, webhook_error"""
 
 _DOCUMENT = """
-document_id, place, state, run_id, error_type, error_message, started_at, ended_at, position, again, outputs"""
+document_id, place, state, run_id, error_type, error_message, started_at, ended_at, position, again, key_id, outputs"""
 
 INSERT_BATCH = f"""
 INSERT INTO batches (tenant_id, batch_id, wanted, max_concurrency, deadline_at, created_by, trigger_name)
@@ -110,8 +110,8 @@ SELECT place, document_id, true FROM batch_duplicates
  WHERE tenant_id = $1 AND batch_id = $2 AND place = ANY ($3::text[])"""
 
 INSERT_DOCUMENTS = """
-INSERT INTO batch_documents (tenant_id, batch_id, document_id, place)
-SELECT $1, $2, document_id, place
+INSERT INTO batch_documents (tenant_id, batch_id, document_id, place, key_id)
+SELECT $1, $2, document_id, place, $5
   FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS added (document_id, place, number)
  ORDER BY number
 ON CONFLICT DO NOTHING
@@ -201,7 +201,7 @@ UPDATE batch_documents SET state = $3, error_type = $4, error_message = $5, ende
 RETRY = """
 UPDATE batch_documents
    SET state = 'waiting', again = run_id IS NOT NULL, error_type = NULL, error_message = NULL, ended_at = NULL,
-       outputs = NULL
+       outputs = NULL, key_id = $4
  WHERE tenant_id = $1 AND batch_id = $2 AND state = 'failed' AND ($3::text IS NULL OR error_type = $3)"""
 
 # Of all tenants, those longest not looked at first.
@@ -308,9 +308,9 @@ async def cancel(db: Database, batch: StoredBatch) -> None:
     await db.execute(CANCEL, batch.tenant_id, batch.batch_id)
 
 
-async def retry(db: Database, batch: StoredBatch, error_type: str | None) -> int:
+async def retry(db: Database, batch: StoredBatch, error_type: str | None, *, key_id: str | None) -> int:
     """Let failed documents wait for another turn, and return how many. A deadline that has passed is dropped."""
-    found = int((await db.execute(RETRY, batch.tenant_id, batch.batch_id, error_type)).rpartition(" ")[2])
+    found = int((await db.execute(RETRY, batch.tenant_id, batch.batch_id, error_type, key_id)).rpartition(" ")[2])
     if found:
         await db.execute(REOPEN, batch.tenant_id, batch.batch_id)
     return found
@@ -338,10 +338,16 @@ async def load_known(db: Database, tenant_id: str, batch_id: str, places: Sequen
 
 
 async def insert_documents(
-    db: Database, tenant_id: str, batch_id: str, document_ids: Sequence[str], places: Sequence[str]
+    db: Database,
+    tenant_id: str,
+    batch_id: str,
+    document_ids: Sequence[str],
+    places: Sequence[str],
+    *,
+    key_id: str | None,
 ) -> set[str]:
     """Add documents, in this order, and return those that are new."""
-    rows = await db.fetch(INSERT_DOCUMENTS, tenant_id, batch_id, document_ids, places)
+    rows = await db.fetch(INSERT_DOCUMENTS, tenant_id, batch_id, document_ids, places, key_id)
     return {row["document_id"] for row in rows}
 
 

@@ -210,7 +210,7 @@ async def retry_batch(app: App, principal: Principal, batch_id: str, order: Retr
     """
 
     async def retry(tx: Database, batch: StoredBatch) -> None:
-        found = await repository.retry(tx, batch, order.error_type)
+        found = await repository.retry(tx, batch, order.error_type, key_id=principal.key_id)
         if not found:
             which = f" with {order.error_type!r}" if order.error_type else ""
             raise WrongState("retry", _status(batch), "batch", advice=f"none of its documents has failed{which}")

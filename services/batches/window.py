@@ -36,7 +36,7 @@ from docrail.services.runs.chunks import find_chunked, note_ends
 from docrail.services.runs.control import cancel_run
 from docrail.services.runs.executing import describe
 from docrail.services.runs.leaving import move_out
-from docrail.services.runs.service import check_room
+from docrail.services.runs.room import take_room
 from docrail.workflows.contract.messages import BatchRest, BatchRound
 from docrail.workflows.contract.names import RUN_FAILED, ChunkedEnd, workflow_id
 
@@ -281,7 +281,7 @@ class Window:
         key = f"{stored.document_id}-{self.batch_id.removeprefix('bat_')}"
         wanted = batch.wanted
         return await start_another_run(
-            self.app, self._principal, stored, wanted.definition, key, inputs=wanted.inputs, priority=PRIORITY
+            self.app, self._for(document), stored, wanted.definition, key, inputs=wanted.inputs, priority=PRIORITY
         )
 
     async def _retry(self, document: BatchDocument) -> str:
@@ -289,12 +289,12 @@ class Window:
         assert document.run_id is not None, "only runs are retried"
         with suppress(NotFound):  # it is part of a chunk
             found = await describe(self.app, self.tenant_id, document.run_id)
-            if found.status is not WorkflowExecutionStatus.RUNNING:
-                await check_room(self.app, self.tenant_id)  # the batch waits for it
+            if found.status is not WorkflowExecutionStatus.RUNNING:  # the batch waits for room
+                await take_room(self.app, self._for(document), document.run_id, found.start_time)
         letters = await self._letters(document.document_id, document.run_id)
         if letters:
             retried = await failures.retry_letters(
-                self.app, self._principal, [letter.key for letter in letters], reason=f"batch {self.batch_id}"
+                self.app, self._for(document), [letter.key for letter in letters], reason=f"batch {self.batch_id}"
             )
             wrong = [outcome.why for outcome in retried.outcomes if not outcome.retried]
             if len(wrong) == len(retried.outcomes):
@@ -302,7 +302,8 @@ class Window:
             return document.run_id
         found = await describe(self.app, self.tenant_id, document.run_id)
         if status_of(found) in (RunStatus.FAILED, RunStatus.CANCELLED):
-            await retry_run(self.app, self._principal, document.run_id, RetryOrder({}, reason=f"batch {self.batch_id}"))
+            order = RetryOrder({}, reason=f"batch {self.batch_id}")
+            await retry_run(self.app, self._for(document), document.run_id, order)
         return document.run_id
 
     async def _cancel(self, document: BatchDocument) -> None:
@@ -381,6 +382,10 @@ class Window:
     @property
     def _principal(self) -> Principal:
         return system_principal(self.tenant_id)
+
+    def _for(self, document: BatchDocument) -> Principal:
+        """Return who starts the document's run: Docrail, with the quotas of the key that has asked for it."""
+        return replace(self._principal, key_id=document.key_id)
 
 
 MOST_FOLLOWED = 1_000

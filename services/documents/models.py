@@ -61,6 +61,7 @@ class Document:
     uploaded_by: Hidden[str]
     age_seconds: Hidden[float]
     original_removed_at: Hidden[dt.datetime | None] = None
+    key_id: Hidden[str | None] = None
     batch_id: Annotated[
         str | None, Field(description="the batch that it came with", examples=["bat_0f9c6c4b3a2d4e5f8a7b6c5d4e"])
     ] = None

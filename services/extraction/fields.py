@@ -64,7 +64,7 @@ async def _answered(
     timeout_seconds: float,
 ) -> FieldsReading:
     """Return Gemini's reading, checked against the pages."""
-    await check_budget(tools, call.tenant_id)
+    await check_budget(tools, call.tenant_id, call.key_id)
     to_send = await document_to_send(tools, await tools.blobs.get(document.sha256), path)
     wanted = Wanted(prompt_of(schema), prompt_version(schema), answer_model(schema))
     is_repeated = call.attempt > 1  # the last answer may have been garbled or cut: no lease passes on which it was

@@ -134,7 +134,7 @@ def may_wait(call: StepCall[Any], seconds: float) -> bool:
 async def _check_budget(work: Work) -> None:
     """Check the budget once this attempt holds the lease: earlier attempts were paid for while it waited."""
     try:
-        await check_budget(work.tools, work.call.tenant_id)
+        await check_budget(work.tools, work.call.tenant_id, work.call.key_id)
     except BaseException:
         await release_lease(work.tools.db, work.lease)
         raise
@@ -343,6 +343,7 @@ async def ask_about(
         *(call.tenant_id, call.run_id, call.step_id, call.attempt, model, "lost", most),
         prompt_version=wanted.version,
         document_id=document_id,
+        key_id=call.key_id,
     )
     if hints.after_death:
         await keep_use(tools, lost)

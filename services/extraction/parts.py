@@ -48,6 +48,7 @@ async def _insert(tx: Database, document: Document, pages: PageRange, blob: Blob
         definition=document.definition,
         source=document.source,
         uploaded_by=document.uploaded_by,
+        key_id=document.key_id,
         inputs=document.inputs,
         part=PartOf(document.document_id, pages),
     )

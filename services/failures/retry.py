@@ -55,9 +55,9 @@ from docrail.services.failures.models import StoredLetter
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.control import end_run
 from docrail.services.runs.executing import describe
+from docrail.services.runs.room import take_room
 from docrail.services.runs.saved import kept, request_of, saved_state
 from docrail.services.runs.service import (
-    check_room,
     checked_run_id,
     continue_run,
     lock_run,
@@ -127,14 +127,14 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
     """
     prepared = await _prepare(app, principal, run_id, order)
     if prepared.description.status is not WorkflowExecutionStatus.RUNNING and not order.undo:
-        await check_room(app, principal.tenant_id)
+        await take_room(app, principal, run_id, prepared.description.start_time)
     if status_of(prepared.description) is RunStatus.WAITING:
         await _hand_over(app, principal, run_id, prepared.request.version)
         prepared = await _prepare(app, principal, run_id, order)
     request, memo = prepared.request, await prepared.description.memo()
     definition = Definition.model_validate(request.definition)
     highest = await app.quotas.highest_priority(app.db, principal.tenant_id)
-    request = request.model_copy(update={"highest_priority": highest})
+    request = request.model_copy(update={"highest_priority": highest, "key_id": principal.key_id})
     priority = priority_of(definition, principal.tenant_id, request.inputs, memo.get("priority"), highest=highest)
     memo = {"asked_digest": memo["digest"], **memo, "version": request.version, "digest": request.digest}
     async with transaction(app.db) as connection:

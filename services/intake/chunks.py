@@ -22,7 +22,7 @@ async def start_in_chunks(
     `left`: of an attempt that was cut off, whose places are returned too. Those in no chunk may have a run already, and
     go on alone, as all others do. Raises: Unavailable.
     """
-    if await app.quotas.open_runs(app.db, principal.tenant_id) is not None:
+    if await app.quotas.limits_runs(app.db, principal.tenant_id):
         new = ()  # the quota counts workflows of runs
     documents = await load_documents(app.db, principal.tenant_id, [*new, *left])
     wanted = await _wanted(app, principal, [documents[each] for each in new if each in documents])

@@ -153,6 +153,7 @@ async def store_for_batch(
             definition=choice.ref,
             source=facts.source,
             uploaded_by=principal.name,
+            key_id=principal.key_id,
             batch_id=batch_id,
             inputs=upload.inputs,
         )
@@ -299,6 +300,7 @@ async def _keep(
             definition=choice.ref,
             source=facts.source,
             uploaded_by=principal.name,
+            key_id=principal.key_id,
             inputs=upload.inputs,
         )
     except DocumentConflict:
@@ -342,12 +344,12 @@ async def _start_run(
         definition = choice.stored
     else:
         definition = await resolve(app, principal, kept, key=document.document_id)
+    uploader = Principal(document.tenant_id, document.uploaded_by, frozenset(), key_id=document.key_id)
     run = await begin_run(
-        *(app, principal, definition, inputs_of(document, definition), document.document_id),
+        *(app, uploader, definition, inputs_of(document, definition), document.document_id),
         pinned=False,
         document=context_of(document),
         priority=priority,
-        started_by=document.uploaded_by,
     )
     await mark_run_started(app.db, document.tenant_id, document.document_id, run.run_id)
     return await show_document(app, principal, document.document_id)

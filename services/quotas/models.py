@@ -31,8 +31,8 @@ class Quota(StrEnum):
     """Most urgent priority of its runs and steps, from 1, the first, to 5; those that ask for more get this one."""
 
 
-OF_TENANTS = frozenset({Quota.RUNS, Quota.BUDGET, Quota.PRIORITY})
-"""Quotas that a key cannot have: a run belongs to its tenant, whoever started it."""
+OF_TENANTS = frozenset({Quota.PRIORITY})
+"""Quotas that a key cannot have: what it bounds is the order among tenants."""
 
 NOT_IN_SETTINGS = Quota.BUDGET
 """Its default is DOCRAIL_GEMINI_BUDGET_PER_TENANT."""

@@ -1,7 +1,8 @@
 """Enforce quotas, and show and change them.
 
 A caller must be within the quota of the tenant, which has a default in the settings, and within that of the API key.
-Requests are counted in the memory of each process; documents in the database, runs by Temporal, for all processes.
+Requests are counted in the memory of each process; documents and models' cost in the database, runs by Temporal, for
+all processes.
 """
 
 import asyncio
@@ -59,13 +60,16 @@ class Quotas:
     _read: dict[str, tuple[float, list[SetQuota]]] = field(default_factory=dict)
     _requests: MovingWindowRateLimiter = field(default_factory=lambda: MovingWindowRateLimiter(MemoryStorage()))
 
-    async def _allowed(self, db: Database, tenant_id: str, quota: Quota, key_id: str | None = None) -> list[Allowed]:
+    async def limits_of(self, db: Database, tenant_id: str, quota: Quota, key_id: str | None) -> list[Allowed]:
         """Return the tenant's value, and that of the key, as far as there are any."""
+        return [*_applying(await self._known(db, tenant_id), self.defaults_of(tenant_id), key_id, quota)]
+
+    async def _known(self, db: Database, tenant_id: str) -> list[SetQuota]:
         until, known = self._read.get(tenant_id, (0.0, []))
         if time.monotonic() > until:
             known = await _load(db, tenant_id, known)
             self._read[tenant_id] = time.monotonic() + KNOWN_SECONDS, known
-        return [*_applying(known, self.defaults_of(tenant_id), key_id, quota)]
+        return known
 
     def defaults_of(self, tenant_id: str) -> Mapping[Quota, float]:
         """Return the quotas of a tenant for which the operator has set none."""
@@ -73,40 +77,46 @@ class Quotas:
 
     async def check_request(self, db: Database, who: Principal, body_bytes: int) -> None:
         """Count a request. Raises: QuotaExceeded, TooLarge."""
-        for each in await self._allowed(db, who.tenant_id, Quota.BODY, who.key_id):
+        for each in await self.limits_of(db, who.tenant_id, Quota.BODY, who.key_id):
             if body_bytes > each.value:
                 raise TooLarge(int(each.value))
-        for each in await self._allowed(db, who.tenant_id, Quota.REQUESTS, who.key_id):
+        for each in await self.limits_of(db, who.tenant_id, Quota.REQUESTS, who.key_id):
             item = RateLimitItemPerSecond(max(int(each.value), 1))
             if each.value < 1 or not await self._requests.hit(item, who.tenant_id, each.key_id):
-                raise _exceeded(each, 1.0)
+                raise exceeded(each, 1.0)
 
     async def use_documents(self, db: Database, who: Principal, count: int = 1) -> None:
         """Count uploaded documents. Raises: QuotaExceeded, and then nothing is counted."""
         used: list[Allowed] = []
-        for each in await self._allowed(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
+        for each in await self.limits_of(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
             if not await repository.use(db, who.tenant_id, each.key_id, each.quota, limit=each.value, count=count):
                 for other in used:
                     await repository.give_back(db, who.tenant_id, other.key_id, other.quota, count=count)
-                raise _exceeded(each, _until_midnight())
+                raise exceeded(each, _until_midnight())
             used.append(each)
 
     async def return_documents(self, db: Database, who: Principal, count: int) -> None:
         """Take back what `use_documents` has counted today."""
-        for each in await self._allowed(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
+        for each in await self.limits_of(db, who.tenant_id, Quota.DOCUMENTS, who.key_id):
             await repository.give_back(db, who.tenant_id, each.key_id, each.quota, count=count)
 
-    async def open_runs(self, db: Database, tenant_id: str) -> float | None:
-        """Return how many runs of the tenant may be open; None for any number."""
-        return next((each.value for each in await self._allowed(db, tenant_id, Quota.RUNS)), None)
+    async def limits_runs(self, db: Database, tenant_id: str) -> bool:
+        """Return whether the open runs of the tenant, or of one of its keys, are limited."""
+        known = await self._known(db, tenant_id)
+        return Quota.RUNS in self.defaults or any(each.quota is Quota.RUNS for each in known)
 
     async def model_budget(self, db: Database, tenant_id: str) -> float | None:
         """Return what models' answers may cost the tenant a day; None if nothing was set for it."""
-        return next((each.value for each in await self._allowed(db, tenant_id, Quota.BUDGET)), None)
+        return next((each.value for each in await self.limits_of(db, tenant_id, Quota.BUDGET, None)), None)
+
+    async def key_model_budget(self, db: Database, tenant_id: str, key_id: str) -> float | None:
+        """Return what models' answers may cost a key of the tenant a day; None if nothing was set for it."""
+        limits = await self.limits_of(db, tenant_id, Quota.BUDGET, key_id)
+        return next((each.value for each in limits if each.key_id), None)
 
     async def highest_priority(self, db: Database, tenant_id: str) -> int:
         """Return the most urgent priority that the tenant's runs may have; 1 goes first."""
-        return next((int(each.value) for each in await self._allowed(db, tenant_id, Quota.PRIORITY)), 1)
+        return next((int(each.value) for each in await self.limits_of(db, tenant_id, Quota.PRIORITY, None)), 1)
 
     def forget(self) -> None:
         """Read the quotas anew: they were changed here."""
@@ -134,12 +144,8 @@ def _applying(
         yield Allowed(quota, values[key_id], key_id)
 
 
-def runs_exceeded(limit: float) -> QuotaExceeded:
-    """Return the refusal of a run while as many are open as may be."""
-    return _exceeded(Allowed(Quota.RUNS, limit), 60.0)
-
-
-def _exceeded(allowed: Allowed, retry_after_seconds: float) -> QuotaExceeded:
+def exceeded(allowed: Allowed, retry_after_seconds: float) -> QuotaExceeded:
+    """Return the refusal of what would be more than a quota allows."""
     whose = f"the key {allowed.key_id}" if allowed.key_id else "the tenant"
     return QuotaExceeded(allowed.quota, allowed.value, whose, retry_after_seconds)
 

@@ -203,6 +203,7 @@ async def _runs_of(
                 document=context_of(document),
                 started_by=by,
                 started_key_known_to=known[by],
+                key_id=document.key_id,
                 memo=memo_of(stored, given, pinned=False, priority=priority),
             )
         )

@@ -5,7 +5,7 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
 from pydantic_core import to_json
@@ -24,11 +24,10 @@ from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
 from docrail.services.documents.service import mark_read_again
-from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, engine_errors
+from docrail.services.engine import MAX_REQUEST_BYTES
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound, QuotaExceeded
 from docrail.services.limits.service import check_tags
 from docrail.services.model_config import WHOLE, body
-from docrail.services.quotas.service import runs_exceeded
 from docrail.services.runs.ended_runs import delete_ended_runs
 from docrail.services.runs.executing import describe
 from docrail.services.runs.explanations import delete_explanations
@@ -45,8 +44,9 @@ from docrail.services.runs.repository import (
     record_action,
     save_cached,
 )
+from docrail.services.runs.room import take_room
 from docrail.services.runs.starting import start_workflow
-from docrail.workflows.contract.names import TENANT, WORKFLOW_TYPE, RunRequest
+from docrail.workflows.contract.names import RunRequest
 
 __all__ = [
     "KEY_PATTERN",
@@ -54,7 +54,6 @@ __all__ = [
     "RunOrder",
     "StartedRun",
     "begin_run",
-    "check_room",
     "checked_key",
     "checked_run_id",
     "confirm_run",
@@ -142,16 +141,14 @@ async def begin_run(
     pinned: bool = True,
     document: dict[str, Json] | None = None,
     priority: int | None = None,
-    started_by: str | None = None,
 ) -> StartedRun:
     """Start the run `key` of one stored version, or return the existing run, running or ended.
 
-    `started_by`: the requester if not the caller; empty if unknown. Without `pinned`, an alias may have moved.
+    The principal counts as its starter, an empty name as unknown. Without `pinned`, an alias may have moved.
     Raises: InvalidInput, KeyConflict, QuotaExceeded, Unavailable.
     """
     complete = await check_inputs(app, stored.body, inputs)
     nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
-    highest = await app.quotas.highest_priority(app.db, principal.tenant_id)
     request = RunRequest(
         tenant_id=principal.tenant_id,
         run_id=f"{stored.definition_id}.{key}",
@@ -162,22 +159,18 @@ async def begin_run(
         document=document or await context_named(app, principal.tenant_id, complete),
         nested=nested,
         semantics=SEMANTICS,
-        highest_priority=highest,
-        **await _starters(app, principal, started_by),
+        highest_priority=await app.quotas.highest_priority(app.db, principal.tenant_id),
+        started_by=principal.name,
+        started_key_known_to=tuple(await list_known_to(app.db, principal.tenant_id, principal.name)),
+        key_id=principal.key_id,
     )
     _check_size(request)
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
     definition, memo = Definition.model_validate(stored.body), memo_of(stored, inputs, pinned=pinned, priority=priority)
-    order = priority_of(definition, principal.tenant_id, complete, priority, highest=highest)
-    created = await _may_start(app, request) and await start_workflow(app, request, memo, order)
+    order = priority_of(definition, principal.tenant_id, complete, priority, highest=request.highest_priority)
+    created = await _may_start(app, principal, request.run_id) and await start_workflow(app, request, memo, order)
     known = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
     return StartedRun(request.run_id, stored.definition_id, known["version"], known["digest"], created=created)
-
-
-async def _starters(app: App, principal: Principal, started_by: str | None) -> dict[str, Any]:
-    """Return who starts a run, and who else knows that person's key, as a RunRequest has them."""
-    name = principal.name if started_by is None else started_by
-    return {"started_by": name, "started_key_known_to": await list_known_to(app.db, principal.tenant_id, name)}
 
 
 async def confirm_run(
@@ -267,26 +260,13 @@ async def continue_run(
     return await start_workflow(app, request, memo, priority, policy)
 
 
-async def _may_start(app: App, request: RunRequest) -> bool:
-    """Return whether the tenant may have one more open run; not if the requested one exists. Raises: QuotaExceeded."""
+async def _may_start(app: App, principal: Principal, run_id: str) -> bool:
+    """Return whether there is room for one more open run; not if the requested one exists. Raises: QuotaExceeded."""
     try:
-        await check_room(app, request.tenant_id)
+        await take_room(app, principal, run_id)
     except QuotaExceeded:
         with contextlib.suppress(NotFound):
-            await describe(app, request.tenant_id, request.run_id)
+            await describe(app, principal.tenant_id, run_id)
             return False
         raise
     return True
-
-
-async def check_room(app: App, tenant_id: str) -> None:
-    """Check that the tenant may have one more open run. Raises: QuotaExceeded, Unavailable."""
-    most = await app.quotas.open_runs(app.db, tenant_id)
-    if most is not None and await _count_open(app, tenant_id) >= most:
-        raise runs_exceeded(most)
-
-
-async def _count_open(app: App, tenant_id: str) -> int:
-    query = f'WorkflowType = "{WORKFLOW_TYPE}" AND {TENANT.name} = "{tenant_id}" AND ExecutionStatus = "Running"'
-    with engine_errors("tenant", tenant_id):
-        return (await app.temporal.count_workflows(query, rpc_timeout=RPC_TIMEOUT)).count

@@ -1,12 +1,12 @@
 """Start the workflow of a run."""
 
-from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+from temporalio.common import Priority, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from docrail.dag.values.json_values import Json
 from docrail.services.app import App
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
-from docrail.workflows.contract.names import DEFINITION, DOCUMENT, TENANT, WORKFLOW_TYPE, RunRequest, workflow_id
+from docrail.workflows.contract.names import WORKFLOW_TYPE, RunRequest, attributes_of, workflow_id
 
 
 async def start_workflow(
@@ -17,12 +17,6 @@ async def start_workflow(
     policy: WorkflowIDReusePolicy = WorkflowIDReusePolicy.REJECT_DUPLICATE,
 ) -> bool:
     """Start the workflow and return whether this call created it."""
-    attributes = [
-        SearchAttributePair(TENANT, request.tenant_id),
-        SearchAttributePair(DEFINITION, request.definition["id"]),
-    ]
-    if request.document is not None:
-        attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
     with engine_errors("run", request.run_id):
         try:
             await app.temporal.start_workflow(
@@ -32,7 +26,7 @@ async def start_workflow(
                 task_queue=app.task_queue,
                 id_reuse_policy=policy,
                 memo=memo,
-                search_attributes=TypedSearchAttributes(attributes),
+                search_attributes=attributes_of(request),
                 static_summary=request.definition.get("title") or request.definition["id"],
                 priority=priority,
                 rpc_timeout=RPC_TIMEOUT,

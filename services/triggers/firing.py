@@ -33,7 +33,7 @@ async def fire(
     Raises: FolderUnknown, MailboxUnusable, Unavailable, and what the start of a run refuses.
     """
     request, order = work.request, order_of(work.request)
-    principal = Principal(request.tenant_id, request.created_by, frozenset({Scope.SUBMIT}))
+    principal = Principal(request.tenant_id, request.created_by, frozenset({Scope.SUBMIT}), key_id=request.key_id)
     with of_tenant(request.tenant_id):
         if order.folder is None and order.mailbox is None:
             return await _start(app, principal, order, work.moment)

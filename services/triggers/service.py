@@ -247,7 +247,10 @@ def _problems(order: TriggerOrder) -> list[InputProblem]:
 
 def _schedule(app: App, principal: Principal, order: TriggerOrder) -> Schedule:
     request = TriggerRequest(
-        tenant_id=principal.tenant_id, created_by=principal.name, order=_ORDER.dump_python(order, mode="json")
+        tenant_id=principal.tenant_id,
+        created_by=principal.name,
+        key_id=principal.key_id,
+        order=_ORDER.dump_python(order, mode="json"),
     )
     every = [] if order.every_seconds is None else [ScheduleIntervalSpec(every=timedelta(seconds=order.every_seconds))]
     return Schedule(

@@ -26,6 +26,8 @@ class Use:
     tokens: Tokens
     prompt_version: str = ""
     document_id: str | None = None
+    key_id: str | None = None
+    """The API key that caused the run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ WITH used AS (
               input_tokens, output_tokens, thinking_tokens, cost),
 of_day AS (
     INSERT INTO model_days AS total
-           (tenant_id, day, model, outcome, answers, input_tokens, output_tokens, thinking_tokens, cost)
-    SELECT tenant_id, day, model, outcome, 1, input_tokens, output_tokens, thinking_tokens, cost FROM used
-    ON CONFLICT (tenant_id, day, model, outcome) DO UPDATE
+           (tenant_id, day, key_id, model, outcome, answers, input_tokens, output_tokens, thinking_tokens, cost)
+    SELECT tenant_id, day, $16::text, model, outcome, 1, input_tokens, output_tokens, thinking_tokens, cost FROM used
+    ON CONFLICT (tenant_id, day, key_id, model, outcome) DO UPDATE
        SET answers = total.answers + 1,
            input_tokens = total.input_tokens + excluded.input_tokens,
            output_tokens = total.output_tokens + excluded.output_tokens,
@@ -40,6 +40,8 @@ ON CONFLICT (tenant_id, model, outcome) DO UPDATE
 SPENT_TODAY = "SELECT coalesce(sum(cost), 0) FROM model_days WHERE day = (now() AT TIME ZONE 'UTC')::date"
 
 SPENT_TODAY_BY_TENANT = f"{SPENT_TODAY} AND tenant_id = $1"
+
+SPENT_TODAY_BY_KEY = f"{SPENT_TODAY_BY_TENANT} AND key_id = $2"
 
 OF_DOCUMENT = """
 SELECT used_at, model, prompt_version, attempt, outcome, input_tokens, output_tokens, thinking_tokens, cost, currency,
@@ -76,7 +78,7 @@ async def record_use(db: Database, use: Use, cost: Cost, *, currency: str, price
         RECORD,
         *(use.tenant_id, use.model, use.prompt_version, use.run_id, use.step_id, use.attempt, use.document_id),
         *(use.outcome, use.tokens.input, use.tokens.output, use.tokens.thinking),
-        *(cost.amount, currency, cost.priced_as, prices_read_on),
+        *(cost.amount, currency, cost.priced_as, prices_read_on, use.key_id or ""),
     )
 
 
@@ -88,6 +90,11 @@ async def load_spent_today(db: Database) -> Decimal:
 async def load_tenant_spent_today(db: Database, tenant_id: str) -> Decimal:
     """Return the cost of a tenant's answers since midnight UTC."""
     return Decimal(await db.fetchval(SPENT_TODAY_BY_TENANT, tenant_id))
+
+
+async def load_key_spent_today(db: Database, tenant_id: str, key_id: str) -> Decimal:
+    """Return the cost of the answers since midnight UTC for runs that a key has caused."""
+    return Decimal(await db.fetchval(SPENT_TODAY_BY_KEY, tenant_id, key_id))
 
 
 async def load_document_uses(db: Database, tenant_id: str, document_id: str) -> list[DocumentUse]:

@@ -18,6 +18,7 @@ from docrail.services.usage.models import DocumentUse, ModelUsage, Spending, Ten
 from docrail.services.usage.repository import (
     load_days,
     load_document_uses,
+    load_key_spent_today,
     load_model_totals,
     load_spent_by_tenants,
     load_spent_today,
@@ -53,8 +54,8 @@ class BudgetUsedError(TryAgainLaterError):
         self.retry_after_seconds = (midnight - now).total_seconds()
 
 
-async def check_budget(tools: Tools, tenant_id: str) -> None:
-    """Refuse to ask a model once today's answers have used up the budget of all tenants or of this one.
+async def check_budget(tools: Tools, tenant_id: str, key_id: str | None) -> None:
+    """Refuse to ask a model once today's answers have used up the budget of all tenants, of this one, or of the key.
 
     Answers still in progress may exceed it.
 
@@ -68,6 +69,11 @@ async def check_budget(tools: Tools, tenant_id: str) -> None:
     if one_may is not None and await load_tenant_spent_today(tools.db, tenant_id) >= one_may:
         variable = "DOCRAIL_GEMINI_BUDGET_PER_TENANT or the tenant's quota"
         raise BudgetUsedError(f"{one_may:f} {currency} for one tenant", variable, now)
+    if key_id is None:
+        return
+    key_may = await Quotas().key_model_budget(tools.db, tenant_id, key_id)
+    if key_may is not None and await load_key_spent_today(tools.db, tenant_id, key_id) >= key_may:
+        raise BudgetUsedError(f"{key_may:f} {currency} for the key {key_id}", "the key's quota", now)
 
 
 async def _budget_of(tools: Tools, tenant_id: str) -> Decimal | None:

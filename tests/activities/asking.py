@@ -64,10 +64,11 @@ async def ask(
     attempt: int = 1,
     retry_within: float | None = float("inf"),
     run_id: str = RUN_ID,
+    key_id: str | None = None,
     **config: Json,
 ) -> Json:
     made = ask_gemini.Config.model_validate({"document_id": document.document_id, **config})
-    call = StepCall(TENANT, run_id, "ask_gemini", attempt, made, retry_within_seconds=retry_within)
+    call = StepCall(TENANT, run_id, "ask_gemini", attempt, made, retry_within_seconds=retry_within, key_id=key_id)
     return (await ask_gemini.run(call, tools)).model_dump(mode="json")
 
 

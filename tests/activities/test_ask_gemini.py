@@ -1,6 +1,7 @@
 """`ask_gemini` with the real SDK against the fake: what becomes of each answer, and of none."""
 
 import dataclasses
+import secrets
 from decimal import Decimal
 from typing import Any
 
@@ -20,8 +21,15 @@ from docrail.invoices.model import FIELD_NAMES, InvoiceData
 from docrail.services.documents.repository.readings import load_best_extraction, save_extraction
 from docrail.services.extraction import gemini as gemini_once
 from docrail.services.extraction.gemini import OUTPUT_TOKENS, AskAgainError
+from docrail.services.quotas.models import Quota
+from docrail.services.quotas.repository import set_quota
 from docrail.services.tools import Tools
-from docrail.services.usage.repository import load_document_uses, load_spent_today, load_tenant_spent_today
+from docrail.services.usage.repository import (
+    load_document_uses,
+    load_key_spent_today,
+    load_spent_today,
+    load_tenant_spent_today,
+)
 from docrail.services.usage.service import BudgetUsedError, check_budget
 from tests.activities.asking import ask, count, extract, free, invoice_of, pdf, reaching, stored
 from tests.activities.ubl import ubl_invoice
@@ -332,10 +340,23 @@ async def test_a_tenant_whose_share_is_used_up_leaves_the_rest_to_others(keyless
         enough, poor = (reaching(keyless, fake, budget_per_tenant=mine + more) for more in (Decimal(1), Decimal(0)))
         served, refused = await ask(enough, await stored(enough)), await ask(poor, await stored(poor))
         [problem] = [each for each in (await invoice_of(poor, refused)).problems if each.code == "gemini_budget"]
-        await check_budget(poor, OTHER_TENANT)
+        await check_budget(poor, OTHER_TENANT, None)
     assert (served["reader"], refused["reader"], len(fake.asked)) == ("gemini", "text", 2)
     assert "for one tenant, is used up" in problem.message
     assert "DOCRAIL_GEMINI_BUDGET_PER_TENANT" in problem.message
+
+
+async def test_a_key_whose_budget_is_used_up_leaves_the_rest_to_the_tenants_other_keys(keyless: Tools) -> None:
+    small, large = secrets.token_hex(8), secrets.token_hex(8)
+    await set_quota(keyless.db, TENANT, small, Quota.BUDGET, 0.000001, changed_by="operator")
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        keys = (small, small, large, None)
+        outputs = [await ask(tools, await stored(tools), key_id=key_id) for key_id in keys]
+        [problem] = [each for each in (await invoice_of(tools, outputs[1])).problems if each.code == "gemini_budget"]
+    assert ([output["reader"] for output in outputs], len(fake.asked)) == (["gemini", "text", "gemini", "gemini"], 3)
+    assert f"0.000001 USD for the key {small}, is used up" in problem.message
+    assert await load_key_spent_today(keyless.db, TENANT, small) > 0
 
 
 async def test_a_step_waits_for_the_next_days_budget_while_it_has_retries(keyless: Tools) -> None:

@@ -46,7 +46,7 @@ async def test_migrations_apply_from_nothing_once(empty: str) -> None:
     ours = {"documents", "document_counts", "processed_documents", "reviews", "definitions", "executions"}
     registry = {"definition_aliases", "alias_moves", "routing_rules"}
     inbox = {"dead_letters", "operator_actions"}
-    of_runs = {"step_cache", "overdue_runs", "chunked_runs", "ended_runs", "run_explanations"}
+    of_runs = {"step_cache", "overdue_runs", "chunked_runs", "ended_runs", "run_explanations", "recent_starts"}
     of_files = {"lake_versions"}
     of_trust = {"seen_invoices", "vendors", "vendor_keys", "field_outcomes", "calibrations"}
     of_models = {"model_usage", "model_days", "model_totals", "reading_leases"}

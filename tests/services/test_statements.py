@@ -92,6 +92,7 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
         "adapters.postgres.pool.SHOW_ROWS",
         "adapters.store.renewal.TAKE_TURN",
         "services.documents.repository.calibrations.LOCK_CALIBRATIONS",
+        "services.runs.recent_starts.LOCK_STARTS",
         "services.runs.repository.LOCK_RUN",
     }
     positions = {"services.events.repository.NOW", "services.events.repository.IS_KNOWN"}  # read no table

@@ -70,6 +70,5 @@ def test_a_run_and_its_chunks_send_each_other_these_signals() -> None:
 
 def test_a_namespace_has_these_search_attributes() -> None:
     names = {key.name: key.indexed_value_type.name for key in contract.SEARCH_ATTRIBUTES}
-    assert names == dict.fromkeys(
-        ("DocrailTenant", "DocrailDefinition", "DocrailDocument", "DocrailStatus", "DocrailOverdue"), "KEYWORD"
-    )
+    wanted = ("Tenant", "Definition", "Document", "Status", "Overdue", "Key")
+    assert names == {f"Docrail{name}": "KEYWORD" for name in wanted}

@@ -5,6 +5,7 @@ Includes handlers, internal activities and the maintenance workflow.
 
 from collections.abc import Sequence
 from enum import StrEnum
+from operator import not_
 from typing import Any
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -67,6 +68,8 @@ class AttemptRequest(BaseModel, frozen=True):
     """Largest output returned inline, in bytes of JSON; a larger one is stored, and its placeholder is returned."""
     cache: CacheUse | None = _unless(None)
     """None: the handler runs, and its output is not cached."""
+    key_id: str | None = Field(None, exclude_if=not_)
+    """The API key that caused the run."""
 
 
 class StepOutcome(BaseModel, frozen=True):
@@ -305,6 +308,8 @@ class TriggerRequest(BaseModel, frozen=True):
 
     tenant_id: str
     created_by: str
+    key_id: str | None = None
+    """The API key that ordered it: what it starts uses that key's quotas."""
     order: dict[str, Json]
 
 

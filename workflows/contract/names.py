@@ -2,9 +2,10 @@
 
 import hashlib
 import re
+from operator import not_
 
 from pydantic import BaseModel, Field
-from temporalio.common import SearchAttributeKey
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
 from docrail.dag.engine.events import ChunkItem
 from docrail.dag.engine.state import ItemEnd
@@ -103,10 +104,13 @@ STATUS = SearchAttributeKey.for_keyword("DocrailStatus")
 OVERDUE = SearchAttributeKey.for_keyword("DocrailOverdue")
 """`true` if the run had not ended when its deadline passed; otherwise not set."""
 
+KEY = SearchAttributeKey.for_keyword("DocrailKey")
+"""Id of the API key that caused the run, for that key's quota of open runs; not set if none did."""
+
 _PLAIN_KEY = r"[A-Za-z0-9_.:-]{1,31}"
 """Item keys that can be part of an id unchanged; a digest is longer than any of them, so the two cannot collide."""
 
-SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS, OVERDUE)
+SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS, OVERDUE, KEY)
 """Search attributes that a namespace must have before runs can be started in it."""
 
 
@@ -143,6 +147,8 @@ class RunRequest(BaseModel, frozen=True):
     """Who else knows a key of `started_by`: where two people must act, they are one."""
     rerun_by: tuple[str, ...] = ()
     """Who ran it again with other inputs, and who knows a key of theirs: they count as whoever started it."""
+    key_id: str | None = Field(None, exclude_if=not_)
+    """The API key that caused this run, or the outermost of the runs around it, and whose quotas it uses."""
     callbacks: tuple[Callback, ...] = ()
     """The callback URLs of the outer runs, which this run's inputs may use."""
     semantics: int
@@ -156,6 +162,16 @@ class RunRequest(BaseModel, frozen=True):
     def starters(self) -> tuple[str, ...]:
         """Return the names of whoever started the run, first `started_by`."""
         return (self.started_by, *self.started_key_known_to, *self.rerun_by)
+
+
+def attributes_of(request: RunRequest) -> TypedSearchAttributes:
+    """Return the search attributes with which a run's workflow starts."""
+    pairs = [SearchAttributePair(TENANT, request.tenant_id), SearchAttributePair(DEFINITION, request.definition["id"])]
+    if request.document is not None:
+        pairs.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
+    if request.key_id is not None:
+        pairs.append(SearchAttributePair(KEY, request.key_id))
+    return TypedSearchAttributes(pairs)
 
 
 class ChunkRequest(BaseModel, frozen=True):
@@ -190,6 +206,7 @@ class ChunkedRun(BaseModel, frozen=True):
     document: dict[str, Json]
     started_by: str = ""
     started_key_known_to: tuple[str, ...] = ()
+    key_id: str | None = None
     memo: dict[str, Json] = Field(default_factory=dict)
     """That of its own workflow, if it moves to one."""
 
@@ -219,6 +236,7 @@ class DocumentChunkRequest(BaseModel, frozen=True):
             document=run.document,
             started_by=run.started_by,
             started_key_known_to=run.started_key_known_to,
+            key_id=run.key_id,
             semantics=self.semantics,
             highest_priority=self.highest_priority,
         )

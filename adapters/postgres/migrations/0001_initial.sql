@@ -12,6 +12,7 @@ CREATE TABLE documents (
     file_name           text NOT NULL,
     source              text NOT NULL DEFAULT '',
     uploaded_by         text NOT NULL DEFAULT '', -- starts the run as well, even if the run starts later
+    key_id              text,                     -- of the API key that uploaded it, whose quotas its run uses
     sla_hours           double precision NOT NULL CHECK (sla_hours > 0),
     received_at         timestamptz NOT NULL DEFAULT now(),
     duplicate_of        text,
@@ -238,6 +239,17 @@ CREATE INDEX chunked_runs_counted ON chunked_runs (tenant_id, definition_id)
  WHERE moved_at IS NULL AND (status IS NULL OR status = 'failed');
 CREATE INDEX chunked_runs_by_end ON chunked_runs ((coalesce(moved_at, ended_at))); -- for their removal
 
+-- Starts of the last minute where open runs are limited: Temporal lists a run about a second late.
+CREATE TABLE recent_starts (
+    tenant_id  text NOT NULL,
+    run_id     text NOT NULL,
+    after      timestamptz NOT NULL, -- start of the execution that it continues, by Temporal's clock; 1970: of none
+    key_id     text,                 -- of the API key that caused it; NULL: none did
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    listed_at  timestamptz,          -- when Temporal was first seen to list it
+    PRIMARY KEY (tenant_id, run_id, after)
+);
+
 -- Runs that did not end within their deadline. A retried run starts again, so it can become overdue again.
 CREATE TABLE overdue_runs (
     tenant_id        text NOT NULL,
@@ -345,6 +357,7 @@ CREATE INDEX model_usage_newest ON model_usage (tenant_id, used_at DESC);
 CREATE TABLE model_days (
     tenant_id       text NOT NULL,
     day             date NOT NULL, -- UTC
+    key_id          text NOT NULL, -- of the API key that caused the runs; empty: none did
     model           text NOT NULL,
     outcome         text NOT NULL,
     answers         bigint NOT NULL,
@@ -352,7 +365,7 @@ CREATE TABLE model_days (
     output_tokens   bigint NOT NULL,
     thinking_tokens bigint NOT NULL,
     cost            numeric(14, 6) NOT NULL,
-    PRIMARY KEY (tenant_id, day, model, outcome)
+    PRIMARY KEY (tenant_id, day, key_id, model, outcome)
 );
 CREATE INDEX model_days_by_day ON model_days (day);
 
@@ -576,6 +589,7 @@ CREATE TABLE batch_documents (
                   CHECK (state IN ('waiting', 'running', 'asking', 'done', 'failed', 'cancelled')),
     run_id        text,                           -- NULL: none was started
     again         boolean NOT NULL DEFAULT false, -- its run is to be retried when its turn comes
+    key_id        text,                           -- of the API key that added it or asked for its retry
     error_type    text,
     error_message text,
     outputs       json,                           -- of its run, unless they are large

@@ -27,7 +27,7 @@ const QUOTAS: readonly QuotaName[] = [
   'model_budget_per_day',
 ]
 /** Quotas that a key cannot have. */
-const OF_TENANTS: ReadonlySet<QuotaName> = new Set(['open_runs', 'highest_priority', 'model_budget_per_day'])
+const OF_TENANTS: ReadonlySet<QuotaName> = new Set(['highest_priority'])
 
 export function QuotasPart() {
   const { t } = useTranslation()

@@ -11,18 +11,18 @@ from docrail.services.documents.models import Document, DocumentConflict, OldOri
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
-metrics_recorded_at, duplicate_of, definition, batch_id, inputs, source, uploaded_by, original_removed_at,
-part_of, first_page, last_page,
+metrics_recorded_at, duplicate_of, definition, batch_id, inputs, source, uploaded_by, key_id,
+original_removed_at, part_of, first_page, last_page,
 ARRAY(SELECT p.document_id FROM documents AS p WHERE p.tenant_id = documents.tenant_id
          AND p.part_of = documents.document_id ORDER BY p.first_page) AS parts,
 extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
 
 INSERT_DOCUMENT = f"""
 INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
-                       definition, source, uploaded_by, batch_id, inputs, part_of, first_page, last_page, received_at,
-                       duplicate_of)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-        coalesce((SELECT received_at FROM documents WHERE tenant_id = $1 AND document_id = $14), now()),
+                       definition, source, uploaded_by, key_id, batch_id, inputs, part_of, first_page, last_page,
+                       received_at, duplicate_of)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+        coalesce((SELECT received_at FROM documents WHERE tenant_id = $1 AND document_id = $15), now()),
         (SELECT document_id FROM documents WHERE tenant_id = $1 AND sha256 = $3 AND duplicate_of IS NULL))
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
@@ -109,6 +109,7 @@ async def insert_document(
     definition: str | None = None,
     source: str = "",
     uploaded_by: str = "",
+    key_id: str | None = None,
     batch_id: str | None = None,
     inputs: Mapping[str, Json] | None = None,
     part: PartOf | None = None,
@@ -121,7 +122,7 @@ async def insert_document(
     """
     values = (
         *(tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id),
-        *(definition, source, uploaded_by, batch_id, dict(inputs or {})),
+        *(definition, source, uploaded_by, key_id, batch_id, dict(inputs or {})),
         *((part.document_id, part.pages.first, part.pages.last) if part else (None, None, None)),
     )
     for _ in range(INSERT_ATTEMPTS):
