@@ -7,7 +7,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
 from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
-from docrail.api.documents import HEADERS, NOT_KEPT, binary, chunks_of
+from docrail.api.documents import chunks_of
+from docrail.api.downloads import HEADERS, NOT_KEPT, binary
 from docrail.api.errors import problems
 from docrail.api.parameters import (
     After,

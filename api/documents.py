@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request
 from pydantic import BaseModel, ConfigDict
 
 from docrail.api.auth import MayRead, MayReview, MaySubmit
+from docrail.api.downloads import BYTES, HEADERS, KEPT, binary, download
 from docrail.api.errors import problems
 from docrail.api.parameters import (
     After,
@@ -226,18 +227,7 @@ async def chunks_of(file: UploadFile) -> AsyncIterator[bytes]:
         yield chunk
 
 
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-}
-"""Headers for untrusted content: browsers must not run, sniff or pass on any of it."""
-
-KEPT, NOT_KEPT = "private, no-cache", "no-store"
-"""Cache a page image privately, with revalidation on each use; never store an original."""
-
-PNG, BYTES = "image/png", "application/octet-stream"
+PNG = "image/png"
 
 
 async def _drawings_of(request: Request) -> originals.Drawings:
@@ -247,13 +237,6 @@ async def _drawings_of(request: Request) -> originals.Drawings:
 Page = Annotated[int, Path(ge=1, le=MAX_PAGES, description="counted from 1")]
 
 
-def binary(media_type: str, description: str) -> dict[int | str, dict[str, object]]:
-    """Return the description of a response that is no JSON."""
-    return {
-        200: {"description": description, "content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}
-    }
-
-
 @router.get(
     "/{document_id}/original",
     response_class=Response,
@@ -261,9 +244,8 @@ def binary(media_type: str, description: str) -> dict[int | str, dict[str, objec
 )
 async def download_original(document_id: str, who: MayRead, app: AppDep) -> Response:
     """Download a document as it was sent. It is not scanned: open it only if you trust its sender."""
-    document, data = await originals.load_original(app, who, document_id)
-    name = f"attachment; filename*=UTF-8''{quote(document.file_name, safe='')}"
-    return Response(data, media_type=BYTES, headers=HEADERS | {"Content-Disposition": name, "Cache-Control": NOT_KEPT})
+    document, file = await originals.open_original(app, who, document_id)
+    return download(file, f"attachment; filename*=UTF-8''{quote(document.file_name, safe='')}")
 
 
 @router.get(

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 
 from docrail.api.auth import MayRead, MayReview
-from docrail.api.documents import BYTES, HEADERS, NOT_KEPT, binary
+from docrail.api.downloads import BYTES, binary, download
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit
 from docrail.services.errors import KeyConflict, NotFound, WrongState
@@ -55,8 +55,5 @@ async def show_export(export_id: ExportId, who: MayRead, app: AppDep) -> Export:
 )
 async def download_export(export_id: ExportId, who: MayRead, app: AppDep) -> Response:
     """Download the file of an export: each time the same bytes."""
-    export, data = await exports.load_file(app, who, export_id)
-    disposition = f'attachment; filename="{export.file_name}"'
-    return Response(
-        data, media_type=BYTES, headers=HEADERS | {"Content-Disposition": disposition, "Cache-Control": NOT_KEPT}
-    )
+    export, file = await exports.open_file(app, who, export_id)
+    return download(file, f'attachment; filename="{export.file_name}"')

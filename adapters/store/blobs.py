@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docrail.adapters.postgres.pool import StorageError
+from docrail.adapters.store.checked import CheckedFile, FileDamaged, open_checked
 from docrail.adapters.store.files import LEFTOVER_SECONDS
 from docrail.adapters.store.folders import Folder, as_folder
 from docrail.adapters.store.renewal import Turn, no_turns
@@ -92,6 +93,10 @@ class BlobStore:
         """Return the blob's verified bytes. Raises: BlobMissing, BlobDamaged, OSError, ValueError (not a sha256)."""
         return await asyncio.to_thread(self._get, sha256)
 
+    async def open(self, sha256: str) -> CheckedFile:
+        """Open the blob's verified file. Raises: as `get`."""
+        return await asyncio.to_thread(self._open, sha256)
+
     @contextlib.asynccontextmanager
     async def at_hand(self, sha256: str) -> AsyncIterator[Path]:
         """Yield a local path for reading the blob: a temporary copy if it is stored elsewhere.
@@ -140,6 +145,14 @@ class BlobStore:
             return self.folder.read(path) == data
         except FileNotFoundError:
             return False
+
+    def _open(self, sha256: str) -> CheckedFile:
+        try:
+            return open_checked(self.folder, blob_path(sha256), sha256)
+        except FileNotFoundError:
+            raise BlobMissing(sha256) from None
+        except FileDamaged as error:
+            raise BlobDamaged(sha256, error.found) from None
 
     def _get(self, sha256: str) -> bytes:
         try:

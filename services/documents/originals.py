@@ -13,6 +13,7 @@ from pydantic import ConfigDict
 
 from docrail.adapters.sandbox.reader import DocumentReader, ReaderDiedError
 from docrail.adapters.store.blobs import BlobDamaged, BlobMissing, BlobStore, blob_path
+from docrail.adapters.store.checked import CheckedFile
 from docrail.invoices.page_text import PlacedWord
 from docrail.invoices.problems import UnreadableDocument
 from docrail.services.access.models import Principal
@@ -31,7 +32,7 @@ from docrail.services.errors import NotFound, Unavailable, WrongState
 from docrail.services.model_config import SHOWN
 from docrail.services.turns import Turns
 
-__all__ = ["Drawings", "PageImage", "PageWords", "Size", "draw_page", "load_original", "show_words"]
+__all__ = ["Drawings", "PageImage", "PageWords", "Size", "draw_page", "open_original", "show_words"]
 
 TURN_SECONDS, PAGES_WAITING = 10.0, 200
 """Timeout for a request's turn while other pages are rendered, and how many wait for one."""
@@ -154,11 +155,11 @@ class DrawAhead:
             await _drawn(self._blobs, self._reader, key)
 
 
-async def load_original(app: App, principal: Principal, document_id: str) -> tuple[Document, bytes]:
-    """Return the tenant's document and its original bytes. Raises: NotFound, Unavailable, OSError."""
+async def open_original(app: App, principal: Principal, document_id: str) -> tuple[Document, CheckedFile]:
+    """Return the tenant's document and its original file. Raises: NotFound, Unavailable, OSError."""
     document = await _with_original(app, principal, document_id)
     try:
-        return document, await app.blobs.get(document.sha256)
+        return document, await app.blobs.open(document.sha256)
     except BlobMissing:
         raise _gone(document) from None
     except BlobDamaged as error:

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from pathlib import Path
 
+from docrail.adapters.store.checked import CheckedFile, FileDamaged, open_checked
 from docrail.adapters.store.folders import Folder, as_folder
 from docrail.adapters.store.values import folder_of
 from docrail.services.errors import Unavailable
@@ -27,7 +28,11 @@ class ExportFiles:
 
     async def read(self, tenant_id: str, path: str, sha256: str) -> bytes:
         """Return the tenant's file. Raises: Unavailable (it is missing or was changed), OSError."""
-        return await asyncio.to_thread(self._read, tenant_id, path, sha256)
+        return b"".join([piece async for piece in (await self.open(tenant_id, path, sha256)).pieces()])
+
+    async def open(self, tenant_id: str, path: str, sha256: str) -> CheckedFile:
+        """Open the tenant's file, to send it. Raises: as `read`."""
+        return await asyncio.to_thread(self._open, tenant_id, path, sha256)
 
     async def keep_only(self, tenant_id: str, export_id: str, path: str | None) -> None:
         """Delete the export's other files: those of attempts that did not end. Raises: OSError."""
@@ -36,14 +41,13 @@ class ExportFiles:
     def _of(self, tenant_id: str) -> Folder:
         return self.folder.sub(folder_of(tenant_id))
 
-    def _read(self, tenant_id: str, path: str, sha256: str) -> bytes:
+    def _open(self, tenant_id: str, path: str, sha256: str) -> CheckedFile:
         try:
-            data = self._of(tenant_id).read(path)
+            return open_checked(self._of(tenant_id), path, sha256)
         except FileNotFoundError:
             raise Unavailable(STORE, f"it has no {path}") from None
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise Unavailable(STORE, f"{path} is not as it was written")
-        return data
+        except FileDamaged:
+            raise Unavailable(STORE, f"{path} is not as it was written") from None
 
     def _keep_only(self, tenant_id: str, export_id: str, path: str | None) -> None:
         folder = self._of(tenant_id)

@@ -14,6 +14,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.adapters.postgres.tenants import all_tenants, of_tenant
+from docrail.adapters.store.checked import CheckedFile
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import Principal, Scope
 from docrail.services.app import App
@@ -117,12 +118,12 @@ async def show_export(app: App, principal: Principal, export_id: str) -> Export:
     return found
 
 
-async def load_file(app: App, principal: Principal, export_id: str) -> tuple[Export, bytes]:
+async def open_file(app: App, principal: Principal, export_id: str) -> tuple[Export, CheckedFile]:
     """Return an export and its file, each time the same bytes. Raises: NotFound, WrongState, Unavailable, OSError."""
     export = await show_export(app, principal, export_id)
     if export.path is None or export.sha256 is None:
         raise WrongState("download", export.status, "export")
-    return export, await app.exports.read(principal.tenant_id, export.path, export.sha256)
+    return export, await app.exports.open(principal.tenant_id, export.path, export.sha256)
 
 
 async def exports_of(app: App, principal: Principal, document_id: str) -> Sequence[DocumentExport]:

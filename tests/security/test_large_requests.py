@@ -68,6 +68,28 @@ async def test_an_attack_holds_up_no_one(target: Target, attack: Attack) -> None
     await eventually(lambda: kept_mb(target.pid) <= MOST_MB, "the memory to be returned")
 
 
+async def test_downloads_that_are_taken_slowly_hold_little_memory(target: Target) -> None:
+    """Together the answers are larger than the API's memory may be."""
+    definition = {"id": "kept", "inputs": {"document_id": {"type": "string"}}, "steps": [attacks.STEP]}
+    async with target.client() as http:
+        (await http.post("/v1/definitions", json={"definition": definition})).raise_for_status()
+        files = {"file": ("large.bin", os.urandom(24 * 2**20))}
+        stored = (await http.post("/v1/documents", files=files, data={"definition": "kept"})).json()
+    await eventually(lambda: kept_mb(target.pid) <= MOST_MB, "the memory of the upload to be returned")
+    head = f"GET /v1/documents/{stored['document_id']}/original HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    host, port = target.url.removeprefix("http://").split(":")
+    held = [await asyncio.open_connection(host, int(port), limit=1024) for _ in range(16)]
+    try:
+        for _, writer in held:
+            writer.write(head.encode())
+        for reader, _ in held:
+            assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+        assert kept_mb(target.pid) <= MOST_MB
+    finally:
+        for _, writer in held:
+            writer.close()
+
+
 def check_refusal(answer: httpx.Response) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
     assert len(answer.content) <= MOST_ANSWER_BYTES
