@@ -1,5 +1,6 @@
 """Replace references to stored values, or to parts of them, by the values."""
 
+import asyncio
 from collections.abc import Iterator
 
 from docrail.adapters.store.values import Kept, ValueStore
@@ -11,6 +12,10 @@ from docrail.dag.values.stored import MAX_INLINE_BYTES, Part, Piece, lack_of, pa
 """Digits that index a list, as in expressions."""
 
 Path = tuple[str | int, ...]
+
+
+AT_ONCE = 1_000
+"""Parts of a value that are looked at before other tasks have a turn."""
 
 
 class MissingValue(ValueError):  # noqa: N818  # a statement about the part
@@ -101,6 +106,7 @@ class _Filling:
         self._tenant_id = tenant_id
         self._most_bytes = most_bytes
         self._size = 0
+        self._looked_at = 0
 
     def spend(self, size: int) -> None:
         self._size += size
@@ -108,6 +114,9 @@ class _Filling:
             raise ValueTooLarge(self._size, self._most_bytes)
 
     async def fill(self, value: Json, where: str) -> Json:
+        self._looked_at += 1
+        if self._looked_at % AT_ONCE == 0:
+            await asyncio.sleep(0)
         part = part_of(value)
         if part is not None:
             return await self._load(part, where)
@@ -118,6 +127,8 @@ class _Filling:
         return value
 
     async def _load(self, part: Part, where: str) -> Json:
+        if part.size > self._most_bytes:  # it is read and parsed whole, also for a small part of it
+            raise ValueTooLarge(part.size, self._most_bytes)
         if part.path:
             kept = await self._find(part, where)
             value = _copy(kept.value)

@@ -1,12 +1,13 @@
 """Stored parts in their places: the right ones, whole, and no more of them than was asked for."""
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
 from docrail.adapters.store.blobs import BlobMissing
-from docrail.adapters.store.parts import MissingValue, ValueTooLarge, filled, marks_in
+from docrail.adapters.store.parts import AT_ONCE, MissingValue, ValueTooLarge, filled, marks_in
 from docrail.adapters.store.values import ValueStore
 from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import Part
@@ -142,3 +143,26 @@ async def test_a_filled_value_belongs_to_the_caller(store: ValueStore) -> None:
 def test_marks_are_found_by_their_paths() -> None:
     mark = Part("0" * 64, 3).to_json()
     assert list(marks_in({"a": [1, mark], "b": mark, "c": {"d": {"e": mark}}})) == [("a", 1), ("b",), ("c", "d", "e")]
+
+
+async def test_a_large_value_is_not_read_for_a_small_part_of_it(store: ValueStore) -> None:
+    """While it is parsed, nothing else in the process goes on. That it is not read shows where there is none."""
+    absent = Part("0" * 64, ENOUGH + 1, ("note",))
+    with pytest.raises(ValueTooLarge, match=f"at least {ENOUGH + 1} bytes"):
+        await fill(store, absent.to_json())
+
+
+async def test_others_have_turns_while_a_value_of_many_parts_is_filled(store: ValueStore) -> None:
+    turns, over = 0, asyncio.Event()
+
+    async def others() -> None:
+        nonlocal turns
+        while not over.is_set():
+            turns += 1
+            await asyncio.sleep(0)
+
+    going_on = asyncio.create_task(others())
+    await fill(store, [0] * (20 * AT_ONCE))
+    over.set()
+    await going_on
+    assert turns >= 20

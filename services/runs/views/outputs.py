@@ -2,7 +2,6 @@
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.adapters.store.parts import filled
-from docrail.adapters.store.values import MAX_STORED_BYTES
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import Json
@@ -15,6 +14,9 @@ from docrail.services.runs.saved import request_of
 from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.views.reports import show_run
 from docrail.workflows.contract.names import OUTPUT
+
+MAX_SHOWN_BYTES = 4 * 2**20
+"""Largest value of one answer, with its stored values filled in: while a larger one is parsed, others wait too long."""
 
 
 async def show_output(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
@@ -69,7 +71,7 @@ async def _asked(app: App, principal: Principal, run_id: str, step_id: str) -> J
 
 async def _whole(app: App, principal: Principal, value: Json, name: str = "output") -> Json:
     try:
-        return await filled(app.values, principal.tenant_id, value, most_bytes=MAX_STORED_BYTES)
+        return await filled(app.values, principal.tenant_id, value, most_bytes=MAX_SHOWN_BYTES)
     except StorageError as error:
         raise Unavailable("the value store", str(error)) from error
     except ValueError as error:

@@ -1,5 +1,6 @@
 """Show one step of a run in detail: why it is in its state, its input and output as text, and the items of its list."""
 
+import asyncio
 import json
 
 from pydantic.dataclasses import dataclass as pydantic_dataclass
@@ -7,7 +8,6 @@ from temporalio.client import WorkflowQueryFailedError
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.adapters.store.parts import ValueTooLarge, filled
-from docrail.adapters.store.values import MAX_STORED_BYTES
 from docrail.dag.explain.facts import StepExplanation
 from docrail.dag.explain.graph import groups_around
 from docrail.dag.explain.step_data import ItemProgress, ItemsProgress, StepInput
@@ -24,14 +24,14 @@ from docrail.services.runs.executing import handle_of
 from docrail.services.runs.service import checked_run_id
 from docrail.services.runs.views.explanation import explain_run
 from docrail.services.runs.views.graph import StepLine, line_of, load_run
-from docrail.services.runs.views.outputs import ask_output
+from docrail.services.runs.views.outputs import MAX_SHOWN_BYTES, ask_output
 from docrail.services.runs.views.permitted import step_actions
 from docrail.workflows.contract.names import STEP_INPUT, STEP_ITEMS
 
 DELETED = "Temporal has deleted the run: inputs and outputs are not kept with its report"
 
 LONGEST_TEXT = 65_536
-"""Bytes of a value that are shown; the whole value can be downloaded."""
+"""Bytes of a value that are shown; up to MAX_SHOWN_BYTES the whole value can be downloaded."""
 
 
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
@@ -92,7 +92,7 @@ async def show_step(app: App, principal: Principal, run_id: str, step_id: str) -
     output, output_problem = None, DELETED if known.is_deleted else ""
     if state.status is StepStatus.COMPLETED and not known.is_deleted:
         try:
-            output = _shown(await ask_output(app, principal, run_id, step_id))
+            output = await asyncio.to_thread(_shown, await ask_output(app, principal, run_id, step_id))
         except InvalidInput as error:
             output_problem = str(error)
     return StepDetail(
@@ -160,14 +160,14 @@ async def _shown_input(app: App, principal: Principal, begun: StepInput) -> tupl
     if begun.problem:
         return None, begun.problem
     try:
-        return _shown(await _whole(app, principal, begun.value)), ""
+        return await asyncio.to_thread(_shown, await _whole(app, principal, begun.value)), ""
     except (ValueTooLarge, Unavailable) as error:
         return None, str(error)
 
 
 async def _whole(app: App, principal: Principal, value: Json) -> Json:
     try:
-        return await filled(app.values, principal.tenant_id, value, most_bytes=MAX_STORED_BYTES)
+        return await filled(app.values, principal.tenant_id, value, most_bytes=MAX_SHOWN_BYTES)
     except StorageError as error:
         raise Unavailable("the value store", str(error)) from error
 
