@@ -32,6 +32,8 @@ class Bounds:
     """A body may take `body_seconds`, and longer if it arrives at this rate. Time in which we do not read is free."""
     write_seconds: float = 30.0
     """How long a client may take nothing of an answer."""
+    untaken_bytes: int = 128 * 2**20
+    """Answers that wait for their clients, all together."""
 
 
 class Connections:
@@ -75,7 +77,14 @@ class Connections:
     def _compare(self) -> None:
         for connection in tuple(self._open):
             connection.compare(self.bounds)
+        self._drop_untaken()
         self._schedule()
+
+    def _drop_untaken(self) -> None:
+        """Drop the clients for which most waits, until the answers of the others fit into memory."""
+        left = sorted(self._open, key=_untaken)
+        while left and sum(map(_untaken, left)) > self.bounds.untaken_bytes:
+            left.pop().drop()
 
 
 class Connection(asyncio.Protocol):
@@ -91,6 +100,8 @@ class Connection(asyncio.Protocol):
         self.since = 0.0
         """When it began to send that."""
         self._received = 0
+        self.untaken = 0
+        """Bytes of an answer that its client had a whole look's time to take."""
         self._unsent = 0
         self._unsent_since = 0.0
 
@@ -161,6 +172,7 @@ class Connection(asyncio.Protocol):
 
     def _is_stuck(self, bounds: Bounds) -> bool:
         unsent = self._transport.get_write_buffer_size()
+        self.untaken = min(unsent, self._unsent)
         if not unsent or unsent != self._unsent:
             self._unsent, self._unsent_since = unsent, self._now()
         return self._now() - self._unsent_since > bounds.write_seconds
@@ -197,6 +209,10 @@ def _written(kind: Kind) -> bytes:
     body = json.dumps(plain_body(kind)).encode()
     lines = f"HTTP/1.1 {kind.status} {kind.status.phrase}", "Connection: close", f"Content-Type: {MEDIA_TYPE}"
     return "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
+
+
+def _untaken(connection: Connection) -> int:
+    return connection.untaken
 
 
 def _since(connection: Connection) -> float:

@@ -136,23 +136,39 @@ async def test_a_body_at_a_steady_rate_may_take_longer(port: int) -> None:
 
 
 async def test_a_client_that_takes_nothing_of_an_answer_is_dropped(port: int) -> None:
+    client = await idle_reader(port)
+    await eventually(lambda: is_ended(client), "the end of the connection", timeout_seconds=PATIENCE_SECONDS)
+    client.close()
+
+
+async def test_answers_that_are_not_taken_do_not_fill_the_memory() -> None:
+    """No client is over a bound of its own."""
+    async with bounded(Bounds(connections=20, write_seconds=60, untaken_bytes=3 * LARGE)) as port:
+        clients = [await idle_reader(port) for _ in range(6)]
+        await eventually(lambda: sum(map(is_ended, clients)) > 1, "the end of some", timeout_seconds=PATIENCE_SECONDS)
+        assert sum(map(is_ended, clients)) <= 3
+        for client in clients:
+            client.close()
+
+
+async def idle_reader(port: int) -> socket.socket:
+    """Return a client that asks for a large answer, and takes nothing of it."""
     client = socket.socket()
     client.setblocking(False)
     loop = asyncio.get_running_loop()
     await loop.sock_connect(client, ("127.0.0.1", port))
     await loop.sock_sendall(client, WHOLE.replace(b"/ ", b"/large ", 1))
+    return client
 
-    def is_ended() -> bool:
-        try:
-            client.send(b"x")
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
+
+def is_ended(client: socket.socket) -> bool:
+    try:
+        client.send(b"x")
+    except BlockingIOError:
         return False
-
-    await eventually(is_ended, "the end of the connection", timeout_seconds=PATIENCE_SECONDS)
-    client.close()
+    except OSError:
+        return True
+    return False
 
 
 async def test_a_client_that_takes_an_answer_slowly_gets_all_of_it(port: int) -> None:
