@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
-from docrail.adapters.store.values import Kept, ValueStore
+from docrail.adapters.store.values import MAX_STORED_BYTES, Kept, ValueStore
 from docrail.dag.language.expressions.expression_errors import show
 from docrail.dag.values.json_parts import NOTHING, lookup_written
 from docrail.dag.values.json_values import Json, size_of
@@ -35,15 +35,23 @@ class ValueTooLarge(ValueError):  # noqa: N818  # a statement about the value
         self.size = size
 
 
-async def filled(values: ValueStore, tenant_id: str, value: Json, *, most_bytes: int, name: str = "") -> Json:
+async def filled(
+    values: ValueStore,
+    tenant_id: str,
+    value: Json,
+    *,
+    most_bytes: int,
+    most_read: int = MAX_STORED_BYTES,
+    name: str = "",
+) -> Json:
     """Return `value` with the tenant's stored parts filled in, recursively; no reference remains.
 
-    Only marks that `part_of` recognises are references. `name` is how messages call `value`; without one they name no
-    position in it.
+    Only marks that `part_of` recognises are references. No stored value of more than `most_read` bytes is read, also
+    not for a small part of it. `name` is how messages call `value`; without one they name no position in it.
 
     Raises: MissingValue, ValueTooLarge (trying again does not help); BlobMissing, BlobDamaged, OSError (it may).
     """
-    filling = _Filling(values, tenant_id, most_bytes)
+    filling = _Filling(values, tenant_id, most_bytes, most_read)
     filling.spend(size_of(value))
     return await filling.fill(value, name)
 
@@ -101,10 +109,11 @@ def _inside(value: Json) -> Iterator[tuple[str | int, Json]]:
 class _Filling:
     """Fills one value. The size is counted as it grows: marks may refer to one large value many times."""
 
-    def __init__(self, values: ValueStore, tenant_id: str, most_bytes: int) -> None:
+    def __init__(self, values: ValueStore, tenant_id: str, most_bytes: int, most_read: int = MAX_STORED_BYTES) -> None:
         self._values = values
         self._tenant_id = tenant_id
         self._most_bytes = most_bytes
+        self._most_read = most_read
         self._size = 0
         self._looked_at = 0
 
@@ -127,8 +136,8 @@ class _Filling:
         return value
 
     async def _load(self, part: Part, where: str) -> Json:
-        if part.size > self._most_bytes:  # it is read and parsed whole, also for a small part of it
-            raise ValueTooLarge(part.size, self._most_bytes)
+        if part.size > self._most_read:
+            raise ValueTooLarge(part.size, self._most_read)
         if part.path:
             kept = await self._find(part, where)
             value = _copy(kept.value)

@@ -149,7 +149,7 @@ async def test_a_large_value_is_not_read_for_a_small_part_of_it(store: ValueStor
     """While it is parsed, nothing else in the process goes on. That it is not read shows where there is none."""
     absent = Part("0" * 64, ENOUGH + 1, ("note",))
     with pytest.raises(ValueTooLarge, match=f"at least {ENOUGH + 1} bytes"):
-        await fill(store, absent.to_json())
+        await filled(store, TENANT, absent.to_json(), most_bytes=ENOUGH, most_read=ENOUGH)
 
 
 async def test_others_have_turns_while_a_value_of_many_parts_is_filled(store: ValueStore) -> None:

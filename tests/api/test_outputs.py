@@ -172,19 +172,26 @@ async def test_the_outputs_of_a_run_are_returned_whole(service: Service) -> None
 
 
 async def test_an_output_that_would_keep_others_waiting_is_not_shown(service: Service) -> None:
-    step = {"id": "huge", "handler": "echo", "config": {"value": ["{{ inputs.text }}"] * 9}}
-    parts = {"id": "part", "handler": "echo", "config": {"value": "{{ huge.value.0 }}"}}
-    definition = {"id": "outputs_huge", "inputs": {"text": {"type": "string"}}, "steps": [step, parts]}
-    order = {"definition": definition, "inputs": {"text": "x" * 500_000}}
-    run_id = (await service.http.post("/v1/runs", json=order)).json()["run_id"]
-    assert (await service.ended(run_id))["status"] == "completed"
+    values = {"one": "{{ inputs.text }}", "huge": ["{{ one.value }}"] * 18, "part": "{{ huge.value.0 }}"}
+    before = {"one": [], "huge": ["one"], "part": ["huge"]}
+    steps = [
+        {"id": name, "handler": "echo", "config": {"value": value}, "depends_on": before[name]}
+        for name, value in values.items()
+    ]
+    definition = {"id": "outputs_huge", "inputs": {"text": {"type": "string"}}, "steps": steps}
+    order = {"definition": definition, "inputs": {"text": "x" * 250_000}}
+    started = await service.http.post("/v1/runs", json=order)
+    assert started.status_code == 202, started.text
+    run_id = started.json()["run_id"]
+    ended = await service.ended(run_id)
+    assert (ended["status"], ended["reason"]) == ("completed", "")
     refused = await get(service, run_id, "huge")
     assert refused.status_code == 422
     (problem,) = refused.json()["problems"]
     assert problem["message"].startswith("is too large for one response: with its stored parts it takes at least 4500")
     shown = (await service.http.get(f"/v1/runs/{run_id}/steps/huge")).json()
     assert "too large for one response" in shown["output_problem"]
-    assert (await get(service, run_id, "part")).json()["output"] == {"value": "x" * 500_000}
+    assert (await get(service, run_id, "part")).json()["output"] == {"value": "x" * 250_000}
 
 
 async def test_a_placeholder_of_a_stored_value_is_not_an_input(service: Service) -> None:

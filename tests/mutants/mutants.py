@@ -693,6 +693,14 @@ SERVICES = (
         "a tenant stores one document more than its quota",
     ),
     Mutant(
+        "starts-that-temporal-does-not-list-yet-count-for-nothing",
+        "services/runs/room.py",
+        "if listed + coming >= each.value:",
+        "if listed >= each.value:",
+        ("tests/security/test_open_runs.py",),
+        "a tenant that starts many runs at once passes its quota",
+    ),
+    Mutant(
         "a-batch-takes-more-than-its-window",
         "services/batches/repository.py",
         "LIMIT greatest($3 - (SELECT count(*)",
@@ -1042,7 +1050,7 @@ API = (
     ),
     Mutant(
         "originals-in-caches",
-        "api/documents.py",
+        "api/downloads.py",
         'KEPT, NOT_KEPT = "private, no-cache", "no-store"',
         'KEPT, NOT_KEPT = "private, no-cache", "private, no-cache"',
         ("tests/api/test_originals.py",),

@@ -10,9 +10,19 @@ from pathlib import Path
 import pytest
 
 from docrail.adapters import mailboxes
+from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.client import HttpClient
 from docrail.adapters.http.errors import UnreachableError
 from docrail.adapters.mailboxes import OVERHEAD_BYTES, Account, open_folder
+from docrail.adapters.secrets import MissingSecretError, RefusedSecretError, SecretStore
+from docrail.dag.values.json_values import Json
+from docrail.services.triggers.firing import fire
+from docrail.services.triggers.mailbox import MailAccess
+from docrail.workflows.contract.messages import TriggerPass, TriggerRequest
 from tests.mail_server import tls_of_localhost
+from tests.security.callers import Guarded, dsn, guarded
+
+__all__ = ["dsn", "guarded"]
 
 Words = Callable[[], AsyncIterator[bytes]]
 
@@ -84,3 +94,25 @@ async def test_an_answer_that_comes_byte_by_byte_is_not_waited_for(
     async with saying(a_byte_now_and_then, tmp_path) as open_it:
         with pytest.raises(UnreachableError, match=r"its answer takes more than 0\.5 s"):
             await asyncio.wait_for(asyncio.to_thread(open_it), 60)
+
+
+@pytest.mark.parametrize(
+    ("tenant", "host", "error"),
+    [
+        ("mallory", "localhost", MissingSecretError),
+        ("acme", "127.0.0.1", RefusedSecretError),  # not in the list of the secret
+        ("acme", "localhost", UnreachableError),  # nothing listens, but the password would have been sent
+    ],
+)
+async def test_a_mailbox_gets_the_password_of_its_own_tenant_for_the_listed_host_only(
+    guarded: Guarded, tmp_path: Path, tenant: str, host: str, error: type[Exception]
+) -> None:
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "password").write_text("sesame")
+    (tmp_path / "acme" / "password.hosts").write_text("localhost")
+    access = MailAccess(HttpClient(AllowedHosts.parse(["localhost", "127.0.0.1"])), SecretStore(tmp_path))
+    mailbox = {"host": host, "port": 9, "user": "ann", "secret": "password"}
+    order: Json = {"name": "post", "every_seconds": 60, "mailbox": mailbox}
+    request = TriggerRequest(tenant_id=tenant, created_by="ann", order=order)
+    with pytest.raises(error):
+        await fire(guarded.service.app, None, access, TriggerPass(request=request, moment="now"), lambda: None)

@@ -372,6 +372,15 @@ def _filled(value: Json, ids: Mapping[str, str]) -> Json:
             return value
 
 
+@pytest.mark.parametrize("text", ["secret_inv", "se", "seller", "336.9"])
+async def test_a_search_finds_nothing_of_another_tenant(house: House, text: str) -> None:
+    """The view that a search reads is not closed by the tables' policies, but by a condition of its own."""
+    [found] = (await house.victim.get("/v1/documents", text=text))["documents"]
+    assert found["document_id"] == house.ids[0]["document_id"]
+    assert (await house.hostile.get("/v1/documents", text=text))["documents"] == []
+    assert (await house.hostile.get("/v1/documents/counts", text=text))["total"] == 0
+
+
 @pytest.mark.parametrize(
     "shape", ["acme/{}", "/acme/{}", "../acme/{}", "..%2Facme%2F{}", "%2e%2e/%2e%2e/acme/{}", "x%2F..%2F..%2Facme%2F{}"]
 )

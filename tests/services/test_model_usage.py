@@ -91,7 +91,7 @@ async def test_the_totals_do_not_read_the_days(db: PoolConnectionProxy) -> None:
 
 YEARS = """
 INSERT INTO model_days
-SELECT 'tenant-' || tenant, date '2024-01-01' + day, 'm-1', 'read', 1, 1, 1, 1, 1
+SELECT 'tenant-' || tenant, date '2024-01-01' + day, '', 'm-1', 'read', 1, 1, 1, 1, 1
   FROM generate_series(1, 200) AS tenant, generate_series(1, 1000) AS day"""
 ONE_EACH = """
 INSERT INTO model_totals SELECT 'tenant-' || tenant, 'm-1', 'read', 1, 1, 1, 1, 1

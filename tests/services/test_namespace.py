@@ -118,7 +118,7 @@ async def test_a_missing_namespace_is_named_with_the_command_that_makes_it(forei
 
 async def test_without_permission_the_error_is_the_command_to_ask_for() -> None:
     known = None
-    async with grpc_server(CONNECTED, DENIED, known, UNKNOWN, known, UNKNOWN, known) as address:
+    async with grpc_server(CONNECTED, DENIED, known, UNKNOWN, known, UNKNOWN, known, known) as address:
         with pytest.raises(NamespaceUnfit) as refused:
             await prepare_namespace(Connection(address, "theirs"))
     assert str(refused.value) == (

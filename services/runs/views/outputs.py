@@ -71,7 +71,8 @@ async def _asked(app: App, principal: Principal, run_id: str, step_id: str) -> J
 
 async def _whole(app: App, principal: Principal, value: Json, name: str = "output") -> Json:
     try:
-        return await filled(app.values, principal.tenant_id, value, most_bytes=MAX_SHOWN_BYTES)
+        most = MAX_SHOWN_BYTES
+        return await filled(app.values, principal.tenant_id, value, most_bytes=most, most_read=most)
     except StorageError as error:
         raise Unavailable("the value store", str(error)) from error
     except ValueError as error:

@@ -167,7 +167,8 @@ async def _shown_input(app: App, principal: Principal, begun: StepInput) -> tupl
 
 async def _whole(app: App, principal: Principal, value: Json) -> Json:
     try:
-        return await filled(app.values, principal.tenant_id, value, most_bytes=MAX_SHOWN_BYTES)
+        most = MAX_SHOWN_BYTES
+        return await filled(app.values, principal.tenant_id, value, most_bytes=most, most_read=most)
     except StorageError as error:
         raise Unavailable("the value store", str(error)) from error
 
