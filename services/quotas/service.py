@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 import asyncpg
 from limits import RateLimitItemPerSecond
@@ -58,6 +59,7 @@ class Quotas:
 
     defaults: Mapping[Quota, float] = field(default_factory=dict)
     _read: dict[str, tuple[float, list[SetQuota]]] = field(default_factory=dict)
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
     _requests: MovingWindowRateLimiter = field(default_factory=lambda: MovingWindowRateLimiter(MemoryStorage()))
 
     async def limits_of(self, db: Database, tenant_id: str, quota: Quota, key_id: str | None) -> list[Allowed]:
@@ -117,6 +119,13 @@ class Quotas:
     async def highest_priority(self, db: Database, tenant_id: str) -> int:
         """Return the most urgent priority that the tenant's runs may have; 1 goes first."""
         return next((int(each.value) for each in await self.limits_of(db, tenant_id, Quota.PRIORITY, None)), 1)
+
+    def turn_of(self, tenant_id: str) -> asyncio.Lock:
+        """Return the lock under which the tenant's starts of runs are counted.
+
+        Without it they would take all of the process's connections to the database, and wait there for each other.
+        """
+        return self._turns.setdefault(tenant_id, asyncio.Lock())
 
     def forget(self) -> None:
         """Read the quotas anew: they were changed here."""

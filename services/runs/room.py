@@ -46,7 +46,7 @@ async def take_room(app: App, principal: Principal, run_id: str, after: dt.datet
         return
     listed_until = await _note_listed(app, tenant_id)
     counts = await asyncio.gather(*(_count_listed(app, tenant_id, each.key_id) for each in limits))
-    async with transaction(app.db) as tx:
+    async with app.quotas.turn_of(tenant_id), transaction(app.db) as tx:
         await lock_starts(tx, tenant_id)
         for each, listed in zip(limits, counts, strict=True):
             coming = await count_unlisted(tx, tenant_id, each.key_id or None, listed_until, but=start)

@@ -17,6 +17,7 @@ from docrail.services.access.models import Principal, Scope
 from docrail.services.errors import QuotaExceeded
 from docrail.services.intake.service import start_waiting_documents
 from docrail.services.quotas.models import Quota
+from docrail.services.runs.recent_starts import lock_starts
 from docrail.services.runs.room import take_room
 from docrail.services.triggers.firing import fire
 from docrail.services.triggers.mailbox import MailAccess
@@ -96,6 +97,29 @@ async def test_a_key_may_have_fewer_open_runs_than_its_tenant(guarded: Guarded) 
     answers = await asyncio.gather(*(start(guarded, large) for _ in range(10)))
     assert sorted(answer.status_code for answer in answers) == [202] * 2 + [429] * 8  # the tenant's
     assert "the tenant" in next(answer for answer in answers if answer.status_code == 429).json()["detail"]
+
+
+async def test_many_starts_of_a_tenant_leave_the_database_to_others(guarded: Guarded) -> None:
+    """Another process holds the lock under which they are counted."""
+    tenant, pool = named(), guarded.service.pool
+    key, other = await key_of(guarded, tenant), await guarded.key(tenant=named())
+    await publish(guarded, key, SLOW)
+    await allow(guarded, tenant, Quota.RUNS, 3)
+    here = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    waiting = f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND {here}"
+
+    async def one_waits() -> bool:
+        return bool(await pool.fetchval(waiting))
+
+    async with pool.acquire() as connection, connection.transaction():
+        await lock_starts(connection, tenant)
+        starting = [asyncio.create_task(start(guarded, key)) for _ in range(30)]
+        await eventually(one_waits, "the first start")
+        async with asyncio.timeout(60):
+            answers = [await guarded.ask(other, "GET", "/v1/documents") for _ in range(20)]
+        assert {answer.status_code for answer in answers} == {200}
+        assert await pool.fetchval(waiting) == 1
+    assert sorted(answer.status_code for answer in await asyncio.gather(*starting)) == [202] * 3 + [429] * 27
 
 
 async def test_a_run_that_has_ended_leaves_its_place(working: Guarded) -> None:
