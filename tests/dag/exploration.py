@@ -179,7 +179,7 @@ class Exploration:
         assert reported == ([] if node.ledger.finished else [RecordOverdue(0.0)])
         after.run.overdue = node.run.overdue
         assert after.key() == node.key()
-        assert counters(plan, after.run) == counters(plan, node.run)
+        assert counters(after.run) == counters(node.run)
 
     def _assert_ended_as_specified(self, node: Node) -> None:
         """A run that was not stopped ends as specified for its failures."""

@@ -277,7 +277,7 @@ def _assert_repeats_are_ignored(world: World, events: list[Event]) -> None:
 def _of_run(world: World, run: RunState) -> Json:
     """Return what a run comes to, without the count of bytes: what is late has gone through the history too."""
     end = run.paused, run.stopping, run.stop_reason, run.outcome, run.outputs, run.started_at, run.ended_at
-    return run.steps, end, counters(world.plan, run)
+    return run.steps, end, counters(run)
 
 
 @LAW

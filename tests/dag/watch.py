@@ -358,7 +358,7 @@ class Watch:
         if ledger.overdue and ledger.stop is None:
             assert not ledger.waiting & self.ended_late, "a step waits for an answer after the run's deadline"
         assert run.status is _status(ledger, states)
-        assert counters(self.plan, run) == recount(self.plan, run)
+        assert counters(run) == recount(self.plan, run)
         if ledger.finished is RunStatus.COMPLETED:
             lost = {StepStatus.FAILED, StepStatus.CANCELLED}
             assert not [step for step in self.vital if states[step].status in lost], "a false success"
@@ -417,7 +417,7 @@ def _status(ledger: Ledger, states: Mapping[str, StepState]) -> RunStatus:
     return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
 
 
-def counters(plan: Plan, run: RunState) -> Json:
+def counters(run: RunState) -> Json:
     """Return the derived part of a state, as it is kept. Once a run is being stopped, parents no longer count."""
     kept = run.counters
     return (

@@ -4,8 +4,6 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-from temporalio.client import WorkflowHandle
-
 from docrail.dag.engine.events import ChunkItem, StartChunk
 from docrail.dag.engine.map_items import ItemCounts
 from docrail.dag.engine.plan import SEMANTICS, plan_of
@@ -16,7 +14,6 @@ from docrail.dag.language.step_kinds import CHUNK_ITEMS, MAX_ITEMS
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json
 from docrail.workflows.contract.names import ABORT, PAUSE, RESOLVE, RESUME, STATE, RunRequest
 from docrail.workflows.map_chunk_client import of_items
-from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step, tools_in, work
 
@@ -25,7 +22,7 @@ SUM = "{{ m['items'] | map(attribute='output.n') | sum }}"
 LIMITS = {"max_concurrency": 100}
 
 
-def mapped(count: int, handler: str = "echo", **fields: Json) -> dict[str, Json]:
+def mapped(handler: str = "echo", **fields: Json) -> dict[str, Json]:
     for_each = {"items": "{{ inputs.items }}", "max_concurrency": 100} | fields.pop("for_each", {})
     config = {"n": "{{ item }}"} if handler == "echo" else {}
     return step("m", handler, for_each=for_each, config=config, **fields)
@@ -34,7 +31,7 @@ def mapped(count: int, handler: str = "echo", **fields: Json) -> dict[str, Json]
 async def test_ten_thousand_items(bench: Bench) -> None:
     handle = await bench.start(
         [
-            mapped(MAX_ITEMS, for_each={"items": "{{ inputs.items }}"}),
+            mapped(for_each={"items": "{{ inputs.items }}"}),
             step(
                 "sum",
                 "echo",
@@ -54,7 +51,7 @@ async def test_ten_thousand_items(bench: Bench) -> None:
 
 async def test_the_items_of_a_long_list_give_what_those_of_a_short_one_do(bench: Bench) -> None:
     handle = await bench.start(
-        [mapped(SOME), step("sum", "echo", depends_on=["m"], config={"of": SUM})],
+        [mapped(), step("sum", "echo", depends_on=["m"], config={"of": SUM})],
         inputs={"items": list(range(SOME))},
         limits=LIMITS,
     )
@@ -69,7 +66,7 @@ async def test_items_that_take_long_hold_only_their_own_places(bench: Bench) -> 
     long = [0, 1, 2, 150, SOME - 1]
     bench.gates.held.extend(f"m[{item}]" for item in long)
     handle = await bench.start(
-        [mapped(SOME, "hold", for_each={"max_concurrency": 10})],
+        [mapped("hold", for_each={"max_concurrency": 10})],
         inputs={"items": list(range(SOME))},
         limits={"max_concurrency": 10},
     )
@@ -90,7 +87,7 @@ async def test_items_that_take_long_hold_only_their_own_places(bench: Bench) -> 
 async def test_the_failed_items_of_a_parked_long_list_run_again(bench: Bench) -> None:
     bench.gates.failing.extend(["m[7]", f"m[{SOME - 1}]"])
     handle = await bench.start(
-        [mapped(SOME, "work", max_retries=0)], inputs={"items": list(range(SOME))}, limits=LIMITS, on_failure="park"
+        [mapped("work", max_retries=0)], inputs={"items": list(range(SOME))}, limits=LIMITS, on_failure="park"
     )
 
     async def is_parked() -> bool:
@@ -111,7 +108,7 @@ async def test_the_failed_items_of_a_parked_long_list_run_again(bench: Bench) ->
 async def test_items_of_a_parked_long_list_are_given_configs_in_its_chunks(bench: Bench) -> None:
     """So many fail that those that run again do so in chunks, too."""
     handle = await bench.start(
-        [mapped(SOME, "flaky", max_retries=0) | {"config": {"times": 9}}],
+        [mapped("flaky", max_retries=0) | {"config": {"times": 9}}],
         inputs={"items": list(range(SOME))},
         limits=LIMITS,
         on_failure="park",
@@ -157,15 +154,15 @@ def test_a_chunk_carries_what_is_kept_of_its_own_items() -> None:
     assert list(of_items(request, plan_of(document).step("m"), command).resumed_inner) == names[:2]
 
 
-async def _running(handle: WorkflowHandle[Run, RunReport], bench: Bench) -> None:
+async def _running(bench: Bench) -> None:
     await eventually(bench.gates.began["m"].is_set, "items run", timeout_seconds=60)
 
 
 async def test_an_abort_stops_the_items_of_chunks(bench: Bench) -> None:
     handle = await bench.start(
-        [mapped(SOME, "gate", heartbeat_seconds=1)], inputs={"items": list(range(SOME))}, limits=LIMITS
+        [mapped("gate", heartbeat_seconds=1)], inputs={"items": list(range(SOME))}, limits=LIMITS
     )
-    await _running(handle, bench)
+    await _running(bench)
     await handle.execute_update(ABORT, args=["enough"])
     report = await bench.finish(handle)
     assert (report.status, report.steps["m"].status) == (RunStatus.ABORTED, StepStatus.CANCELLED)
@@ -173,10 +170,8 @@ async def test_an_abort_stops_the_items_of_chunks(bench: Bench) -> None:
 
 
 async def test_a_pause_reaches_the_chunks(bench: Bench) -> None:
-    handle = await bench.start(
-        [mapped(SOME, "gate")], inputs={"items": list(range(SOME))}, limits={"max_concurrency": 4}
-    )
-    await _running(handle, bench)
+    handle = await bench.start([mapped("gate")], inputs={"items": list(range(SOME))}, limits={"max_concurrency": 4})
+    await _running(bench)
     await handle.execute_update(PAUSE)
     report: RunReport = await handle.query(STATE, result_type=RunReport)
     assert report.status is RunStatus.PAUSED
