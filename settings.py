@@ -826,7 +826,7 @@ PREFIX = "DOCRAIL_"
 """The prefix of every variable's name."""
 
 NO_SETTINGS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_API_KEY", FILE_VARIABLE})
-"""Variables that are no settings: defaults of commands' options, and where the settings file is."""
+"""Variables that are not settings: defaults of commands' options, and where the settings file is."""
 
 
 def unread_variables(names: Iterable[str]) -> Iterator[str]:

@@ -97,7 +97,7 @@ async def _of_header(app: App, access: Access, authorization: str) -> Principal:
     if token.startswith(PREFIX):
         return await verify_key(app.credentials, token)
     if access.provider is None:
-        raise Unauthenticated(f"the bearer token is no API key: keys begin with {PREFIX}")
+        raise Unauthenticated(f"the bearer token is not an API key: keys begin with {PREFIX}")
     return await access.provider.verify(app.db, token)
 
 

@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, inner: H11Protocol, among: Connections) -> None:
         self._inner = inner
-        inner.send_400_response = self._refuse_malformed  # type: ignore[method-assign]  # its own is no problem+json
+        inner.send_400_response = self._refuse_malformed  # type: ignore[method-assign]  # its own is not problem+json
         self._among = among
         self._transport: asyncio.Transport
         self._state: object = None

@@ -19,7 +19,7 @@ BYTES = "application/octet-stream"
 
 
 def binary(media_type: str, description: str) -> dict[int | str, dict[str, object]]:
-    """Return the description of a response that is no JSON."""
+    """Return the description of a response that is not JSON."""
     return {
         200: {"description": description, "content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}
     }

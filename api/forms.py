@@ -20,7 +20,7 @@ MOST_FILES, MOST_FIELDS, MOST_FIELD_BYTES = 10, 100, 64 * 2**10
 
 
 class ReadableForms:
-    """ASGI middleware. It refuses what is sent to a route of files and is no form, or has texts in another encoding."""
+    """ASGI middleware. It refuses what is not a form on a route of files, or has texts in another encoding."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -166,7 +166,7 @@ def inputs_of_part(text: str | None) -> dict[str, Json]:
         found = strict_json(text)
     except (ValueError, RecursionError) as error:
         reason = str(error) or "nested too deep"
-        raise InvalidInput([InputProblem("inputs", f"is no JSON ({reason}), expected {AN_OBJECT}")]) from None
+        raise InvalidInput([InputProblem("inputs", f"is not JSON ({reason}), expected {AN_OBJECT}")]) from None
     if not isinstance(found, dict):
         raise InvalidInput([InputProblem("inputs", f"must be a JSON object, such as {AN_OBJECT}")])
     return found

@@ -63,7 +63,7 @@ def _of_file(path: Path) -> Found:
     if zipfile.is_zipfile(path):
         return Found(zip=path)
     if path.suffix.lower() == ".zip":
-        raise SystemExit(f"{path} is no zip file, or its end is missing: nothing was sent")
+        raise SystemExit(f"{path} is not a zip file, or its end is missing: nothing was sent")
     return _checked(path.parent, [path], "")
 
 
@@ -137,7 +137,7 @@ def _of_line(folder: Path, where: str, line: str) -> LocalFile | Broken:
         entry: Json = strict_json(line)
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error) or "too deep"
-        return Broken(where, f"is no JSON ({reason}): {EXAMPLE}")
+        return Broken(where, f"is not JSON ({reason}): {EXAMPLE}")
     if not isinstance(entry, dict) or not isinstance(entry.get("file"), str) or not entry["file"]:
         return Broken(where, f"names no file: {EXAMPLE}")
     if unknown := sorted(entry.keys() - MANIFEST_FIELDS):

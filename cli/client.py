@@ -39,7 +39,7 @@ PREFIXES = {BAD_ADDRESS: "--api ", BAD_KEY: f"{KEY_VARIABLE}: "}
 
 @asynccontextmanager
 async def connect(address: str) -> AsyncIterator[Transport]:
-    """Return a connection to the API at `address`. Raises: ApiError if that is no address, or the key is none.
+    """Return a connection to the API at `address`. Raises: ApiError if that is not an address, or the key is none.
 
     Its requests carry the key that `key_for` finds. Errors that leave the block say what to do.
     """

@@ -1,4 +1,4 @@
-"""What a command prints for an error that is no bug: one line or a few, without a traceback."""
+"""What a command prints for an error that is not a bug: one line or a few, without a traceback."""
 
 from collections.abc import Sequence
 

@@ -115,7 +115,7 @@ def _scopes(text: str) -> list[Scope]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     for word in words:
         if word not in known:
-            raise typer.BadParameter(f"{word!r} is no scope{expected_one_of(word, known)}", param_hint="--scope")
+            raise typer.BadParameter(f"{word!r} is not a scope{expected_one_of(word, known)}", param_hint="--scope")
     return [Scope(word) for word in words]
 
 

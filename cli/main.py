@@ -247,7 +247,7 @@ Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
 """
 
 NO_SETTINGS = ("DOCRAIL_API_URL", "DOCRAIL_API_KEY", "DOCRAIL_SETTINGS_FILE")
-"""Variables that are no settings."""
+"""Variables that are not settings."""
 
 EPILOG = (
     "Every command reads the DOCRAIL_* environment variables, which `docrail settings` lists; the options name the "
@@ -360,7 +360,7 @@ def _options(
 
 
 def _warn() -> None:
-    """Print which variables are no settings. Loading the settings takes a while, so only if there may be any."""
+    """Print which variables are not settings. Loading the settings takes a while, so only if there may be any."""
     if names := [name for name in os.environ if name.upper().startswith("DOCRAIL_") and name not in NO_SETTINGS]:
         from docrail.cli.terminal import complain
         from docrail.settings import unread_variables

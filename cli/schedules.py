@@ -80,7 +80,7 @@ def _mailbox(place: str | None, more: dict[str, Json]) -> dict[str, Json] | None
         return None
     host, _, port = place.partition(":")
     if port and not port.isdecimal():
-        raise typer.BadParameter(f"{port!r} is no port", param_hint="--mailbox")
+        raise typer.BadParameter(f"{port!r} is not a port", param_hint="--mailbox")
     return {"host": host, **({"port": int(port)} if port else {}), **more}
 
 

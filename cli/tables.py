@@ -24,7 +24,7 @@ GAP = 2
 
 
 def console() -> Console:
-    """Return the console of tables. Cells are texts of documents and errors: `[b]` in them is no markup."""
+    """Return the console of tables. Cells are texts of documents and errors: `[b]` in them is not markup."""
     return Console(width=columns(sys.stdout), markup=False, emoji=False, highlight=False)
 
 

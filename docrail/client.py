@@ -39,7 +39,7 @@ class AsyncClient:
     def __init__(
         self, address: str | None = None, key: str | None = None, *, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> None:
-        """Prepare a connection. Raises: ApiError if that is no address, or the key is none."""
+        """Prepare a connection. Raises: ApiError if that is not an address, or the key is none."""
         self.transport = Transport(_address(address), _key(key), timeout_seconds=timeout_seconds)
 
     async def __aenter__(self) -> Self:
@@ -919,7 +919,7 @@ class Client:
     def __init__(
         self, address: str | None = None, key: str | None = None, *, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> None:
-        """Prepare a connection. Raises: ApiError if that is no address, or the key is none."""
+        """Prepare a connection. Raises: ApiError if that is not an address, or the key is none."""
         self.calls = AsyncClient(address, key, timeout_seconds=timeout_seconds)
         self.runner = asyncio.Runner()
 

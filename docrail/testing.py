@@ -20,7 +20,7 @@ _LATER = (408, 425, 429)
 def run_handler(
     handler: Handler, config: dict[str, Json], tools: Tools | None = None, *, attempt: int = 1, item_key: str = ""
 ) -> Json:
-    """Return the output of one attempt, as later steps read it. For tests that are no coroutines.
+    """Return the output of one attempt, as later steps read it. For tests that are not coroutines.
 
     Raises: pydantic.ValidationError if the config does not fit, and whatever the handler raises.
     """

@@ -26,7 +26,7 @@ ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 """Statuses of runs that have ended."""
 
 BAD_ADDRESS, BAD_KEY, UNTRUSTED, NOT_THE_API = "bad-address", "bad-key", "untrusted", "not-the-api"
-"""Kinds of errors that are no problem of the API."""
+"""Kinds of errors that are not problems of the API."""
 UNAUTHENTICATED = "unauthenticated"
 
 HEADERS = {"idempotency_key": "Idempotency-Key"}
@@ -58,7 +58,7 @@ class Transport:
     """Sends requests to the API at an address, with a key."""
 
     def __init__(self, address: str, key: str = "", *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
-        """Prepare a connection. Raises: ApiError if that is no address, or the key is none."""
+        """Prepare a connection. Raises: ApiError if that is not an address, or the key is none."""
         url = checked_address(address)
         if not (key.isascii() and key.isprintable()):
             raise ApiError("expected a key like docrail_0123456789abcdef_..., in ASCII characters", BAD_KEY)

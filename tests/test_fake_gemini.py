@@ -118,4 +118,4 @@ async def test_the_command_teaches_its_scenarios_and_refuses_others() -> None:
     assert "DOCRAIL_GEMINI_BASE_URL=http://127.0.0.1:9200" in printed.out
     refused = await docrail("server", "fake-gemini", "--scenario", "chaos")
     assert refused.code == 2
-    assert "'chaos' is no scenario" in refused.err
+    assert "'chaos' is not a scenario" in refused.err

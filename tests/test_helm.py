@@ -34,7 +34,7 @@ def pods() -> dict[str, dict[str, Any]]:
 
 
 def settings_of(pod: dict[str, Any]) -> Settings:
-    """Return what the processes read. A name that is no setting is refused."""
+    """Return what the processes read. A name that is not a setting is refused."""
     (container,) = pod["containers"]
     names = [each["name"] for each in container["env"]]
     assert len(names) == len(set(names))

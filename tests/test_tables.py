@@ -131,7 +131,7 @@ def test_no_noun_reads_a_table_of_another() -> None:
 
 @pytest.mark.parametrize("room", ["activities", "adapters", "api", "cli", "embedded", "workflows"])
 def test_only_services_name_the_tables(room: str) -> None:
-    """Elsewhere a statement is no constant either: the source is searched."""
+    """Elsewhere a statement is not a constant either: the source is searched."""
     for path in (ROOT / room).rglob("*.py"):
         text = path.read_text()
         assert not re.search(rf"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:{'|'.join(sorted(tables()))})\b", text), path

@@ -1,4 +1,4 @@
-"""Do every minute, once for the whole fleet, what is no run's work.
+"""Do every minute, once for the whole fleet, what is not a run's work.
 
 Finish what a failed process has left, copy ended runs, forget old events, and keep the hour's metrics.
 """

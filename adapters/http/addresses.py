@@ -118,7 +118,7 @@ def _entry(text: str) -> _Entry:
     found = _WITH_PORT.fullmatch(text)
     host, port = (found["host"].strip("[]"), int(found["port"])) if found else (text.strip("[]"), None)
     if port is not None and not 0 < port <= MAX_PORT:
-        raise ValueError(f"{text!r}: {port} is no port")
+        raise ValueError(f"{text!r}: {port} is not a port")
     try:
         return _Entry(ipaddress.ip_network(host), port)
     except ValueError as error:

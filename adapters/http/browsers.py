@@ -2,7 +2,7 @@
 
 Two attacks: a page sends a request to a server on its reader's machine or network (cross-site request), or its own name
 is made to resolve to that server's address, so that the browser takes both for one site (DNS rebinding). Programs that
-are no browsers send neither `Origin` nor `Sec-Fetch-Site`, and pass.
+are not browsers send neither `Origin` nor `Sec-Fetch-Site`, and pass.
 """
 
 import ipaddress

@@ -134,7 +134,7 @@ def read_json(text: str, request: str) -> Json:
 
 
 def _refuse_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 async def resolve(host: str, port: int) -> Sequence[Address]:
@@ -260,11 +260,11 @@ def checked_url(text: str) -> httpx.URL:
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL as error:
-        raise ValueError(f"{text[:80]!r} is no URL: {error}") from None
+        raise ValueError(f"{text[:80]!r} is not a URL: {error}") from None
     if url.scheme not in _PORTS or not _HOST.fullmatch(url.raw_host):
-        raise ValueError(f"{text[:80]!r} is no URL that can be called: expected http:// or https:// and a host")
+        raise ValueError(f"{text[:80]!r} is not a URL that can be called: expected http:// or https:// and a host")
     if url.port is not None and not 0 < url.port <= MAX_PORT:
-        raise ValueError(f"{text[:80]!r} is no URL that can be called: {url.port} is no port")
+        raise ValueError(f"{text[:80]!r} is not a URL that can be called: {url.port} is not a port")
     if url.userinfo:
         message = "the URL contains a user name or password; use a header with secret://name"
         raise RefusedUrlError(f"the host {url.host} is refused: {message}")
@@ -277,7 +277,7 @@ def checked_headers(headers: Mapping[str, str]) -> httpx.Headers:
         raise ValueError(f"{len(headers)} headers, more than {MAX_HEADERS}")
     for name, value in headers.items():
         if not _TOKEN.fullmatch(name):
-            raise ValueError(f"{name[:80]!r} is no valid header name")
+            raise ValueError(f"{name[:80]!r} is not a valid header name")
         if name.lower() in OURS or name.lower().startswith("proxy-"):
             raise ValueError(f"the header {name} cannot be set by a step")
         if not _PRINTABLE.fullmatch(value):

@@ -18,7 +18,7 @@ from docrail.adapters.http.heads import UNREADABLE, Heads, headers_of
 
 READY = "/readyz"
 REFUSED = b"this page is not known by this name: if it should be, name the host in DOCRAIL_API_HOSTS\n"
-NO_REQUEST = b"this is no request that a worker's page answers\n"
+NO_REQUEST = b"a worker's page does not answer this request\n"
 PLAIN = "text/plain; charset=utf-8"
 SEND_SECONDS = 10.0
 

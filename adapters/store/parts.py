@@ -66,7 +66,7 @@ async def find_piece(
     """
     part = part_of(mark)
     if part is None:
-        raise ValueError(f"{show(mark)} is no reference to a stored value")
+        raise ValueError(f"{show(mark)} is not a reference to a stored value")
     filling = _Filling(values, tenant_id, most_bytes)
     keys: list[str | int] = []
     kept = await values.look(tenant_id, part.sha256)

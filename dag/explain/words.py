@@ -266,7 +266,7 @@ def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
         attempt = f"attempt {each.attempt}{f' at item {each.item}' if each.item else ''}"
         if each.error.type in _NOT_FAILED:
             met = _NOT_FAILED[each.error.type]
-            yield f"{attempt} {met} and was made again, which is no failed attempt: {each.error.message}"
+            yield f"{attempt} {met} and was made again, which is not a failed attempt: {each.error.message}"
         else:
             yield f"{attempt} failed: {_error_words(each.error)}"
 

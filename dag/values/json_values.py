@@ -77,4 +77,4 @@ def strict_json(text: str) -> Json:
 
 
 def _refuse(constant: str) -> Json:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")

@@ -111,7 +111,7 @@ class Mix:
     """Random answers, the same for the same seed; the remaining share is ok."""
 
     def __init__(self, shares: Sequence[tuple[PlayedScenario, float]], seed: int) -> None:
-        self._shares, self._random = shares, random.Random(seed)  # noqa: S311 - a fake's chance is no secret
+        self._shares, self._random = shares, random.Random(seed)  # noqa: S311 - a fake's chance is not a secret
 
     def next(self) -> PlayedScenario:
         """Return the next answer."""
@@ -147,6 +147,6 @@ def _parse(text: str) -> list[PlayedScenario]:
     times = int((match and match["times"]) or 1)
     if match is None or match["name"] not in set(Scenario) or not 0 < times <= MOST_REPEATED:
         raise ScenarioError(
-            f"{text!r} is no scenario: expected NAME, NAME:NUMBER or NAME*TIMES, of {', '.join(Scenario)}"
+            f"{text!r} is not a scenario: expected NAME, NAME:NUMBER or NAME*TIMES, of {', '.join(Scenario)}"
         )
     return [PlayedScenario(Scenario(match["name"]), float(match["value"]) if match["value"] else None)] * times

@@ -20,7 +20,7 @@ class ManifestDamaged(StorageError, ValueError):  # noqa: N818  # a statement ab
 
     def __init__(self, found: str) -> None:
         super().__init__(
-            f"{PATH} is no manifest that Docrail wrote ({found}): restore the last good one from a backup: "
+            f"{PATH} is not a manifest that Docrail wrote ({found}): restore the last good one from a backup: "
             "it lists the compacted files in use"
         )
 

@@ -70,7 +70,7 @@ FIELD = pa.struct(
 PROBLEM = pa.struct([(name, pa.string()) for name in ("code", "severity", "message", "field")])
 
 _STATED = ("vendor_trade_name", "account", "account_scheme")
-"""E-invoices may state a trading name next to the registered one, and an account that is no IBAN."""
+"""E-invoices may state a trading name next to the registered one, and an account that is not an IBAN."""
 _COLUMNS: dict[str, pa.DataType] = {
     "tenant_id": pa.string(),
     "document_id": pa.string(),
@@ -106,7 +106,7 @@ class LakeFileDamaged(StorageError):  # noqa: N818  # a statement about the file
     """A file named as a document or a part is not a Docrail Parquet file: the disk or a person changed it."""
 
     def __init__(self, path: str, found: str) -> None:
-        super().__init__(f"{path} is no Parquet file that Docrail wrote ({found}): restore a backup or remove it")
+        super().__init__(f"{path} is not a Parquet file that Docrail wrote ({found}): restore a backup or remove it")
         self.path = path
 
 

@@ -81,7 +81,7 @@ async def _create_or_find(app: App, principal: Principal, order: TriggerOrder) -
         except RPCError as error:
             if error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
-            raise InvalidInput([InputProblem("cron", f"is no calendar: {error.message}")]) from None
+            raise InvalidInput([InputProblem("cron", f"is not a calendar: {error.message}")]) from None
     return True
 
 

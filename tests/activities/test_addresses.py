@@ -110,8 +110,8 @@ def test_an_entry_opens_nothing_else(entry: str, host: str, port: int, address: 
     [
         ("10.20.3.4/16", "for the network write 10.20.0.0/16"),
         ("http://erp.internal", "is none of: a host"),
-        ("erp.internal:0", "0 is no port"),
-        ("erp.internal:99999", "99999 is no port"),
+        ("erp.internal:0", "0 is not a port"),
+        ("erp.internal:99999", "99999 is not a port"),
         ("*", "is none of: a host"),
         ("", "is none of: a host"),
     ],

@@ -195,7 +195,7 @@ async def test_unstorable_characters_are_left_out_of_a_refusal(keyless: Tools) -
 
 
 async def test_a_confidence_that_is_no_number_is_none(keyless: Tools) -> None:
-    """`NaN` is no JSON, and pydantic reads it all the same."""
+    """`NaN` is not JSON, and pydantic reads it all the same."""
     reported: dict[str, Json] = {name: {"value": None} for name in FIELDS}
     reported["total"] = {"value": "717.97", "confidence": float("nan"), "page": 1}
     text = json.dumps({"document_type": "invoice", **reported})

@@ -124,7 +124,7 @@ async def test_the_delay_in_an_errors_details_counts_too(ask: Asking) -> None:
 
 async def test_a_body_that_is_no_json_may_be_whole_the_next_time(ask: Asking) -> None:
     async with gemini(not_json()) as server:
-        with pytest.raises(TryAgainLaterError, match="a body that is no JSON"):
+        with pytest.raises(TryAgainLaterError, match="a body that is not JSON"):
             await ask(server)
 
 

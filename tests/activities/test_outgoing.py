@@ -123,9 +123,9 @@ async def test_tls_is_checked_against_the_name_and_not_the_address() -> None:
         ("//a.example", "expected http:// or https://"),
         ("http:///path", "expected http:// or https://"),
         ("http://a b", "expected http:// or https:// and a host"),
-        ("http://a.example:99999", "99999 is no port"),
-        ("http://a.example:0", "0 is no port"),
-        ("http://[::1", "is no URL"),
+        ("http://a.example:99999", "99999 is not a port"),
+        ("http://a.example:0", "0 is not a port"),
+        ("http://[::1", "is not a URL"),
         ("https://user:word@a.example", "the URL contains a user name or password"),
         ("https://a.example/?key=secret://k", "in headers only"),
     ],
@@ -145,7 +145,7 @@ async def test_a_header_cannot_smuggle_another_and_its_value_is_not_reported() -
     with pytest.raises(ValueError, match="the header X-Key contains other characters than printable ASCII") as reported:
         await CLIENT.send(Outgoing("GET", "http://127.0.0.1", {"X-Key": "hush\r\nHost: evil"}))
     assert "hush" not in str(reported.value)
-    with pytest.raises(ValueError, match="is no valid header name"):
+    with pytest.raises(ValueError, match="is not a valid header name"):
         await CLIENT.send(Outgoing("GET", "http://127.0.0.1", {"X Key": "1"}))
 
 

@@ -272,6 +272,6 @@ async def test_another_tenants_value_is_not_loaded(tools: Tools) -> None:
 
 
 async def test_plain_data_among_what_is_to_be_loaded_is_a_mistake(tools: Tools) -> None:
-    with pytest.raises(ApplicationError, match="is no reference to a stored value") as reported:
+    with pytest.raises(ApplicationError, match="is not a reference to a stored value") as reported:
         await load(tools, {"total": 3})
     assert reported.value.non_retryable

@@ -230,9 +230,9 @@ async def test_an_upload_brings_values_for_the_definitions_inputs(service: Servi
     ("inputs", "path", "words"),
     [
         (None, "definition", "requires the input 'cost_centre', which a document does not provide"),
-        ("{", "inputs", "is no JSON"),
+        ("{", "inputs", "is not JSON"),
         ('{"cost_centre": "4711", "cost_centre": "4712"}', "inputs", "has the key 'cost_centre' twice"),
-        ('{"cost_centre": NaN}', "inputs", "NaN is no number of JSON"),
+        ('{"cost_centre": NaN}', "inputs", "NaN is not a JSON number"),
         ("[1]", "inputs", "must be a JSON object"),
         ('{"cost_center": "4711", "cost_centre": "4711"}', "inputs.cost_center", "has no such input"),
         ('{"cost_centre": "47"}', "inputs.cost_centre", "expected a text like"),

@@ -26,7 +26,7 @@ def models(room: str) -> Iterator[type]:
 
 
 def names(model: type) -> frozenset[str]:
-    """Return the names of the fields that a model shows; none if it is no model."""
+    """Return the names of the fields that a model shows; none if it is not a model."""
     if dataclasses.is_dataclass(model):
         return frozenset(field.name for field in dataclasses.fields(model) if not is_hidden(field.type))
     return frozenset(model.model_fields) if issubclass(model, BaseModel) else frozenset()

@@ -75,7 +75,7 @@ async def test_a_document_uploaded_while_temporal_is_unavailable_runs_later(serv
     for upload in uploads:
         document = (await http.get(f"/v1/documents/{upload.json()['document_id']}")).json()
         assert document["run_started_at"] is not None
-        assert (await service.ended(document["run_id"]))["status"] == "failed"  # plain text is no invoice
+        assert (await service.ended(document["run_id"]))["status"] == "failed"  # plain text is not an invoice
 
 
 async def test_repeating_an_upload_starts_the_run_that_is_missing(servers: Servers, service: Service) -> None:

@@ -44,7 +44,7 @@ async def test_each_invoice_of_a_file_is_read_and_reviewed_as_a_document(service
         review = await review_of(service.http, document_id)
         assert review["status"] == "open"
         assert "several_invoices" not in {reason["code"] for reason in review["reasons"]}
-        assert document["document_id"] not in str(review["reasons"]), "the file is no invoice that it repeats"
+        assert document["document_id"] not in str(review["reasons"]), "the file is not an invoice that it repeats"
     assert totals == [119, 238]
 
 

@@ -237,7 +237,7 @@ async def test_a_thousand_broken_lines_are_all_reported_by_line_and_nothing_is_s
     refused = await typed(service, "run", str(manifest), "--json")
     assert refused.code == 1
     assert [each["where"] for each in json.loads(refused.out)["broken"]] == [f"line {n}" for n in range(1, 1001)]
-    assert refused.err.count("is no JSON") == 1000
+    assert refused.err.count("is not JSON") == 1000
     assert "1000 entries" in refused.err
     assert (await service.http.get("/v1/batches")).json()["batches"] == before
 
@@ -252,9 +252,9 @@ async def test_with_skip_broken_the_good_lines_run(service: Service, folder: Pat
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("{", "is no JSON"),
-        ('{"file": "a.xml", "file": "b.xml"}', "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
+        ("{", "is not JSON"),
+        ('{"file": "a.xml", "file": "b.xml"}', "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ('"a.xml"', "names no file"),
         ({"file": 7}, "names no file"),
         ({"file": ""}, "names no file"),
@@ -300,7 +300,7 @@ def test_a_link_out_of_a_folder_is_reported(folder: Path) -> None:
         ("none", "there is no "),
         ("empty", "has no document: looked for .bmp, "),
         ("empty/*.pdf", "nothing matches "),
-        ("broken.zip", "is no zip file"),
+        ("broken.zip", "is not a zip file"),
         ("empty.jsonl", "is empty: expected"),
         ("latin.jsonl", "is not UTF-8 at byte 1"),
     ],

@@ -60,7 +60,7 @@ async def test_a_key_is_rotated_and_revoked(dsn: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--name", "erp", "--scope", "raed"), "'raed' is no scope: did you mean 'read'?"),
+        (("--name", "erp", "--scope", "raed"), "'raed' is not a scope: did you mean 'read'?"),
         (("--name", "erp", "--scope", "read", "--expires", "soon"), "expected hours, days or weeks"),
         (("--name", "docrail", "--scope", "read"), "'docrail' is reserved for Docrail itself"),
         (("--name", "erp", "--scope", ""), "scopes: must have at least one of submit, read"),

@@ -55,9 +55,9 @@ BEYOND_SCHEMAS = (
     r"expires_at: must be in the future",
     r"until: expected a time with its zone, after now and within 366 days",
     # a language of its own
-    r"inputs: (is no JSON|must be a JSON object)",  # a part of a form: the schema has its media type
-    r"(body|to\.webhook\.url): is not valid: '.*' is no URL( that can be called)?: ",  # RFC 3986, and IDNA
-    r"cron: is no calendar: ",
+    r"inputs: (is not JSON|must be a JSON object)",  # a part of a form: the schema has its media type
+    r"(body|to\.webhook\.url): is not valid: '.*' is not a URL( that can be called)?: ",  # RFC 3986, and IDNA
+    r"cron: is not a calendar: ",
     r"name: is that of a schedule of Docrail's own work: take another",
     r"folder: leads out of the tenant's folder",
     r"mailbox: expected at most one of 'folder' and 'mailbox'",

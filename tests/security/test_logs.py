@@ -138,7 +138,7 @@ def found_urls(asked: list[Json]) -> list[str]:
 
 
 async def with_credentials(stack: Stack, issued: list[str]) -> None:
-    """Send credentials of all kinds, also in requests that are no HTTP, and break a connection to the database."""
+    """Send credentials of all kinds, also in requests that are not HTTP, and break a connection to the database."""
     for value in (f"Bearer {API_KEY}", f"Bearer {JWT}", "Basic dTpkYXRhYmFzZS1wYXNzd29yZC0wMTIzNDU2Nzg5"):
         for path in ("/v1/runs", f"/v1/callbacks/{issued[0]}", "/v1/unknown"):
             await stack.http.post(path, headers={"Authorization": value, "Cookie": f"docrail={API_KEY}"})

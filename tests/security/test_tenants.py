@@ -96,7 +96,7 @@ class House:
 
 
 def never(ids: Mapping[str, str]) -> dict[str, str]:
-    """Return ids of the same shape that never existed. Names of steps, fields and aliases are no ids."""
+    """Return ids of the same shape that never existed. Names of steps, fields and aliases are not ids."""
     return {name: value if name in PLAIN else _another(value) for name, value in ids.items()}
 
 

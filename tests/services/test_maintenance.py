@@ -157,7 +157,7 @@ async def test_a_failure_for_one_tenant_does_not_stop_the_others(embedded: Serve
     for tenant in ("acme", "globex"):
         await save(tools.lake, of_month("doc_1", "2026-11"), tenant=tenant)
     tools.lake.of("acme").write("compacted/manifest.json", b"{}}")
-    with pytest.raises(MaintenanceIncomplete, match=r"could not do: tenant acme: .* is no manifest"):
+    with pytest.raises(MaintenanceIncomplete, match=r"could not do: tenant acme: .* is not a manifest"):
         await do_round(embedded, queue)
     assert tools.lake.of("globex").folders("compacted") == ["issue_month=2026-11"]
 

@@ -95,7 +95,7 @@ def test_times_are_in_utc_and_amounts_exact(lake: Lake) -> None:
 
 def test_a_manifest_that_is_none_is_named(lake: Lake) -> None:
     lake.of("acme").write("compacted/manifest.json", b"[]")
-    with pytest.raises(ManifestDamaged, match=r"compacted/manifest\.json is no manifest that Docrail wrote"):
+    with pytest.raises(ManifestDamaged, match=r"compacted/manifest\.json is not a manifest that Docrail wrote"):
         open_lake(lake)
 
 
@@ -113,7 +113,7 @@ def test_a_tenant_without_saved_documents_is_named(lake: Lake) -> None:
 
 async def test_a_small_file_that_is_no_parquet_is_reported(lake: Lake) -> None:
     (lake.root / "acme" / "parquet" / "doc_9.v1.parquet").write_bytes(b"PAR1")
-    with pytest.raises(LakeFileDamaged, match=r"parquet/doc_9\.v1\.parquet is no Parquet file that Docrail wrote"):
+    with pytest.raises(LakeFileDamaged, match=r"parquet/doc_9\.v1\.parquet is not a Parquet file that Docrail wrote"):
         open_lake(lake)
 
 

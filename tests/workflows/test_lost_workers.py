@@ -1,4 +1,4 @@
-"""A worker that stops or dies is no failed attempt of the steps that it was running, on the real server."""
+"""A worker that stops or dies is not a failed attempt of the steps that it was running, on the real server."""
 
 import asyncio
 import re
@@ -26,9 +26,9 @@ from docrail.workflows.lost_workers import LossKind
 from tests.stack import Servers
 from tests.workflows.conftest import Bench, Gates, step, tools_in, work
 
-STOPPED = "lost its worker and was made again, which is no failed attempt: the worker was stopped"
+STOPPED = "lost its worker and was made again, which is not a failed attempt: the worker was stopped"
 DIED = "the worker died or hung: no heartbeat for 1 s"
-SILENT = f"lost its worker and was made again, which is no failed attempt: {DIED}"
+SILENT = f"lost its worker and was made again, which is not a failed attempt: {DIED}"
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from tests.stack import Servers, eventually
 from tests.workflows.conftest import Bench, Gates, step
 
 REFUSED = "the host 127.0.0.1 is refused: it is a loopback address"
-PASSED_ON = "reached a worker that lacks what it needs and was made again, which is no failed attempt"
+PASSED_ON = "reached a worker that lacks what it needs and was made again, which is not a failed attempt"
 
 
 class Fleet:

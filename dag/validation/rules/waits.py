@@ -62,7 +62,7 @@ def check_human(step: StepOutline, findings: Findings) -> None:
 
 
 def _check_filling(human: dict[str, Json], path: Path, findings: Findings) -> None:
-    """Report a `prefill` or `notes` that is no object, and names that the form does not have."""
+    """Report a `prefill` or `notes` that is not an object, and names that the form does not have."""
     filling, form = human.get(str(path[-1])), human.get("form")
     fields = form.get("properties") if isinstance(form, dict) else None
     if isinstance(filling, dict) and isinstance(fields, dict):

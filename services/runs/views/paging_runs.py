@@ -69,7 +69,7 @@ class Place:
                 None if chunked is None else _listed_place(chunked),
                 is_chunked_over=bool(found["is_chunked_over"]),
             )
-        except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError):  # its checksum is no secret
+        except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError):  # its checksum is not a secret
             raise not_a_page() from None
 
     @property
