@@ -45,10 +45,11 @@ ON CONFLICT (tenant_id, document_id) DO UPDATE
        issued_on = EXCLUDED.issued_on, vendor_name = EXCLUDED.vendor_name, invoice_number = EXCLUDED.invoice_number,
        currency = EXCLUDED.currency"""
 
-# Neither what was rejected nor a file whose invoices are documents of their own.
-_COMPARABLE = """s.tenant_id = $1 AND s.document_id <> $2 AND NOT EXISTS
-    (SELECT FROM documents d
-      WHERE d.tenant_id = s.tenant_id AND d.document_id = s.document_id AND d.decision = 'rejected') AND NOT EXISTS
+# Neither what was rejected nor a file whose invoices are documents of their own. A decision is looked up by id: as
+# NOT EXISTS it became a join, which read all documents of the tenant for each row until the table was analysed.
+_COMPARABLE = """s.tenant_id = $1 AND s.document_id <> $2 AND
+    (SELECT d.decision FROM documents d
+      WHERE d.tenant_id = s.tenant_id AND d.document_id = s.document_id) IS DISTINCT FROM 'rejected' AND NOT EXISTS
     (SELECT FROM documents p WHERE p.tenant_id = s.tenant_id AND p.part_of = s.document_id)"""
 
 _SAME_VENDOR = "(s.vat_id = $6 OR s.iban = $7 OR s.name_key = $8)"
