@@ -98,10 +98,9 @@ def run(
     Example: docrail batch run invoices/ --definition invoice --max-concurrency 20
     """
     found = find(source)
-    if found.broken and not skip_broken:
-        return _refused(source, found.broken)
-    if not found.files and found.zip is None:
-        return _refused(source, found.broken)
+    is_empty = not found.files and found.zip is None
+    if is_empty or (found.broken and not skip_broken):
+        return _refused(source, found.broken, is_empty=is_empty)
     sending = Sending(source, broken=list(found.broken))
     values = some_inputs(api, definition, inputs or [])
     order = given(definition=definition, max_concurrency=max_concurrency, inputs=values or None, grouped=not no_group)
@@ -112,14 +111,14 @@ def run(
     return ended
 
 
-def _refused(source: str, broken: Sequence[Broken]) -> Printout:
+def _refused(source: str, broken: Sequence[Broken], *, is_empty: bool) -> Printout:
     for each in broken:
         complain(str(each))
     data: Json = {"batch": None, "broken": _as_json(broken)}
+    if is_empty:
+        return Printout(data, error=f"nothing in {source} can be sent")
     count = f"{len(broken)} entries" if len(broken) > 1 else "one entry"
-    return Printout(
-        data, error=f"docrail: {count} of {source} cannot be sent, so nothing was; --skip-broken sends the rest"
-    )
+    return Printout(data, error=f"{count} of {source} cannot be sent, so nothing was; --skip-broken sends the rest")
 
 
 def _as_json(broken: Sequence[Broken]) -> Json:
@@ -141,7 +140,10 @@ async def _run(
         try:
             batch = await _send(client, batch, found, sending)
         except (CutOffError, ApiError) as error:
-            raise ApiError(f"{error}\n{sending.hints()}") from error
+            if getattr(error, "kind", "") not in OF_A_ZIP:
+                raise ApiError(f"{error}\n{sending.hints()}") from error
+            await insisting(client, "POST", batch_path(sending.batch_id, "cancel"), json={"reason": "zip refused"})
+            raise ApiError(f"{error}\nnothing was sent, and the batch is cancelled") from error
         sending.is_sent = True
         if waits:
             batch = await followed(client, sending.batch_id)
@@ -237,6 +239,8 @@ async def _send_file(client: Transport, batch_id: str, file: LocalFile) -> Broke
 
 OF_ONE_FILE = frozenset({"too-large", "invalid-input", "key-conflict", "empty-upload"})
 """Refusals of one file; after any other, the next file would be refused too."""
+OF_A_ZIP = frozenset({"unsafe-archive", "nothing-readable", "too-large"})
+"""Refusals of a zip file as a whole: sent again, it would be refused again."""
 
 
 def _content(path: Path) -> bytes:

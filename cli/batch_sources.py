@@ -82,18 +82,28 @@ def _sorted_out(found: Sequence[LocalFile | Broken]) -> Found:
 
 def _file(root: Path, path: Path, where: str, place: str | None = None) -> LocalFile | Broken:
     """Return a file below `root` that can be sent, else why it cannot."""
+    problem = _problem(root, path)
+    if problem is None:
+        return LocalFile(place or str(PurePosixPath(path.relative_to(root))), path)
+    return Broken(where, problem if where == str(path) else f"{path} {problem}")
+
+
+def _problem(root: Path, path: Path) -> str | None:
+    """Return why a file cannot be sent; None: it can."""
     try:
-        whole, inside = path.resolve(strict=True), root.resolve()
-        if not whole.is_relative_to(inside):
-            return Broken(where, f"is outside the folder {root}")
+        whole = path.resolve()
+        if not whole.is_relative_to(root.resolve()):
+            return f"is outside the folder {root}"
+        if not whole.exists():
+            return "does not exist"
         if not whole.is_file():
-            return Broken(where, "is no file")
+            return "is no file"
         if whole.stat().st_size == 0:
-            return Broken(where, "is empty")
+            return "is empty"
         with whole.open("rb"):
-            return LocalFile(place or str(PurePosixPath(path.relative_to(root))), path)
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        return Broken(where, getattr(error, "strerror", None) or str(error))
+            return None
+    except (OSError, ValueError, RuntimeError) as error:  # a name with a zero byte, a loop of links
+        return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def _base(pattern: str) -> Path:

@@ -122,6 +122,24 @@ async def test_a_zip_file_is_run(service: Service, folder: Path, tmp_path: Path)
     assert await places(service, found["batch"]["batch_id"]) == ["a.xml", "november/c.xml"]
 
 
+async def test_a_refused_zip_file_leaves_no_open_batch(service: Service, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "slip.zip", "w") as archive:
+        archive.writestr("../../evil.xml", e_invoice(unique("B")))
+    refused = await typed(service, "run", str(tmp_path / "slip.zip"))
+    assert refused.code == 1
+    assert "../../evil.xml: is outside of the folder" in refused.err
+    assert "nothing was sent, and the batch is cancelled" in refused.err
+    [newest, *_] = (await service.http.get("/v1/batches")).json()["batches"]
+    assert (newest["status"], newest["counts"]["total"]) == ("cancelled", 0)
+
+
+async def test_a_folder_without_anything_that_can_be_sent_is_refused(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "empty.xml").touch()
+    refused = await typed(service, "run", str(tmp_path), "--skip-broken")
+    assert refused.code == 1
+    assert refused.err.splitlines()[-1] == f"docrail: nothing in {tmp_path} can be sent"
+
+
 async def test_a_manifest_names_files_and_their_places(service: Service, folder: Path) -> None:
     manifest = manifest_in(folder, {"file": "a.xml"}, "", {"file": "november/c.xml", "place": "scan 7"})
     found = await ran(service, manifest)
@@ -258,12 +276,13 @@ async def test_with_skip_broken_the_good_lines_run(service: Service, folder: Pat
         ('"a.xml"', "names no file"),
         ({"file": 7}, "names no file"),
         ({"file": ""}, "names no file"),
-        ({"file": "none.xml"}, "No such file"),
+        ({"file": "none.xml"}, "none.xml does not exist"),
         ({"file": "november"}, "is no file"),
         ({"file": "empty.xml"}, "is empty"),
         ({"file": "/etc/hostname"}, "is outside the folder"),
         ({"file": "../outside.xml"}, "is outside the folder"),
         ({"file": "link.xml"}, "is outside the folder"),
+        ({"file": "loop.xml"}, "loop.xml cannot be read"),
         ({"file": "a\x00.xml"}, "null"),
         ({"file": "a.xml", "pages": 2}, "unknown fields 'pages'"),
         ({"file": "a.xml", "place": 2}, "`place` must be a text"),
@@ -274,6 +293,7 @@ def test_a_broken_line_of_a_manifest_is_reported_with_its_reason(folder: Path, l
     (folder / "empty.xml").touch()
     (folder.parent / "outside.xml").write_text("<a/>")
     (folder / "link.xml").symlink_to(folder.parent / "outside.xml")
+    (folder / "loop.xml").symlink_to("loop.xml")
     found = find(str(manifest_in(folder, {"file": "a.xml"}, line)))
     [broken] = found.broken
     assert broken.where == "line 2"
