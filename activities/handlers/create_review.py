@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from docrail.handlers import Handler, StepCall
 from docrail.invoices.assessment.straight_through import Policy, StraightThrough, decide
+from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_document
 from docrail.services.reviews.approvals import open_item
 from docrail.services.reviews.items import appearance_of
@@ -76,7 +77,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     passes = verdict.passes and config.straight_through.mode == "on"
     review = await open_item(tools.db, call.tenant_id, question, state.invoice, tools.four_eyes_above, passes=passes)
     if review.is_open:
-        await _draw_ahead(call, tools, state.invoice.page_count)
+        _draw_ahead(document, tools, state.invoice.page_count)
     return Output(
         review_id=review.review_id,
         priority=review.priority,
@@ -88,9 +89,8 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     )
 
 
-async def _draw_ahead(call: StepCall[Config], tools: Tools, pages: int) -> None:
+def _draw_ahead(document: Document | None, tools: Tools, pages: int) -> None:
     """Have the first pages drawn before a person opens the item."""
-    document = await load_document(tools.db, call.tenant_id, call.config.document_id)
     if tools.drawn_ahead is not None and document is not None and document.original_removed_at is None:
         tools.drawn_ahead.add(document.sha256, pages)
 

@@ -1,7 +1,9 @@
 """Open documents in restricted child processes, each forked from a preloaded server."""
 
 import asyncio
+import math
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from docrail.invoices.problems import Unreadable, UnreadableDocument
 
 LOOK_CPU_SECONDS, LOOK_WALL_SECONDS = 20, 30.0
 """Limits for examining pages: a person, or an attempt with a paid answer, waits for the result."""
+REST_SECONDS = 0.5
 _MEMORY_HINT = "An invoice of a few pages needs a small part of that. Print the document into a new PDF and send that."
 Record = Callable[[str, float], None]
 
@@ -68,6 +71,8 @@ class DocumentReader:
         self._open = 0
         self._rest = asyncio.Event()
         self._rest.set()
+        self._read_at = -math.inf
+        """When a document was last closed, by the monotonic clock."""
         self._forker = Forker("docrail.adapters.sandbox.server")
 
     @property
@@ -102,8 +107,16 @@ class DocumentReader:
         return _placed(answer.words[0]) if answer.words else None
 
     async def at_rest(self) -> None:
-        """Wait until no document is open."""
-        await self._rest.wait()
+        """Wait until no document was open for REST_SECONDS, unless to draw a page.
+
+        Between two documents of a batch there is no rest.
+        """
+        while True:
+            await self._rest.wait()
+            left = self._read_at + REST_SECONDS - time.monotonic()
+            if left <= 0:
+                return
+            await asyncio.sleep(left)
 
     async def check(self, path: Path, claims: dict[str, Any]) -> InvoiceData:
         """Return the fields of `claims` (claims_of in invoices/llm/page_check.py), checked against the pages' text.
@@ -168,6 +181,8 @@ class DocumentReader:
                 return await self._ask(request)
         finally:
             self._open -= 1
+            if request.page is None:
+                self._read_at = time.monotonic()
             if not self._open:
                 self._rest.set()
 

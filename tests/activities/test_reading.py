@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from docrail.adapters.sandbox import reader as reader_module
 from docrail.adapters.sandbox.reader import DocumentReader, ReaderDiedError
 from docrail.adapters.sandbox.server import ReadingLimits
 from docrail.invoices.problems import UnreadableDocument
@@ -70,6 +71,22 @@ async def test_a_document_is_read_in_another_process() -> None:
         invoice = await reader.read(INVOICE)
         assert invoice.invoice_number.value == "123456XX"
         assert reader.server_pid not in (None, os.getpid())
+
+
+async def test_the_reader_is_at_rest_when_no_document_was_read_for_a_while_and_drawing_is_no_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = tmp_path / "drawn.pdf"
+    drawn.write_bytes(pdf_bytes(make_pdf([])))
+    async with reading() as reader:
+        monkeypatch.setattr(reader_module, "REST_SECONDS", 3600.0)
+        assert await reader.draw(drawn, 1)
+        await reader.at_rest()
+        await reader.read(INVOICE)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.at_rest(), 0.05)
+        monkeypatch.setattr(reader_module, "REST_SECONDS", 0.0)
+        await reader.at_rest()
 
 
 async def test_the_processes_that_open_documents_have_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,6 +260,7 @@ import asyncio, os, sys
 from pathlib import Path
 with open({log!r}, "a") as log:
     log.write("imported\\n")
+from docrail.adapters.sandbox import reader as reader_module
 from docrail.adapters.sandbox.reader import DocumentReader
 async def main():
     reader = DocumentReader()
