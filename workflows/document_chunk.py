@@ -49,21 +49,24 @@ class DocumentChunk:
         """Runs that have ended or left. Used for lookups only."""
         self._broken: set[str] = set()
         """Runs that the interpreter cannot go on with here. Used for lookups only."""
+        self._shown = 0
+        """How many were over when the states were shown."""
 
     @workflow.run
     async def run(self, request: DocumentChunkRequest) -> DocumentChunkReport:
         """Run all to their end and return how each ended; being cancelled, let them leave."""
         serving = asyncio.create_task(self._groups.serve(self._is_settled))
         watching = asyncio.create_task(self._watch_size())
+        showing = asyncio.create_task(self._keep_shown())
         driving = asyncio.gather(*(self._drive(run) for run in request.runs))
-        self._show()
         try:
             await self._ended(driving, serving)
         except asyncio.CancelledError:
             self._leave_all()
             await self._ended(driving, serving)
-        serving.cancel()
-        watching.cancel()
+        for task in (serving, watching, showing):
+            task.cancel()
+        self._show()
         await workflow.wait_condition(workflow.all_handlers_finished)
         return DocumentChunkReport(ends=tuple(self._end_of(run) for run in request.runs))
 
@@ -107,7 +110,6 @@ class DocumentChunk:
             workflow.logger.exception("run %s cannot go on in its chunk", run.run_id)
             self._broken.add(run.run_id)
         self._over.add(run.run_id)
-        self._show()
 
     def _is_settled(self) -> bool:
         return all(run_id in self._over or driver.is_idle() for run_id, driver in self._drivers.items())
@@ -129,10 +131,17 @@ class DocumentChunk:
         reason = reason_of(driver.plan, driver.state)[:1_000]  # a report takes a fifth of the chunk's work
         return ChunkedEnd(run_id=run.run_id, status=status, reason=reason, outputs=outputs)
 
+    async def _keep_shown(self) -> None:
+        """Show the states whenever runs have ended, once for all that end together."""
+        while True:
+            self._show()
+            await workflow.wait_condition(lambda: len(self._over) > self._shown)
+
     def _show(self) -> None:
         """Show the runs and their states in Temporal's UI."""
         rows = (f"| {run.run_id} | {self._state_of(run.run_id)} |" for run in self._request.runs)
         workflow.set_current_details("\n".join(("| run | state |", "| --- | --- |", *rows)))
+        self._shown = len(self._over)
 
     def _state_of(self, run_id: str) -> str:
         if run_id not in self._over:

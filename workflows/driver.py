@@ -110,6 +110,8 @@ class Driver:
             else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)), traffic)
         )
         self._inbox: deque[Event | Arrival] = deque()
+        self._at = 0.0
+        """When the current turns take place, in seconds since the epoch."""
         self._work: dict[Key, Work] = {}
         self._cancelled: set[Key] = set()
         """Work that was cancelled. Used for lookups only: a set's order is not deterministic."""
@@ -153,8 +155,10 @@ class Driver:
         with deadline(self.plan.deadline_seconds, self.add):
             while self.state.outcome is None and not self._is_leaving:
                 await workflow.wait_condition(lambda: bool(self._inbox) or self._is_leaving)
+                self._at, info = workflow.time(), workflow.info()  # the same for all events of a workflow task
+                history = HistorySize(info.get_current_history_length(), info.get_current_history_size())
                 while self._inbox and not self._is_leaving:
-                    self._turn(self._inbox.popleft())
+                    self._turn(self._inbox.popleft(), history)
                 self._show()
         if self._is_leaving and self.state.outcome is None:
             await self._come_to_rest()
@@ -171,7 +175,7 @@ class Driver:
             work.cancel()
         await workflow.wait_condition(lambda: not self._work)
         for arrival in self._inbox:
-            event = event_of(*arrival) if isinstance(arrival, tuple) else arrival
+            event = event_of(*arrival, workflow.time()) if isinstance(arrival, tuple) else arrival
             if isinstance(event, StepCompleted) or (isinstance(event, StepCancelled) and self.state.stopping):
                 advance(self.plan, self.state, event)
 
@@ -256,8 +260,8 @@ class Driver:
             self._shown_status = status
             workflow.upsert_search_attributes([STATUS.value_set(status)])
 
-    def _turn(self, arrival: Event | Arrival) -> None:
-        event = event_of(*arrival) if isinstance(arrival, tuple) else arrival
+    def _turn(self, arrival: Event | Arrival, history: HistorySize) -> None:
+        event = event_of(*arrival, self._at) if isinstance(arrival, tuple) else arrival
         if isinstance(event, StepFailed) and isinstance(arrival, tuple):
             step, _, work, _ = arrival
             if may_pass(step.definition, work.exception()):
@@ -266,15 +270,13 @@ class Driver:
             self._passing.update(ended.error for ended in event.ends if ended.error and ended.may_pass)
         if isinstance(event, Resolved):
             self._resolving.remove(event.step)
-        info = workflow.info()
-        history = HistorySize(info.get_current_history_length(), info.get_current_history_size())
         for command in advance(self.plan, self.state, event, history):
             self._obey(command)
 
     def _obey(self, command: Command) -> None:
         match command:
             case Start(step_id, config, part, cache_key):
-                step, losses = self.plan.step(step_id), Losses(workflow.time(), step_id in self._met_unfit)
+                step, losses = self.plan.step(step_id), Losses(self._at, step_id in self._met_unfit)
                 launch = partial(self._launch, step, config, part, cache_key)
                 self._follow(step, part, launch(losses), partial(self._ended, step, part, losses, launch))
             case StartChunk(step_id):

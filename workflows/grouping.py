@@ -26,7 +26,8 @@ from docrail.workflows.contract.messages import (
 )
 from docrail.workflows.contract.names import RUN_GROUP, RunRequest
 from docrail.workflows.lost_workers import Losses, MadeAlone
-from docrail.workflows.start_step import Handle, Piece, call_of, priority_of, retry_policy, start_call
+from docrail.workflows.outcomes import Work
+from docrail.workflows.start_step import Piece, call_of, priority_of, retry_policy, start_call
 
 LINGER = timedelta(milliseconds=300)
 """Longest time that ready calls wait for those of other runs, while other work of the chunk runs."""
@@ -46,17 +47,38 @@ SLACK = timedelta(seconds=30)
 """Time that a group gets beyond that of its calls, to take them up."""
 
 
-@dataclass(eq=False, slots=True)
-class _Waiting:
-    """A call that waits for its group."""
+class _Call(asyncio.Future[StepOutcome]):
+    """A call that waits for its group, or is made in it. A future of its own kind: a task for each costs more."""
 
-    request: RunRequest
-    step: Step
-    call: AttemptRequest
-    losses: Losses
-    size: int
-    end: asyncio.Future[CallEnd | None]
-    """None: no other call has joined it."""
+    def __init__(
+        self, request: RunRequest, step: Step, call: AttemptRequest, losses: Losses, waiting: "list[_Call]"
+    ) -> None:
+        """Join the calls that are `waiting`."""
+        super().__init__()
+        self.request, self.step, self.call, self.losses = request, step, call, losses
+        self.size = size_of(call.config)
+        self._waiting, self._is_cancelled = waiting, False
+        waiting.append(self)
+
+    def cancel(self, msg: object | None = None) -> bool:
+        """Cancel a call that waits. One that is in a group is awaited: it is cheap, and may have had its effect."""
+        self._is_cancelled = True
+        if self not in self._waiting:
+            return False
+        self._waiting.remove(self)
+        return super().cancel(msg)
+
+    def settle(self, end: CallEnd) -> None:
+        """End as the group's call did: with its outcome, or as an activity of its own would fail."""
+        match end:
+            case CallEnd(outcome=StepOutcome() as outcome):
+                self.set_result(outcome)
+            case _ if self._is_cancelled:
+                super().cancel()
+            case CallEnd(failure=CallFailure() as failure):
+                self.set_exception(_again_or_final(self, failure))
+            case _:
+                self.set_exception(MadeAlone())
 
 
 @dataclass(slots=True)
@@ -65,24 +87,21 @@ class Groups:
 
     light: frozenset[str]
     """Handlers whose calls are grouped."""
-    _waiting: list[_Waiting] = field(default_factory=list)
+    _waiting: list[_Call] = field(default_factory=list)
     _running: int = 0
-    """Calls that wait or run."""
+    """Calls in groups, and those made alone."""
     _started_at: float = 0.0
     _started_bytes: int = 0
     """What the current workflow task has started."""
 
-    def run_handler(self, request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
+    def run_handler(self, request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Work:
         """Start the work of a handler's step: as a part of a group, or alone."""
-        self._running += 1
         call = call_of(request, step, piece, losses)
         is_grouped = step.definition.handler in self.light and step.definition.resource_tag is None
         if is_grouped and not losses.is_alone and not losses.met_unfit:
-            end: asyncio.Future[CallEnd | None] = asyncio.get_running_loop().create_future()
-            work = self._in_group(_Waiting(request, step, call, losses, size_of(call.config), end))
-        else:
-            work = self._alone(request, step, call, losses)
-        task = asyncio.create_task(work)
+            return _Call(request, step, call, losses, self._waiting)
+        self._running += 1
+        task = asyncio.create_task(self._alone(request, step, call, losses))
         task.add_done_callback(self._ended)
         return task
 
@@ -90,23 +109,22 @@ class Groups:
         """Start groups until cancelled. `is_settled`: whether no run has an event to process first."""
         while True:
             await workflow.wait_condition(lambda: bool(self._waiting) and is_settled())
-            if not self._all_wait():
+            if self._running:
                 with suppress(TimeoutError):
-                    await workflow.wait_condition(lambda: self._all_wait() and is_settled(), timeout=LINGER)
+                    await workflow.wait_condition(lambda: not self._running and is_settled(), timeout=LINGER)
             ready, self._waiting[:] = [*self._waiting], []
+            self._running += len(ready)
             for group in _groups(ready):
                 await self._find_room(sum(each.size for each in group))
-                asyncio.create_task(self._make(group))  # noqa: RUF006 - the calls' futures hold it
+                asyncio.create_task(self._make(group))  # noqa: RUF006 - the SDK holds it
 
-    def _all_wait(self) -> bool:
-        return len(self._waiting) == self._running
-
-    def _ended(self, _: Handle) -> None:
+    def _ended(self, _: Work) -> None:
         self._running -= 1
 
     async def _alone(self, request: RunRequest, step: Step, call: AttemptRequest, losses: Losses) -> StepOutcome:
         await self._find_room(size_of(call.config))
-        return await _start_alone(request, step, call, losses)
+        assert step.definition.handler is not None, "only the calls of handlers are made here"
+        return await start_call(request, step, step.definition.handler, call, losses, f"{call.run_id}/")
 
     async def _find_room(self, size: int) -> None:
         """Wait for the next workflow task if this one would start too much."""
@@ -118,67 +136,34 @@ class Groups:
                 return
             await workflow.sleep(timedelta(milliseconds=1))
 
-    async def _in_group(self, waiting: _Waiting) -> StepOutcome:
-        """Return a call's outcome. A call that is cancelled while its group runs is awaited: it is cheap.
-
-        Raises: MadeAlone; ActivityError, as of an activity of its own.
-        """
-        self._waiting.append(waiting)
-        is_cancelled = False
-        while not waiting.end.done():
-            try:  # not the future itself: awaited again, it would keep the SDK from evicting the workflow
-                await workflow.wait_condition(waiting.end.done)
-            except asyncio.CancelledError:
-                if waiting in self._waiting:
-                    self._waiting.remove(waiting)
-                    raise
-                is_cancelled = True
-        match waiting.end.result():
-            case CallEnd(outcome=StepOutcome() as outcome):
-                return outcome
-            case _ if is_cancelled:
-                raise asyncio.CancelledError
-            case None:
-                return await _start_alone(waiting.request, waiting.step, waiting.call, waiting.losses)
-            case CallEnd(failure=CallFailure() as failure):
-                raise _again_or_final(waiting, failure)
-            case _:
-                raise MadeAlone
-
-    async def _make(self, group: list[_Waiting]) -> None:
-        """Make the calls of a group, and hand over their ends."""
-        ends: tuple[CallEnd | None, ...] = ()
-        if len(group) == 1:
-            ends = (None,)
-        else:
-            with suppress(FailureError):  # its worker died, or the group took too long: each is made alone
+    async def _make(self, group: list[_Call]) -> None:
+        """Make the calls of a group, and settle them. What the group does not make is made alone."""
+        ends: tuple[CallEnd, ...] = ()
+        if len(group) > 1:
+            with suppress(FailureError):  # its worker died, or the group took too long
                 ends = (await _start(group)).ends
-        for number, waiting in enumerate(group):
-            if not waiting.end.done():
-                waiting.end.set_result(ends[number] if number < len(ends) else CallEnd())
+        self._running -= len(group)
+        for number, call in enumerate(group):
+            call.settle(ends[number] if number < len(ends) else CallEnd())
 
 
-def _start_alone(request: RunRequest, step: Step, call: AttemptRequest, losses: Losses) -> Handle:
-    assert step.definition.handler is not None, "only the calls of handlers are made here"
-    return start_call(request, step, step.definition.handler, call, losses, f"{call.run_id}/")
-
-
-def _groups(ready: list[_Waiting]) -> list[list[_Waiting]]:
+def _groups(ready: list[_Call]) -> list[list[_Call]]:
     """Return the calls in groups: each of one step and priority, and not too large."""
-    groups: list[list[_Waiting]] = []
-    last: dict[str, list[_Waiting]] = {}
-    for waiting in ready:
-        group = last.get(waiting.step.id)
-        is_full = group is None or len(group) >= MOST_CALLS
-        if is_full or sum(each.size for each in group or ()) + waiting.size > MOST_GROUP_BYTES:
-            group = last[waiting.step.id] = []
+    groups: list[list[_Call]] = []
+    last: dict[str, list[_Call]] = {}
+    sizes: dict[str, int] = {}
+    for call in ready:
+        name, group = call.step.id, last.get(call.step.id)
+        if group is None or len(group) >= MOST_CALLS or sizes[name] + call.size > MOST_GROUP_BYTES:
+            group, sizes[name] = [], 0
+            last[name] = group
             groups.append(group)
-        assert group is not None, "it has just been made"
-        group.append(waiting)
+        group.append(call)
+        sizes[name] += call.size
     return groups
 
 
-async def _start(group: list[_Waiting]) -> GroupReport:
+async def _start(group: list[_Call]) -> GroupReport:
     first = group[0]
     definition = first.step.definition
     assert definition.handler is not None, "only handlers are grouped"
@@ -197,9 +182,9 @@ async def _start(group: list[_Waiting]) -> GroupReport:
     return report
 
 
-def _again_or_final(waiting: _Waiting, failure: CallFailure) -> FailureError:
+def _again_or_final(call: _Call, failure: CallFailure) -> FailureError:
     """Return how a failed call goes on: alone, as its next attempt, or as the failure of its only activity."""
-    definition, losses = waiting.step.definition, waiting.losses
+    definition, losses = call.step.definition, call.losses
     left = losses.left_of(definition.total_timeout_seconds)
     if not failure.retryable or failure.type in definition.retry_config.non_retryable:
         state = RetryState.NON_RETRYABLE_FAILURE
@@ -215,7 +200,7 @@ def _again_or_final(waiting: _Waiting, failure: CallFailure) -> FailureError:
         started_event_id=0,
         identity="",
         activity_type=definition.handler or "",
-        activity_id=waiting.call.step_id,
+        activity_id=call.step.id,
         retry_state=state,
     )
     details = {"attempt": losses.failed + 1}

@@ -97,7 +97,7 @@ NO_LOSSES = Losses(0.0)
 """For work that is never started again."""
 
 
-def losses_after(step: Step, work: asyncio.Task[Any], before: Losses) -> Losses | None:
+def losses_after(step: Step, work: asyncio.Future[Any], before: Losses) -> Losses | None:
     """Return the losses with which ended work is started again; None if it is not."""
     error = None if work.cancelled() else work.exception()
     if isinstance(error, MadeAlone):

@@ -145,7 +145,7 @@ class Chunk:
                 self._work[number].cancel()
 
     def _end_of(self, work: Work, losses: Losses) -> ItemEnd:
-        match event_of(self._step, WHOLE_STEP, work, losses):
+        match event_of(self._step, WHOLE_STEP, work, losses, workflow.time()):
             case StepCompleted(output=output, attempts=attempts, cached=cached, earlier=earlier):
                 return ItemEnd(StepStatus.COMPLETED, output, None, attempts, cached, earlier=earlier)
             case StepFailed(error=error, attempts=attempts, earlier=earlier, out_of_time=is_late):

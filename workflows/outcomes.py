@@ -2,7 +2,6 @@
 
 import asyncio
 
-from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 from docrail.dag.engine.events import Chunk, ChunkEnded, Event, Part, StepCancelled, StepCompleted, StepFailed, TimedOut
@@ -13,17 +12,17 @@ from docrail.dag.language.statuses import RunStatus
 from docrail.workflows.contract.messages import StepOutcome
 from docrail.workflows.contract.names import ChunkReport
 from docrail.workflows.failures import attempts_of, earlier_of, is_out_of_time
-from docrail.workflows.lost_workers import NO_LOSSES, Losses, MadeAlone, final_error, loss_of
+from docrail.workflows.lost_workers import Losses, MadeAlone, final_error, loss_of
 
-Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
-"""Running work of a step, an item or a chunk: an activity, a nested run, a chunk, a wait (None: it timed out)."""
+Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None] | asyncio.Future[StepOutcome]
+"""Running work of a step, an item or a chunk: an activity, a call in a group, a nested run, a chunk, a wait (None: it
+timed out)."""
 
 
 def event_of(  # noqa: PLR0911 - a case a kind of end
-    step: Step, part: Part, work: Work, losses: Losses = NO_LOSSES
+    step: Step, part: Part, work: Work, losses: Losses, at: float
 ) -> Event:
     """Return the event for ended work. Only Temporal's failures are outcomes: anything else is a bug."""
-    at = workflow.time()
     try:
         result = work.result()
     except (FailureError, asyncio.CancelledError) as error:

@@ -7,7 +7,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from docrail.adapters.log_context import ID_NAMES, busy_with
+from docrail.adapters.log_context import busy_with
 from docrail.workflows.contract.messages import (
     WORKER_STOPPED,
     AttemptRequest,
@@ -48,10 +48,10 @@ def group_activity(executes: Mapping[str, Execute]) -> Callable[[GroupCall], Awa
 
 
 async def _end_of(execute: Execute, call: AttemptRequest, seconds: float) -> CallEnd:
-    ids = {name: getattr(call, name, None) for name in ID_NAMES}
     try:
-        with busy_with(ids):
-            return CallEnd(outcome=await asyncio.wait_for(execute(call), seconds))
+        with busy_with({"run_id": call.run_id, "step_id": call.step_id}):
+            async with asyncio.timeout(seconds):  # unlike wait_for, it makes no task of its own
+                return CallEnd(outcome=await execute(call))
     except ApplicationError as error:
         if error.type == WORKER_STOPPED or _is_unfit(error):
             return NOT_MADE

@@ -5,7 +5,8 @@ Includes handlers, internal activities and the maintenance workflow.
 
 from collections.abc import Sequence
 from enum import StrEnum
-from operator import not_
+from functools import partial
+from operator import eq, not_
 from typing import Any
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -40,7 +41,7 @@ class CacheUse(BaseModel, frozen=True):
 
 def _unless(default: Any) -> Any:
     """Return a field that is omitted from the JSON if it has its default: a run's history has one call per step."""
-    return Field(default, exclude_if=lambda value: value == default)
+    return Field(default, exclude_if=partial(eq, default))
 
 
 class AttemptRequest(BaseModel, frozen=True):
