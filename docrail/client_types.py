@@ -560,6 +560,7 @@ class DocumentCounts(TypedDict):
 
     counts: dict[str, int]
     total: int
+    at_least: list["DocumentStatus"]
 
 
 class DocumentHistory(TypedDict):

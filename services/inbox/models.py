@@ -206,3 +206,5 @@ class DocumentCounts:
     """By status."""
     total: int
     """Of all statuses."""
+    at_least: list[DocumentStatus]
+    """Statuses with more documents: counting stops at 10,000 decided ones. The total is then the least there are."""

@@ -74,6 +74,9 @@ _KEYS = {
 }
 """The keys of each sort, and their direction."""
 
+IN_ORDER = (DocumentSort.NEWEST, DocumentSort.OLDEST)
+"""Sorts in which an index has the documents: a page is read without the others."""
+
 
 def _list(sort: DocumentSort, status: DocumentStatus | None) -> str:
     keys, direction = _KEYS[sort]
@@ -134,15 +137,29 @@ FIND_NEIGHBOURS = {
 
 DECIDED = (DocumentStatus.APPROVED, DocumentStatus.REJECTED, DocumentStatus.EXPORTED)
 
-# What was decided, usually most, is counted without the joins of the view: PostgreSQL removes those whose columns
-# are not used.
-COUNT_DOCUMENTS = f"""
-SELECT status, count(*) AS documents FROM document_states WHERE {_MATCHES} AND {_UNDECIDED} GROUP BY status
-UNION ALL
-SELECT found.status, found.documents
-  FROM (SELECT {", ".join(f"count(*) FILTER (WHERE {SCOPES[status]}) AS {status}" for status in DECIDED)}
-          FROM document_states WHERE {_MATCHES} AND decision IS NOT NULL) AS decided,
-       LATERAL (VALUES {", ".join(f"('{status}', {status})" for status in DECIDED)}) AS found (status, documents)"""
+MOST_COUNTED = 10_000
+"""Decided documents of one status that are counted: there may be millions, and no one waits for them."""
+
+MOST_SORTED = 100_000
+"""Documents that a request reads and sorts: more take longer than it may."""
+
+
+def _some(scope: str) -> str:
+    # Without a column of the joined tables, PostgreSQL leaves out the joins of the view.
+    return f"(SELECT 1 FROM document_states WHERE {_MATCHES} AND {scope} LIMIT $9 + 1) AS found"
+
+
+COUNT_DOCUMENTS = " UNION ALL ".join(
+    (
+        f"SELECT status, count(*) AS documents FROM document_states WHERE {_MATCHES} AND {_UNDECIDED} GROUP BY status",
+        *(f"SELECT '{status}', count(*) FROM {_some(SCOPES[status])}" for status in DECIDED),
+    )
+)
+
+COUNT_SORTED = {
+    status: f"SELECT count(*) FROM {_some('true' if status is None else SCOPES[status])}"
+    for status in (None, *DocumentStatus)
+}
 
 MOST_FOUND = 10_000
 """More documents with a text are not looked up, but met while the list is read in its order: there are many of them."""
@@ -213,10 +230,21 @@ async def find_neighbours(
     return Neighbours(**row)
 
 
-async def count_documents(db: Database, tenant_id: str, wanted: DocumentFilter) -> dict[DocumentStatus, int]:
-    """Return the number of documents of each status; the status in the filter does not count."""
+async def has_more_than_sorted(db: Database, tenant_id: str, wanted: DocumentFilter) -> bool:
+    """Return whether more documents may match than MOST_SORTED, which are too many to sort."""
     async with planned_for_values(db) as connection:
-        rows = await connection.fetch(COUNT_DOCUMENTS, *await _given(connection, tenant_id, wanted))
+        given = await _given(connection, tenant_id, wanted)
+        count = await connection.fetchval(COUNT_SORTED[wanted.status], *given, MOST_SORTED)
+    return bool(count > MOST_SORTED)
+
+
+async def count_documents(db: Database, tenant_id: str, wanted: DocumentFilter) -> dict[DocumentStatus, int]:
+    """Return the number of documents of each status; the status in the filter does not count.
+
+    It is MOST_COUNTED + 1 if more are decided.
+    """
+    async with planned_for_values(db) as connection:
+        rows = await connection.fetch(COUNT_DOCUMENTS, *await _given(connection, tenant_id, wanted), MOST_COUNTED)
     found = {row["status"]: row["documents"] for row in rows}
     return {status: found.get(status, 0) for status in DocumentStatus}
 

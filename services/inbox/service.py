@@ -32,6 +32,10 @@ from docrail.services.intake.service import extract_again
 from docrail.services.paging import after_of, text_of, token_of
 from docrail.services.reviews.bulk import MOST_PREVIEWED, ApprovalPreview, preview_many
 
+TOO_MANY = (
+    f"more than {stored.MOST_SORTED} documents match, which are too many to sort: choose a status, a vendor or dates"
+)
+
 DISMISSED = "dismissed in the inbox"
 """Reason recorded with a failure that was set aside there, if the caller gave none."""
 
@@ -47,6 +51,8 @@ async def list_documents(
 ) -> DocumentPage:
     """Return a page of the tenant's documents in the order of `sort`. Raises: InvalidInput."""
     _check(wanted)
+    if sort not in stored.IN_ORDER and await stored.has_more_than_sorted(app.db, principal.tenant_id, wanted):
+        raise InvalidInput([InputProblem("sort", f"{TOO_MANY}, or the newest or oldest first")])
     query = f"{principal.tenant_id} {sort} {wanted}"
     token = token_of(after, query)
     last = None if token is None else text_of(token.decode(errors="replace"))
@@ -72,6 +78,8 @@ async def show_neighbours(
     _check(wanted)
     document = await show_document(app, principal, document_id)
     place = document.document_id
+    if await stored.has_more_than_sorted(app.db, principal.tenant_id, wanted):
+        raise InvalidInput([InputProblem("status", TOO_MANY)])
     me = principal.name
     return await stored.find_neighbours(app.db, principal.tenant_id, wanted, sort, place, me=me, below=below)
 
@@ -79,8 +87,10 @@ async def show_neighbours(
 async def count_documents(app: App, principal: Principal, wanted: DocumentFilter) -> DocumentCounts:
     """Return the number of the tenant's documents of each status that match the other filters. Raises: InvalidInput."""
     _check(wanted)
-    counts = await stored.count_documents(app.db, principal.tenant_id, wanted)
-    return DocumentCounts(counts, sum(counts.values()))
+    found = await stored.count_documents(app.db, principal.tenant_id, wanted)
+    at_least = [status for status in stored.DECIDED if found[status] > stored.MOST_COUNTED]
+    counts = found | dict.fromkeys(at_least, stored.MOST_COUNTED)
+    return DocumentCounts(counts, sum(counts.values()), at_least)
 
 
 async def list_named(app: App, principal: Principal, document_ids: Sequence[str]) -> dict[str, ListedDocument]:

@@ -4,6 +4,7 @@ import httpx
 import pytest
 
 from docrail.dag.values.json_values import Json
+from docrail.services.inbox import repository
 from tests.api.service import Service
 from tests.api.test_documents import new_bytes, shipped_invoice
 
@@ -67,6 +68,20 @@ async def test_the_place_of_a_document_in_a_list_is_shown(workerless: Service, u
     none = dict.fromkeys(("next", "next_below", "previous", "previous_below"))
     assert found.json() == none | {"place": 1, "total": 0}  # none has a review item yet
     assert (await workerless.http.get(path)).status_code == 404  # another tenant's
+
+
+async def test_more_documents_than_are_sorted_in_time_are_refused_with_what_to_do(
+    workerless: Service, uploaded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "MOST_SORTED", len(uploaded) - 1)
+    neighbours = f"/v1/documents/{uploaded[0]}/neighbours"
+    for path, params in (("/v1/documents", {"sort": "total"}), (neighbours, {})):
+        refused = await workerless.http.get(path, headers=LISTS, params=params)
+        assert refused.status_code == 422
+        assert "too many to sort: choose a status, a vendor or dates" in refused.json()["detail"]
+        fewer = await workerless.http.get(path, headers=LISTS, params={**params, "status": "approved"})
+        assert fewer.status_code == 200
+    assert [page["after"] for page in await pages(workerless.http, limit=500)] == [None]
 
 
 async def test_documents_of_another_tenant_are_not_listed(workerless: Service, uploaded: list[str]) -> None:

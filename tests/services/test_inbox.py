@@ -2,7 +2,8 @@
 
 import datetime as dt
 from decimal import Decimal
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from asyncpg.pool import PoolConnectionProxy
@@ -10,6 +11,7 @@ from asyncpg.pool import PoolConnectionProxy
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.invoices.facts import DocumentType
 from docrail.services.access.models import Principal, Scope
+from docrail.services.app import App
 from docrail.services.documents.models import ApprovedFilter, PeriodOf
 from docrail.services.documents.service import (
     mark_decided,
@@ -21,7 +23,7 @@ from docrail.services.documents.service import (
 )
 from docrail.services.failures.models import Resolved
 from docrail.services.failures.repository import close, load_letter, record_report
-from docrail.services.inbox import repository
+from docrail.services.inbox import repository, service
 from docrail.services.inbox.models import (
     Certainty,
     DocumentFilter,
@@ -145,6 +147,20 @@ async def test_documents_are_filtered_and_counted_by_status(db: PoolConnectionPr
         status: [document_id] for status, document_id in ids.items()
     }
     assert await count_documents(db, TENANT, ANY) == dict.fromkeys(DocumentStatus, 1)
+
+
+async def test_counting_stops_where_there_are_many_decided_documents(
+    db: PoolConnectionProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "MOST_COUNTED", 2)
+    await store_many(db, 10)
+    counted = await service.count_documents(cast(App, SimpleNamespace(db=db)), ANN, ANY)
+    assert {status: number for status, number in counted.counts.items() if number} == {
+        "reading": 3,
+        "approved": 2,
+        "exported": 2,
+    }
+    assert (counted.total, counted.at_least) == (7, ["approved", "exported"])
 
 
 async def test_what_the_index_of_a_status_holds_are_all_documents_of_that_status(db: PoolConnectionProxy) -> None:

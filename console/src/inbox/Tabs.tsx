@@ -34,12 +34,16 @@ export function Tabs({ search, counts }: Props) {
           >
             {Symbol && <Symbol size={15} stroke={1.8} aria-hidden />}
             <span>{t(`inbox.tabs.${tab}`)}</span>
-            <span className={classes.count}>{counts ? count(number) : '·'}</span>
+            <span className={classes.count}>{counts ? `${count(number)}${hasMore(tab, counts) ? '+' : ''}` : '·'}</span>
           </Link>
         )
       })}
     </nav>
   )
+}
+
+function hasMore(tab: Tab, { at_least }: Model<'DocumentCounts'>): boolean {
+  return tab === 'all' ? at_least.length > 0 : at_least.includes(tab)
 }
 
 export function numberOf(tab: Tab, counts: Model<'DocumentCounts'> | undefined): number {
