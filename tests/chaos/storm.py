@@ -1,8 +1,9 @@
 """`make chaos`: documents arrive, alone and in batches, while a seeded sequence of faults hits every part of a stack.
 
 Processes are killed and frozen, the disk is full for a while, requests are repeated, and the fake Gemini refuses and
-hangs up. At the end every document must have ended once, with one review item, one row and one file. Prints the figures
-as one JSON line; the seed draws the same faults and documents again.
+hangs up. The workers are of two builds; when half of the documents have been sent, new runs go to the other one. At the
+end every document must have ended once, with one review item, one row and one file. Prints the figures as one JSON
+line; the seed draws the same faults and documents again.
 """
 
 import argparse
@@ -16,11 +17,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+from temporalio.client import Client
 
 from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.store.folders import Folder
@@ -31,6 +33,7 @@ from docrail.embedded.stack import Stack, StackOptions, run_stack
 from docrail.services.fleet.namespace import prepare_namespace
 from docrail.services.maintenance.service import apply_background_schedule
 from docrail.settings import Settings
+from tests.builds import make_current
 from tests.chaos.accounts import check_account
 from tests.chaos.customers import Customers, draw_files
 from tests.chaos.faults import Faults, command_of, storm
@@ -40,6 +43,7 @@ from tests.s3 import KEYS, s3_process
 from tests.stack import descendants, eventually
 
 WORKERS = 3
+BUILDS = ("before", "after")
 FLAPPING = "429:1=0.1,503=0.05,hangs-up=0.05,slow:0.5=0.05,not-json=0.02"
 BUCKET = "docrail-chaos"
 DISK_BYTES = 4 * 2**30
@@ -75,6 +79,7 @@ async def weather(
             connection = Connection(stack.temporal.address)
             await prepare_namespace(connection)
             await apply_background_schedule(connection, Settings().task_queue)  # as `docrail up` does
+            await _become_builds(stack)
             figures = await _brave(stack, place, documents, seed, pause_seconds)
         # The stack's processes have groups of their own; the fake's reader and the S3 server are in this one's.
         others = [pid for pid in descendants(os.getpid()) - before if os.getpgid(pid) != os.getpgrp()]
@@ -93,8 +98,11 @@ async def _brave(
     customers = Customers(stack.http, random.Random(seed))
     over = asyncio.Event()
     deciding = asyncio.create_task(customers.decide(over))
+    files = draw_files(documents, random.Random(seed))
     async with storm(faults, pause_seconds):
-        await customers.send(draw_files(documents, random.Random(seed)))
+        await customers.send(files[: documents // 2])
+        await _make_current(stack, BUILDS[1])
+        await customers.send(files[documents // 2 :])
         await _until_most_are_read(stack, documents)
         await eventually(lambda: faults.counts.total() >= LEAST_FAULTS, "faults", timeout_seconds=STORM_SECONDS)
         over.set()
@@ -108,9 +116,38 @@ async def _brave(
         "faults": dict(sorted(faults.counts.items())),
         "answers": dict(sorted(customers.answers.items())),
         "approved": len(customers.approved),
+        "workflows": await _workflows_of_builds(stack),
         "storm_seconds": round(calm - begun, 1),
         "calm_seconds": round(time.monotonic() - calm, 1),
     }
+
+
+async def _become_builds(stack: Stack) -> None:
+    """Restart the workers as those of two builds, and send new runs to the first one."""
+    for number, worker in enumerate(stack.workers):
+        build = {"DOCRAIL_BUILD_ID": BUILDS[number % len(BUILDS)]}
+        worker.program = replace(worker.program, environment={**worker.program.environment, **build})
+        await worker.restart()
+    await _make_current(stack, BUILDS[0])
+    await stack.wait_ready()
+
+
+async def _make_current(stack: Stack, build: str) -> None:
+    await make_current(stack.temporal.address, Settings().deployment, build)
+
+
+async def _workflows_of_builds(stack: Stack) -> dict[str, int]:
+    """Return how many workflows of documents each build has run. Each ran on one, and both had some."""
+    client = await Client.connect(stack.temporal.address)
+    kinds, deployment = 'WorkflowType IN ("Run", "DocumentChunk")', Settings().deployment
+
+    async def count(condition: str) -> int:
+        return (await client.count_workflows(f"{kinds} AND {condition}")).count
+
+    ran = {build: await count(f'TemporalWorkerDeploymentVersion = "{deployment}:{build}"') for build in BUILDS}
+    assert all(ran.values()), ran
+    assert await count("TemporalWorkerDeploymentVersion IS NULL") == 0, "workflows of no build"
+    return ran
 
 
 def _errors_in(log: Path) -> str:

@@ -1,7 +1,5 @@
 """Builds on the real server: runs stay on theirs, new ones go where Temporal's own command sends them (upgrade.md)."""
 
-import asyncio
-from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -15,12 +13,12 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from docrail.adapters.temporal.connection import Connection
 from docrail.adapters.temporal.draining import working
 from docrail.dag.values.json_values import Json
-from docrail.embedded.temporal import find_binary
 from docrail.services.limits.service import apply_limits
 from docrail.settings import Settings
 from docrail.worker import build_workers, open_tools
 from docrail.workflows.contract.names import workflow_id
 from tests.api.service import Service, serve, settings_for
+from tests.builds import change_deployment, make_current
 from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
@@ -44,21 +42,11 @@ class Upgraded:
     service: Service
 
     async def temporal(self, command: str, *options: str) -> None:
-        """Enter a command of `temporal worker deployment`, again until Temporal knows the workers that it is about."""
         settings = self.service.settings
-        words = ("worker", "deployment", command, "--deployment-name", settings.deployment, *options, "--yes")
-        address = ("--address", str(settings.temporal_address))
-
-        async def done() -> bool:
-            process = await asyncio.create_subprocess_exec(
-                find_binary(), *words, *address, stdout=DEVNULL, stderr=DEVNULL
-            )
-            return await process.wait() == 0
-
-        await eventually(done, " ".join(words))
+        await change_deployment(str(settings.temporal_address), settings.deployment, command, *options)
 
     async def make_current(self, build_id: str) -> None:
-        await self.temporal("set-current-version", "--build-id", build_id)
+        await make_current(str(self.service.settings.temporal_address), self.service.settings.deployment, build_id)
 
     @asynccontextmanager
     async def worker(self, build_id: str | None, tags: tuple[str, ...] | None = None) -> AsyncIterator[None]:
