@@ -400,9 +400,9 @@ async def load_position(db: Database, tenant_id: str, batch_id: str, document_id
     return position
 
 
-async def take(db: Database, batch: StoredBatch) -> list[BatchDocument]:
-    """Let waiting documents run until the window is full, and return them. Call it with the batch locked."""
-    rows = await db.fetch(TAKE, batch.tenant_id, batch.batch_id, batch.max_concurrency)
+async def take(db: Database, batch: StoredBatch, most_open: int) -> list[BatchDocument]:
+    """Let waiting documents run until so many are open, and return them. Call it with the batch locked."""
+    rows = await db.fetch(TAKE, batch.tenant_id, batch.batch_id, most_open)
     return sorted((_ROW.validate_python(dict(row)) for row in rows), key=lambda each: each.position)
 
 

@@ -52,6 +52,8 @@ LOOK_SECONDS = 1.0
 """How often the batch's row is read, for what people want: they see a pause within about this time."""
 GATHER_SECONDS = 0.02
 """Ends within this time are written together."""
+LONGEST_FREE_SECONDS = 2.0
+"""How long a few places stay free until a whole chunk fits, while documents share workflows."""
 HELD_SECONDS = 2.0
 """How long nothing is started after a quota was used up."""
 FIRST_WAIT, LONGEST_WAIT = 2.0, 30.0
@@ -99,6 +101,7 @@ class Window:
     _starts: set[asyncio.Task[_Chunks]] = field(default_factory=set)
     """Chunks that are being started: seconds at most, so their end is awaited."""
     _held_until: float = 0.0
+    _taken_at: float = 0.0
     _is_stopped: set[str] = field(default_factory=set)
     """Documents whose run was cancelled."""
 
@@ -132,7 +135,8 @@ class Window:
             elif _is_past(batch.deadline_at):
                 await repository.end_waiting(tx, batch, BatchDocumentState.FAILED, DEADLINE)
             elif batch.paused_at is None and time.monotonic() >= self._held_until:
-                taken = {each.document_id for each in await repository.take(tx, batch)}
+                taken = {each.document_id for each in await repository.take(tx, batch, self._most_open(batch))}
+                self._taken_at = time.monotonic() if taken else self._taken_at
             running = await repository.list_documents(
                 tx, self.tenant_id, self.batch_id, BatchDocumentState.RUNNING, limit=MOST_FOLLOWED, after=0
             )
@@ -145,6 +149,16 @@ class Window:
             if batch.cancelled_at is not None and document.document_id not in self._is_stopped:
                 await self._cancel(document)
         return batch
+
+    def _most_open(self, batch: StoredBatch) -> int:
+        """Return how many documents may be open now: with whole chunks, or after a while as many as fit.
+
+        Taken one by one as others end, documents would share no workflow.
+        """
+        if not self._chunks or time.monotonic() >= self._taken_at + LONGEST_FREE_SECONDS:
+            return batch.max_concurrency
+        count, most = len(self._followed), _most_in_chunk(batch)
+        return count + max(batch.max_concurrency - count, 0) // most * most
 
     async def _left(self, batch: StoredBatch) -> BatchRound | None:
         """Return why the window is left; None if documents wait that may be started later."""
@@ -229,7 +243,7 @@ class Window:
         unstarted = [each.document_id for each in documents if each.run_id is None]
         new = [each for each in unstarted if each in taken]
         left = [each for each in unstarted if each not in taken]
-        most = max(batch.max_concurrency // CHUNKS_AT_ONCE, 2)
+        most = _most_in_chunk(batch)
         started = await start_in_chunks(self.app, self._principal, new, left, priority=PRIORITY, most=most)
         await repository.note_runs(self.app.db, batch, {each.document_id: each.run_id for each in started})
         found = [each for each in (*known, *started) if each.moved_at is None]
@@ -398,6 +412,10 @@ class RetryRefused(OperationError):  # noqa: N818  # named for its reason, like 
 
 def _failed(document_id: str, run_id: str, error_type: str, message: str) -> RunEnd:
     return RunEnd(document_id, BatchDocumentState.FAILED, run_id, error_type, message[:LONGEST_MESSAGE])
+
+
+def _most_in_chunk(batch: StoredBatch) -> int:
+    return max(batch.max_concurrency // CHUNKS_AT_ONCE, 2)
 
 
 def _is_past(moment: dt.datetime | None) -> bool:

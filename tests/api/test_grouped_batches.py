@@ -13,7 +13,7 @@ from temporalio.service import RPCError
 
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import Json
-from docrail.services.batches import repository
+from docrail.services.batches import chunk_ends, repository, window
 from docrail.services.batches.service import start_waiting_batches
 from docrail.services.errors import InvalidInput
 from docrail.services.runs import chunks, leaving
@@ -82,13 +82,15 @@ SLOW_ONE: Json = {
 }
 
 
-async def grouped(http: httpx.AsyncClient, definition: Json, count: int, **more: Any) -> tuple[str, str]:
+async def grouped(
+    http: httpx.AsyncClient, definition: Json, count: int, *, max_concurrency: int = 50, **more: Any
+) -> tuple[str, str]:
     """Order a batch whose documents share workflows, and return its id and the definition's.
 
     Its documents are all there when it begins, so that none is the first and alone.
     """
     definition_id = await publish(http, definition)
-    batch_id = await order(http, definition=definition_id, grouped=True, max_concurrency=50, **more)
+    batch_id = await order(http, definition=definition_id, grouped=True, max_concurrency=max_concurrency, **more)
     await act(http, batch_id, "pause")
     assert (await send_zip(http, batch_id, packed(some(count)))).json()["added"] == count
     await act(http, batch_id, "resume")
@@ -210,6 +212,20 @@ async def test_a_document_that_someone_acts_on_leaves_and_the_others_are_done(
     )
     ends = (await handle.result())["ends"]
     assert sorted(end["status"] or "left" for end in ends) == ["completed", "completed", "completed", "left"]
+
+
+async def test_the_places_that_a_slow_document_leaves_are_filled_with_whole_chunks(
+    http: httpx.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_ends, "FIRST_WAIT", 0.05)
+    monkeypatch.setattr(window, "LONGEST_FREE_SECONDS", 3600.0)
+    batch_id, _ = await grouped(http, SLOW_ONE, 20, max_concurrency=4)
+    await until(http, batch_id, "the others", lambda batch: batch["counts"]["done"] == 19)
+    run_ids = [each["run_id"] for each in await documents(http, batch_id)]
+    places = await chunks.find_chunked(service.app, "default", run_ids)
+    assert Counter(Counter(place.chunk_id for place in places).values()) == {2: 10}
+    assert (await http.post(f"/v1/batches/{batch_id}/cancel", json={})).status_code == 200
+    await completed(http, batch_id)
 
 
 async def test_a_chunk_that_is_ended_by_force_loses_no_document(http: httpx.AsyncClient, service: Service) -> None:
