@@ -27,7 +27,7 @@ from docrail.adapters.postgres.tenants import of_tenant
 from docrail.embedded.postgres import admit_services, start_postgres
 from docrail.services.documents.repository.seen import LOAD_KNOWN
 from docrail.services.inbox.models import DocumentFilter, DocumentSort, DocumentStatus
-from docrail.services.inbox.repository import count_documents, find_neighbours, list_documents
+from docrail.services.inbox.repository import count_documents, find_neighbours, has_more_than_sorted, list_documents
 from docrail.services.reviews.models import ReviewFilter, Sort
 from docrail.services.reviews.repository.queue import list_reviews, place_of
 
@@ -143,6 +143,7 @@ def asked(documents: int) -> list[Asked]:
         Asked("one vendor's documents by VAT id", inbox(DocumentSort.NEWEST, vendor="DE000001234"), SEARCH_BOUND),
         Asked("known about a read document", known, QUEUE_BOUND),
         Asked("counts by status", lambda db: count_documents(db, TENANT, DocumentFilter())),
+        Asked("whether all are too many to sort", lambda db: has_more_than_sorted(db, TENANT, DocumentFilter())),
         Asked("next item, waiting", neighbours(waiting, middle)),
         Asked("next item, all", neighbours(None, middle)),
     ]

@@ -102,6 +102,8 @@ class Window:
     """Chunks that are being started: seconds at most, so their end is awaited."""
     _held_until: float = 0.0
     _taken_at: float = 0.0
+    _may_share: bool = True
+    """Whether the last documents that could share a workflow did."""
     _is_stopped: set[str] = field(default_factory=set)
     """Documents whose run was cancelled."""
 
@@ -155,9 +157,10 @@ class Window:
 
         Taken one by one as others end, documents would share no workflow.
         """
-        if not self._chunks or time.monotonic() >= self._taken_at + LONGEST_FREE_SECONDS:
-            return batch.max_concurrency
         count, most = len(self._followed), _most_in_chunk(batch)
+        is_whole = batch.wanted.grouped and self._may_share and batch.max_concurrency >= CHUNKS_AT_ONCE * most
+        if not is_whole or time.monotonic() >= self._taken_at + LONGEST_FREE_SECONDS:
+            return batch.max_concurrency
         return count + max(batch.max_concurrency - count, 0) // most * most
 
     async def _left(self, batch: StoredBatch) -> BatchRound | None:
@@ -245,6 +248,8 @@ class Window:
         left = [each for each in unstarted if each not in taken]
         most = _most_in_chunk(batch)
         started = await start_in_chunks(self.app, self._principal, new, left, priority=PRIORITY, most=most)
+        if len(new) > 1:
+            self._may_share = not {each.document_id for each in started}.isdisjoint(new)
         await repository.note_runs(self.app.db, batch, {each.document_id: each.run_id for each in started})
         found = [each for each in (*known, *started) if each.moved_at is None]
         for each in found:
