@@ -1864,10 +1864,7 @@ export interface components {
             };
             /** @description Of all statuses. */
             total: number;
-            /**
-             * At Least
-             * @description Statuses with more documents: counting stops at 10,000 decided ones. The total is then the least there are.
-             */
+            /** @description Statuses with more documents: counting stops at 10,000 decided ones. The total is then the least there are. */
             at_least: components["schemas"]["DocumentStatus"][];
         };
         /** @description What happened to a document, oldest first. */
