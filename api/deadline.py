@@ -53,7 +53,7 @@ class Deadline:
                 continue
             frozen = await self._find_frozen(cast("App", scope["app"].state.app))
             if frozen is not None and not handling.done() and request.refuse():
-                log.warning("%s %s is refused: %s", scope["method"], scope.get("route") or "", frozen)
+                log.warning("%s %s is refused: %s", scope["method"], getattr(scope.get("route"), "path", "-"), frozen)
                 handling.add_done_callback(_forget)
                 await refusal(frozen)(scope, request.receive, request.send_refusal)
                 return

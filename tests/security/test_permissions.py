@@ -140,8 +140,8 @@ class House:
     owner: str
     ids: dict[str, str]
 
-    async def ask(self, door: Door, key: str | None) -> httpx.Response:
-        """Send a request that its route accepts, about what the owner has."""
+    async def ask(self, door: Door, key: str | None, method: str | None = None) -> httpx.Response:
+        """Send a request that its route accepts, about what the owner has; `method`: HEAD in place of GET."""
         ids = self.ids | ({"run_id": self.ids["broken_id"]} if failed(door) else {}) | IDS.get(door.name, {})
         ids["review_id"] = ids["step_review_id" if door.path.endswith("/decision") else "review_id"]
         request: dict[str, Any] = {}
@@ -155,7 +155,7 @@ class House:
             request["json"] = body
         if door.name in QUERIES:
             request["params"] = QUERIES[door.name]
-        return await self.guarded.ask(key, door.method, door.path.format(**ids), **request)
+        return await self.guarded.ask(key, method or door.method, door.path.format(**ids), **request)
 
 
 ASKING = {"id": "asking", "steps": [{"id": "greet", "human": {"form": {"type": "object"}, "title": "Pay?"}}]}
@@ -184,6 +184,7 @@ BODIES: dict[str, Json] = {
     "POST /v1/triggers": {"name": "made", "definition": "hello", "cron": "0 3 1 1 *"},
     "PUT /v1/routing": {"routing": "rules: []\n"},
     "POST /v1/runs/{run_id}/waits/{step_id}": {"answer": 1},
+    "POST /v1/callbacks/{token}": {},
 }
 
 
