@@ -6,6 +6,7 @@ can be turned on while runs are open.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -39,6 +40,7 @@ NONCE_BYTES = 12
 """Random, and so safe for 2^32 payloads of one key (NIST SP 800-38D, 8.3)."""
 
 _DOMAIN = b"docrail payload 1"
+_AT = re.compile(r"-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
 
 class PayloadKeyError(Exception):
@@ -100,9 +102,14 @@ class PayloadEncryption(PayloadCodec, WithSerializationContext):
     def _check_workflow(self, bound: str) -> None:
         if not bound or self._workflow_id in ("", bound):  # Temporal's tools know no workflow
             return
-        if "/" not in bound and self._workflow_id.startswith(f"{bound}-"):
-            return  # a schedule's: each of its workflows has the time appended to the id
+        if "/" not in bound and _schedule_of(bound) == _schedule_of(self._workflow_id):
+            return  # its own arguments, or the result of the workflow before, which Temporal hands to the next one
         raise PayloadKeyError(f"a payload of the workflow {bound[:200]!r} is in {self._workflow_id!r}: it was moved")
+
+
+def _schedule_of(workflow_id: str) -> str:
+    """Return the schedule's id: each of its workflows has the time appended to it."""
+    return _AT.sub("", workflow_id)
 
 
 def _ciphers_of(keys: PayloadKeys) -> "dict[str, AESGCM]":

@@ -114,6 +114,10 @@ async def test_an_activitys_payloads_belong_to_its_workflow() -> None:
 async def test_a_schedules_payloads_are_read_by_each_of_its_workflows() -> None:
     scheduled = await sealed(codec("docrail-sla.docrail"))
     assert await opened(codec("docrail-sla.docrail-2026-11-23T15:00:00Z"), scheduled) == PLAIN
+    result = await sealed(codec("docrail-sla.docrail-2026-11-23T14:55:00Z"))
+    assert await opened(codec("docrail-sla.docrail-2026-11-23T15:00:00Z"), result) == PLAIN, "Temporal hands it on"
+    with pytest.raises(PayloadKeyError, match="it was moved"):
+        await opened(codec("docrail-sla.other-2026-11-23T15:00:00Z"), result)
     with pytest.raises(PayloadKeyError, match="it was moved"):
         await opened(codec("default/a/1-b"), await sealed(codec("default/a/1")))
 
