@@ -21,13 +21,12 @@ import onnxruntime
 
 from docrail.invoices.readers.ocr.ink import Pixels, see_dark
 from docrail.invoices.readers.ocr.model_head import known_characters, trimmed_weights
+from docrail.invoices.readers.ocr.parts import STRIDE, printed_parts
 
 DETECTION, RECOGNITION = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
 SEARCHED_PIXELS = 1_160_000
 """Size of the picture in which lines are detected: A4 at 110 dpi. Measured: ADR 0017."""
 MOST_ENLARGED = 2.0
-STRIDE = 32
-"""The detection model halves its picture five times."""
 TEXT_PROBABILITY, LINE_PROBABILITY = 0.3, 0.5
 """Thresholds for a pixel and for a line, from PP-OCR."""
 UNCLIP = 1.6
@@ -142,7 +141,10 @@ class Models:
         scale = min(MOST_ENLARGED, (SEARCHED_PIXELS / (width * height)) ** 0.5)
         size = max(STRIDE, round(width * scale / STRIDE) * STRIDE), max(STRIDE, round(height * scale / STRIDE) * STRIDE)
         picture = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-        return Print(_run(self._detection, [picture])[0][0], (width, height))
+        core = np.zeros(picture.shape[:2], np.float32)
+        for top, bottom, left, right in printed_parts(picture):
+            core[top:bottom, left:right] = _run(self._detection, [picture[top:bottom, left:right]])[0][0]
+        return Print(core, (width, height))
 
     def recognise(self, crops: Sequence[Pixels], stretch: float = STRETCH) -> list[list[Letter]]:
         """Return the letters of each crop, left to right; crops scaled to one width are read in batches."""

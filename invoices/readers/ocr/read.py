@@ -36,7 +36,9 @@ def loaded() -> bool:
 
 def warm_up() -> None:
     """Load the models and read a small page, so that forked children start warmed up."""
-    _page_reader()(Image.new("RGB", (320, 64), "white"), 1, (320.0, 64.0))
+    page = Image.new("RGB", (320, 64), "white")
+    page.paste("black", (40, 16, 280, 48))  # nothing is searched for lines on white paper
+    _page_reader()(page, 1, (320.0, 64.0))
 
 
 def read_pictures(pictures: Iterable[Image.Image]) -> list[Page]:
