@@ -22,7 +22,7 @@ from statistics import mean, median
 from time import process_time
 from typing import Any
 
-from bench.extraction_scores import NOT_ALL, Fitted, Judgement, Score, Truth, fitted, scores
+from bench.extraction_scores import CONFIDENT, NOT_ALL, Fitted, Judgement, Score, Truth, fitted, scores
 from bench.scans import make_scans
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.model import InvoiceData
@@ -229,10 +229,12 @@ def page(place: str, readings: Readings, costs: Mapping[str, Cost], others: Mapp
 def _summary(groups: Mapping[tuple[str, str], Score], judged: Fitted) -> str:
     every, totals = groups["all", ""], groups.get(("field", "total"), Score()).fields
     whole, count = every.documents["whole"], every.documents.total()
+    confident, misleading = every.confident()
     return (
         f"All {every.fields.total()} fields of {count} documents: right {every.share('right'):.3f}, "
         f"wrong {every.share('wrong'):.3f}, missing {every.share('missing'):.3f}; {whole} documents whole. "
-        f"Of {totals.total()} totals {totals['right']} right, {totals['wrong']} wrong.\n\n"
+        f"Of {totals.total()} totals {totals['right']} right, {totals['wrong']} wrong. "
+        f"Of {confident} values with a confidence of {CONFIDENT} or more, {misleading} wrong.\n\n"
         f"Expected calibration error over {judged.values} values: {judged.shipped.error:.3f} as shipped, "
         f"{judged.left_out.error:.3f} left out.\n\nPassing without a person, by the reading alone: "
         f"{_passing(judged.shipped)}, as shipped; {_passing(judged.left_out)}, left out.\n"

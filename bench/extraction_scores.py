@@ -14,6 +14,8 @@ from docrail.invoices.model import FIELD_NAMES, InvoiceData
 
 LINE_COUNT = "line_count"
 NOT_ALL = ("kind", "field", "family")
+CONFIDENT = 0.95
+"""The confidence from which a policy lets a value pass without a person, unless it is set otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,17 @@ class Score:
 
     fields: Counter[str] = field(default_factory=Counter)
     documents: Counter[str] = field(default_factory=Counter)
+    values: list[tuple[float, bool]] = field(default_factory=list)
+    """The confidence of each value, and whether it is right."""
 
     def share(self, outcome: str) -> float:
         """Return the share of the fields with this outcome: right, wrong or missing."""
         return self.fields[outcome] / max(1, self.fields.total())
+
+    def confident(self) -> tuple[int, int]:
+        """Return how many values have a confidence of CONFIDENT or more, and how many of them are wrong."""
+        confident = [right for confidence, right in self.values if confidence >= CONFIDENT]
+        return len(confident), confident.count(False)
 
 
 def scores(readings: Iterable[tuple[Truth, InvoiceData | None]]) -> dict[tuple[str, str], Score]:
@@ -46,12 +55,20 @@ def scores(readings: Iterable[tuple[Truth, InvoiceData | None]]) -> dict[tuple[s
     for truth, invoice in readings:
         outcomes = dict(judge(truth, invoice))
         whole = "whole" if all(outcome == "right" for outcome in outcomes.values()) else "not whole"
+        values = list(_values(outcomes, invoice))
         for group in (("all", ""), ("kind", truth.kind), ("family", truth.family)):
             groups[group].fields.update(outcomes.values())
             groups[group].documents[whole] += 1
+            groups[group].values += values
         for name, outcome in outcomes.items():
             groups["field", name].fields[outcome] += 1
     return dict(groups)
+
+
+def _values(outcomes: Mapping[str, str], invoice: InvoiceData | None) -> Iterator[tuple[float, bool]]:
+    for name, outcome in outcomes.items():
+        if invoice is not None and outcome != "missing" and name in FIELD_NAMES:
+            yield getattr(invoice, name).confidence, outcome == "right"
 
 
 def judge(truth: Truth, invoice: InvoiceData | None) -> Iterator[tuple[str, str]]:

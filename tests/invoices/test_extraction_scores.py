@@ -67,6 +67,12 @@ def test_counts_are_kept_by_kind_field_and_family() -> None:
     assert groups["family", "family"].fields.total() == 3
 
 
+def test_confident_values_that_are_wrong_are_counted() -> None:
+    sure = INVOICE.model_copy(update={"date": FieldValue(value=dt.date(2024, 3, 1), confidence=0.95)})
+    documents = [(truth(date="2024-03-01", total="1"), sure), (truth(date="2024-03-02", tax="1"), sure)]
+    assert scores(documents)["all", ""].confident() == (2, 1)
+
+
 def test_straight_through_is_also_counted_with_the_fitted_set_left_out() -> None:
     sample = read_document((SAMPLES / "xr_01.01a_ubl.xml").read_bytes(), today=dt.date(2026, 11, 1))
     total = str(sample.total.value)
