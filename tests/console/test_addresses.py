@@ -1,5 +1,6 @@
 """The address is the state of every screen: a reload shows the same, and so does the way back from another page."""
 
+import re
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -126,4 +127,7 @@ async def test_a_date_is_the_same_in_every_zone_and_a_time_names_its_zone(
         shown = f"{await received.inner_text()} {await received.get_attribute('title')}"
         assert clock in shown
         assert {"America/Denver": "GMT-7", "Asia/Kolkata": "GMT+5:30"}[zone] in shown.replace("\u2212", "-")
+        await page.get_by_role("button", name=re.compile("Without sign-in|Ohne Anmeldung")).click()
+        await page.get_by_role("radiogroup").filter(has_text="UTC").get_by_text("UTC").click()
+        await expect(received).to_contain_text("23:30 UTC")
     assert watch.found() == []

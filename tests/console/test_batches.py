@@ -4,7 +4,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from tests.api.test_batches import QUICK, act, order, packed, publish, send_zip, some, until
 from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
@@ -43,6 +43,21 @@ async def test_a_batch_is_followed_live_paused_and_resumed(site: Site, visitor: 
     async with page.expect_download() as saving:
         await page.get_by_role("link", name="Result as CSV").click()
     assert (await saving.value).suggested_filename == f"{batch_id}.csv"
+
+
+async def test_a_batch_that_runs_says_how_fast_and_how_long_it_still_takes(site: Site, visitor: Visitor) -> None:
+    batch_id = await order(site.service.http, definition=await publish(site.service.http, QUICK))
+
+    async def busy(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json=await answer.json() | {"per_minute": 120, "seconds_left": 200})
+
+    page = await visitor.tab("/batches")
+    await page.route(f"**/v1/batches/{batch_id}", busy)
+    await page.goto(f"{site.url}/batches/{batch_id}")
+    progress = page.get_by_role("region", name="Progress")
+    await expect(progress).to_contain_text("120 a minute")
+    await expect(progress).to_contain_text("minutes left")
 
 
 async def test_batches_and_their_documents_are_opened_by_keyboard(site: Site, visitor: Visitor) -> None:

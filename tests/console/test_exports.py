@@ -3,6 +3,7 @@
 import csv
 import datetime as dt
 import io
+import re
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
@@ -97,6 +98,19 @@ async def test_csv_follows_the_locale_and_the_page_is_german(site: Site, german:
     assert found["Gesamt"] == "1234,50"
     assert found["Lieferant"].startswith("'=cmd|")
     assert len(found["Lieferant"]) > 10_000
+
+
+async def test_other_columns_are_chosen_and_the_usual_ones_come_back(site: Site, visitor: Visitor) -> None:
+    await approve(site, date=said(dt.date(2026, 10, 7)))
+    page = await visitor.tab("/exports?format=csv&columns=vendor_name,total" + dated("2026-10-07"))
+    await page.get_by_role("textbox", name="Columns").click()
+    await page.get_by_role("option", name="Buyer").click()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("region", name="Preview").get_by_role("columnheader")).to_have_count(3)
+    data = await content(await ordered(page))
+    assert data.decode("utf-8-sig").splitlines()[0] == "Vendor,Total,Buyer"
+    await page.get_by_role("button", name="Usual columns").click()
+    await expect(page).not_to_have_url(re.compile("columns="))
 
 
 async def test_the_choice_is_in_the_address(site: Site, visitor: Visitor) -> None:

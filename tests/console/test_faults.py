@@ -12,8 +12,10 @@ import pytest
 from PIL import Image, ImageDraw
 from playwright.async_api import Browser, Page, expect
 
+from docrail.adapters.postgres.migrate import migrate
+from docrail.embedded.postgres import PostgresServer, start_postgres
 from docrail.embedded.temporal import TemporalServer, start_temporal
-from docrail.services.access.models import DEFAULT_TENANT
+from docrail.services.access.models import DEFAULT_TENANT, local_name
 from docrail.services.reviews.models import review_id_of
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
@@ -23,7 +25,17 @@ from tests.console.site import PHONE, Site, Visitor, Watch, axe, screenshot, ser
 from tests.console.test_decide import ask
 from tests.console.test_inbox import named, row, tab, waiting_of
 from tests.console.test_live import streams
-from tests.console.test_review import Item, field, has_claim, invoice_pdf, path_of, put, shown, signed_in
+from tests.console.test_review import (
+    Item,
+    eventually_set,
+    field,
+    has_claim,
+    invoice_pdf,
+    path_of,
+    put,
+    shown,
+    signed_in,
+)
 from tests.console.test_shell import key_of
 from tests.invoices.documents import make_pdf, pdf_bytes
 from tests.invoices.test_long_documents import long_pdf
@@ -56,16 +68,16 @@ async def fragile_site(
 
 
 @asynccontextmanager
-async def unavailable(temporal: TemporalServer, how: str) -> AsyncIterator[None]:
-    """Kill Temporal, or freeze it so that it takes requests and never answers."""
+async def unavailable(server: TemporalServer | PostgresServer, how: str) -> AsyncIterator[None]:
+    """Kill a server, or freeze it so that it takes requests and never answers."""
     if how == "killed":
-        await temporal.process.kill()
+        await server.process.kill()
         try:
             yield
         finally:
-            await temporal.process.start()
+            await server.process.start()
         return
-    pid = temporal.process.pid
+    pid = server.process.pid
     assert pid is not None
     with frozen([pid]):
         yield
@@ -114,6 +126,38 @@ async def test_a_document_is_decided_while_temporal_is_unavailable_and_its_run_g
     assert watch.found() == []
 
 
+@pytest.fixture
+async def postgres(tmp_path: Path) -> AsyncIterator[PostgresServer]:
+    """Start a PostgreSQL of one test's own, which it stops."""
+    server = await start_postgres(tmp_path, report=print)
+    await migrate(server.dsn)
+    yield server
+    await server.process.stop()
+
+
+async def test_what_is_typed_while_the_database_is_unavailable_is_saved_when_it_is_back(
+    browser: Browser, embedded: Servers, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    settings = settings_for(embedded.temporal_address, postgres.dsn, tmp_path).model_copy(update={"access": "local"})
+    async with AsyncExitStack() as stack:
+        site = await stack.enter_async_context(serve_site(settings, worker=False))
+        item = await put(site, invoice_pdf(unique("D")))
+        watch = Watch(site.url, expected=["answered 50[03]"])
+        page = await (await stack.enter_async_context(visit(browser, watch))).tab(path_of(item, "none"))
+        await shown(page)
+        await eventually(lambda: has_claim(item, local_name()), "the claim")
+        async with unavailable(postgres, "killed"):
+            await expect(page.get_by_text("The database is not available.")).to_be_visible()
+            await expect(page.get_by_text("What you type is kept in this browser.")).to_be_visible()
+            await field(page, "Vendor").fill("Muster & Töchter")
+            await field(page, "Vendor").press("Enter")
+            await expect(page.get_by_text("Not sent yet: Docrail does not answer.")).to_be_visible()
+            assert await axe(page) == []
+        await expect(page.get_by_text("The database is not available.")).to_be_hidden()
+        await eventually_set(item, {"vendor_name": "Muster & Töchter"})
+        assert watch.found() == []
+
+
 async def test_an_ended_session_keeps_what_is_typed_and_where(browser: Browser, guarded_site: Site) -> None:
     item = await put(guarded_site, invoice_pdf(unique("E")))
     async with signed_in(browser, guarded_site, "eve") as eve:
@@ -136,6 +180,23 @@ async def test_an_ended_session_keeps_what_is_typed_and_where(browser: Browser, 
             return await item.values() == {"vendor_name": "Muster & Töchter"}
 
         await eventually(is_saved, "the field to be saved")
+
+
+async def test_what_was_not_sent_is_forgotten_at_sign_out(browser: Browser, guarded_site: Site) -> None:
+    item = await put(guarded_site, invoice_pdf(unique("O")))
+    async with signed_in(browser, guarded_site, "oda") as oda:
+        page = await oda.tab(path_of(item, "none"))
+        await shown(page)
+        await page.route("**/text", lambda route: route.abort("connectionrefused"))
+        await field(page, "Vendor").fill("Muster & Töchter")
+        await field(page, "Vendor").press("Enter")
+        await expect(page.get_by_text("Not sent yet")).to_be_visible()
+        drafts = "Object.keys(localStorage).filter((name) => name.startsWith('docrail.draft'))"
+        assert len(await page.evaluate(drafts)) == 1
+        await page.get_by_role("button", name="oda").click()
+        await page.get_by_role("menuitem", name="Sign out").click()
+        await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        assert await page.evaluate(drafts) == []
 
 
 @pytest.mark.parametrize("kind", ["markup", "direction", "long"])

@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, FilePayload, Locator, Page, expect
+from playwright.async_api import Browser, FilePayload, Locator, Page, Route, expect
 
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.model import FieldValue
@@ -118,6 +118,24 @@ async def test_dropped_files_are_seen_to_become_ready_duplicate_or_failed(page: 
     await expect(row(page, "one again.xml")).to_contain_text("Duplicate")
     await tab(page, "Failed").click()
     await expect(row(page, "unreadable.pdf")).to_contain_text("UnreadableDocument")
+
+
+async def test_a_document_that_is_not_sent_yet_is_cancelled(page: Page, site: Site) -> None:
+    tag, held = unique("C"), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await held.wait()
+        await route.continue_()
+
+    await page.route(lambda url: url.endswith("/v1/documents"), hold)
+    await drop(page, {f"{tag}-{number}.xml": e_invoice(unique("E")) for number in range(4)})  # three are sent at once
+    last = uploaded(page, f"{tag}-3.xml")
+    await last.get_by_role("button", name="Cancel").click()
+    await expect(last).to_contain_text("Cancelled")
+    held.set()
+    await expect(page.get_by_role("region", name="Uploads")).to_contain_text("3 ready", timeout=60_000)
+    listed = (await clerk(site).get("/documents", text=tag))["documents"]
+    assert sorted(each["file_name"] for each in listed) == [f"{tag}-{number}.xml" for number in range(3)]
 
 
 async def test_a_failed_document_is_sent_again_or_dismissed(page: Page) -> None:

@@ -142,19 +142,25 @@ async def test_a_held_key_approves_one_document_only(visitor: Visitor, site: Sit
     assert (await third.state())["status"] == "open"
 
 
-async def test_an_ambiguous_amount_asks_which_reading_is_meant(visitor: Visitor, site: Site) -> None:
+@pytest.mark.parametrize(
+    ("label", "name", "text", "second"),
+    [("Total", "total", "1.234", "1.2340"), ("Date", "date", "01/02/24", "2024-01-02")],
+)
+async def test_an_ambiguous_value_asks_which_reading_is_meant(
+    visitor: Visitor, site: Site, label: str, name: str, text: str, second: str
+) -> None:
     item = await put(site, invoice_pdf(unique("A"), vendor=unique("Anywhere"), country=False))
     page = await visitor.tab(path_of(item, "none"))
     await shown(page)
-    total = field(page, "Total")
-    await total.fill("1.234")
-    await total.press("Enter")
+    asked = field(page, label)
+    await asked.fill(text)
+    await asked.press("Enter")
     await expect(page.get_by_role("alert")).to_contain_text("can be read in two ways")
-    await total.press("ArrowDown")
-    await total.press("ArrowDown")
-    await total.press("Enter")
+    await asked.press("ArrowDown")
+    await asked.press("ArrowDown")
+    await asked.press("Enter")
     await expect(page.get_by_role("alert")).to_have_count(0)
-    await eventually_set(item, {"total": "1.2340"})
+    await eventually_set(item, {name: second})
 
 
 async def test_a_document_of_html_and_script_is_shown_as_text(visitor: Visitor, site: Site) -> None:

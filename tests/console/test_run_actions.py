@@ -60,6 +60,34 @@ async def test_a_failed_step_is_skipped_with_a_preview_of_what_follows(page: Pag
     await has_state(page, "check", "Skipped")
 
 
+async def test_a_failed_step_is_retried_and_then_given_its_output(page: Page, site: Site) -> None:
+    steps: list[Json] = [
+        {"id": "check", "handler": "fail", "config": {"times": 9}, "max_retries": 0},
+        {"id": "file", "handler": "echo", "config": {"value": "{{ check.attempts }}"}, "depends_on": ["check"]},
+    ]
+    run_id = await start(site, {"id": "given", "steps": steps, "outputs": {"filed": "{{ file.value }}"}})
+    await page.goto(f"{site.url}/runs/{run_id}?step=check")
+    panel = page.get_by_role("complementary", name="Step check")
+    await panel.get_by_role("button", name="Retry", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Retry check")
+    await expect(dialog.get_by_label("What will happen").first).to_contain_text("2 run again")
+    await dialog.get_by_role("button", name="Retry", exact=True).click()
+    await expect(dialog).to_be_hidden()
+
+    async def failed_twice() -> bool:
+        again = (await site.service.http.get(f"/v1/dead-letters/{run_id}/check")).json()
+        return bool(again["failed_again"] == 1)
+
+    await eventually(failed_twice, "the step to fail again")
+    await panel.get_by_role("button", name="Give an output").click()
+    dialog = page.get_by_role("dialog", name="Give the output of check")
+    await replace(page, dialog.get_by_label("Output"), '{"attempts": 3}')
+    await dialog.get_by_role("button", name="Give an output").click()
+    await expect(dialog).to_be_hidden()
+    await has_status(page, "completed")
+    assert (await site.service.closed(run_id))["outputs"] == {"filed": 3}
+
+
 async def test_items_of_a_list_are_edited_and_skipped_one_by_one(page: Page, site: Site, pictures: Path) -> None:
     run_id = await start(site, list_of(FOUR, on_failure="park"))
     await page.goto(f"{site.url}/runs/{run_id}?step=bad&panel=items")

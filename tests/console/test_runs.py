@@ -244,6 +244,10 @@ async def test_the_timeline_and_the_list_show_the_steps(page: Page, site: Site, 
     await expect(page.get_by_role("complementary", name="Step read")).to_be_visible()
     await page.keyboard.press("n")
     await expect(page.get_by_role("complementary", name="Step vat")).to_be_visible()
+    await page.keyboard.press("j")
+    await expect(page.get_by_role("complementary", name="Step hold")).to_be_visible()
+    await page.keyboard.press("p")
+    await expect(page.get_by_role("complementary", name="Step vat")).to_be_visible()
     assert await axe(page) == []
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("complementary")).to_be_hidden()

@@ -29,6 +29,12 @@ export function clock(instant: string, zone = zoneName(), locale = ofBrowser): s
   return shown === undefined ? instant : `${shown} ${zoneAt(instant, zone, locale)}`
 }
 
+/** When something happened: the hour of today, `18:07 CET`, and with its date on any other day. */
+export function recent(instant: string, now = Date.now(), zone = zoneName(), locale = ofBrowser): string {
+  const dayOf = (value: string | number) => formatted(value, { dateStyle: 'short', timeZone: zone }, locale)
+  return dayOf(instant) === dayOf(now) ? clock(instant, zone, locale) : time(instant, zone, locale)
+}
+
 /** An instant to the second, for tooltips and logs. */
 export function exactTime(instant: string, zone = zoneName(), locale = ofBrowser): string {
   const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone } as const
@@ -60,7 +66,7 @@ export function duration(seconds: number, locale = ofBrowser): string {
   return `${number(Math.floor(seconds / 3600))} h ${number(Math.floor((seconds % 3600) / 60))} min`
 }
 
-function formatted(instant: string, options: Intl.DateTimeFormatOptions, locale: string): string | undefined {
+function formatted(instant: string | number, options: Intl.DateTimeFormatOptions, locale: string): string | undefined {
   const moment = new Date(instant)
   return Number.isNaN(moment.getTime()) ? undefined : dateFormat(locale, options).format(moment)
 }

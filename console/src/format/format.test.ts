@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { date, duration, relative, time } from './dates'
+import { date, duration, recent, relative, time } from './dates'
 import { firstKnown } from './locale'
 import { bytes, decimal, money, percent } from './numbers'
 import { shortened, visible, visibleLines } from './text'
@@ -41,6 +41,11 @@ describe('dates', () => {
   test('times show their zone', () => {
     expect(plain(time('2026-01-02T23:30:00Z', 'Asia/Kolkata', 'en-GB'))).toBe('03/01/2026, 05:00 GMT+5:30')
     expect(plain(time('2026-01-02T23:30:00Z', 'UTC', 'de-DE'))).toBe('02.01.26, 23:30 UTC')
+  })
+  test('the hour of another day has its date', () => {
+    const at = (instant: string) => plain(recent('2026-01-02T23:30:00Z', Date.parse(instant), 'Asia/Kolkata', 'en-GB'))
+    expect(at('2026-01-02T20:00:00Z')).toBe('05:00 GMT+5:30')
+    expect(at('2026-01-02T12:00:00Z')).toBe('03/01/2026, 05:00 GMT+5:30')
   })
   test('relative times are in the language of the texts', () => {
     const now = Date.parse('2026-01-02T12:00:00Z')

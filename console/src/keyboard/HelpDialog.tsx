@@ -94,15 +94,26 @@ function Shortcuts({ section, waiting, onChange }: ShortcutsProps) {
                     {t('keyboard.none')}
                   </Text>
                 )}
-                {keys.map((key) => (
-                  <KeyCaps key={key} value={key} />
-                ))}
+                <Caps keys={keys} />
               </Group>
             )}
           </UnstyledButton>
         )
       })}
     </section>
+  )
+}
+
+const MOST_CAPS = 3
+
+/** The keys of a command; of many, such as the digits, the first and the last one. */
+function Caps({ keys }: { keys: readonly string[] }) {
+  const [first = '', ...others] = keys
+  if (keys.length <= MOST_CAPS) return keys.map((key) => <KeyCaps key={key} value={key} />)
+  return (
+    <>
+      <KeyCaps value={first} />–<KeyCaps value={others.at(-1) ?? ''} />
+    </>
   )
 }
 

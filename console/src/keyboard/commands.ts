@@ -8,7 +8,7 @@
 
 export type Command = {
   keys: readonly string[]
-  /** It also works while a text field has the focus. Only for keys that mean nothing inside a text field. */
+  /** It also works while a text field has the focus, but by a single character, which is typed there. */
   inFields?: boolean
   /** A held key runs it again and again: for moving, never for decisions. */
   repeats?: boolean
@@ -38,7 +38,8 @@ export const COMMANDS = {
   'review.reject': { keys: ['Ctrl+Shift+Enter'], ...anywhere },
   'review.postpone': { keys: ['p'] },
   'review.why': { keys: ['w'] },
-  'review.undo': { keys: ['Ctrl+Shift+Z'], ...anywhere },
+  'review.undo': { keys: ['Ctrl+Shift+Z', 'z'], ...anywhere },
+  'review.take-value': { keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'] },
   'review.next-document': { keys: [']'] },
   'review.previous-document': { keys: ['['] },
   'review.next-page': { keys: ['PageDown'], ...anywhere },

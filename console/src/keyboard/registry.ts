@@ -3,7 +3,7 @@ import { signal } from '@/app/signal'
 
 import { keysOf } from './bindings'
 import { type CommandId, commandOf } from './commands'
-import { isActivated, isTextField, keyOf } from './keys'
+import { isActivated, isSingle, isTextField, keyOf } from './keys'
 
 export type Handler = (event?: KeyboardEvent) => void
 
@@ -43,7 +43,7 @@ export function dispatch(event: KeyboardEvent): void {
 
 function mayRun(entry: Entry, key: string, target: EventTarget | null): boolean {
   if (!entry.inDialog && document.querySelector('[aria-modal="true"]')) return false
-  if (commandOf(entry.id).inFields) return true
-  if (isTextField(target)) return false
+  // A single character is typed into a text field, also where a person chose it for a command that works there.
+  if (isTextField(target)) return commandOf(entry.id).inFields === true && !isSingle(key)
   return !((key === 'Enter' || key === ' ') && isActivated(target))
 }

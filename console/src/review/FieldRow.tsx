@@ -4,19 +4,20 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
+import { useSignal } from '@/app/signal'
+import { recent } from '@/format/dates'
 import { visible } from '@/format/text'
-import { clock } from '@/format/dates'
+import { bindings, keysOf } from '@/keyboard/bindings'
+import { KeyCaps } from '@/kit/Keys'
 import { problemText } from '@/kit/problem_text'
 
 import { Certain } from './Certain'
-import { type Field, otherValues, type Place } from './model'
+import { type Choice, choicesOf, type Field, type Place } from './model'
 import classes from './review.module.css'
 import { typedText } from './typing'
 import type { Entry } from './use_saving'
 import { Why } from './Why'
 import { nameOf } from './words'
-
-type Choice = { value: string; source: string | undefined; place: Place | undefined }
 
 type Props = {
   field: Field
@@ -119,6 +120,7 @@ export function FieldRow(props: Props) {
               <Choose
                 key={each.value}
                 id={`${id}-${index}`}
+                index={index}
                 field={field.name}
                 choice={each}
                 isChosen={index === chosen}
@@ -137,15 +139,9 @@ export function FieldRow(props: Props) {
   )
 }
 
-function choicesOf(field: Field, entry: Entry | undefined): Choice[] {
-  if (entry?.state === 'asks') {
-    return (entry.readings ?? []).map((value) => ({ value, source: undefined, place: entry.place }))
-  }
-  return otherValues(field)
-}
-
 type ChooseProps = {
   id: string
+  index: number
   field: string
   choice: Choice
   isChosen: boolean
@@ -153,8 +149,9 @@ type ChooseProps = {
   onTake: () => void
 }
 
-function Choose({ id, field, choice, isChosen, disabled, onTake }: ChooseProps) {
+function Choose({ id, index, field, choice, isChosen, disabled, onTake }: ChooseProps) {
   const { t } = useTranslation()
+  const key = keysOf('review.take-value', useSignal(bindings))[index]
   return (
     <button
       type="button"
@@ -167,6 +164,11 @@ function Choose({ id, field, choice, isChosen, disabled, onTake }: ChooseProps) 
       onMouseDown={(event) => event.preventDefault()}
       onClick={onTake}
     >
+      {key !== undefined && !disabled && (
+        <span className={classes.choiceKey} aria-hidden>
+          <KeyCaps value={key} />
+        </span>
+      )}
       <bdi>{visible(typedText(field, choice.value))}</bdi>
       {choice.source !== undefined && <span className={classes.source}>{nameOf('sources', choice.source, t)}</span>}
     </button>
@@ -239,7 +241,7 @@ function Origin({ field, readOnly, showsWhy, onWhy, onUnlock }: OriginProps) {
         <>
           <IconLock size={13} stroke={1.9} aria-hidden />
           <Text size="xs" c="dimmed">
-            {t('review.lockedBy', { name: visible(lock.by), time: clock(lock.at) })}
+            {t('review.lockedBy', { name: visible(lock.by), time: recent(lock.at) })}
             {lock.why && ` · ${visible(lock.why)}`}
           </Text>
           {!readOnly && (

@@ -1,5 +1,6 @@
 import { ActionIcon, Group, Loader, Text, Tooltip } from '@mantine/core'
 import {
+  IconContrast,
   IconFileCode,
   IconMaximize,
   IconPhotoOff,
@@ -11,6 +12,8 @@ import { useQuery } from '@tanstack/react-query'
 import { type PointerEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { oneOf, preference } from '@/app/preferences'
+import { useSignal } from '@/app/signal'
 import { useCommands } from '@/keyboard/use_commands'
 
 import { afterPaint } from './after_paint'
@@ -35,6 +38,9 @@ import classes from './review.module.css'
 
 const A4: Size = { width: 595, height: 842 }
 const STEP = 1.25
+
+/** How pages look: as they are, or with light and dark exchanged, for eyes that a white page hurts. */
+const look = preference('page', oneOf('plain', 'dark'))
 
 /** A field's box on a page. */
 export type Marked = { name: string; page: number; box: Box }
@@ -63,6 +69,7 @@ export function PagePane(props: Props) {
   const [page, setPage] = useState(focus?.place.page ?? Math.min(startPage, Math.max(pageCount, 1)))
   const [turns, setTurns] = useState<Record<number, Turn>>({})
   const turn = turns[page] ?? 0
+  const isDark = useSignal(look) === 'dark'
   const frame = useRef<HTMLDivElement>(null)
   const room = useSize(frame)
   const [picture, setPicture] = useState<Size>(A4)
@@ -162,7 +169,12 @@ export function PagePane(props: Props) {
               transform: `translate(${pose.x}px, ${pose.y}px) scale(${pose.scale})`,
             }}
           >
-            <div className={classes.turned} data-turn={turn} style={{ width: picture.width, height: picture.height }}>
+            <div
+              className={classes.turned}
+              data-turn={turn}
+              data-dark={isDark || undefined}
+              style={{ width: picture.width, height: picture.height }}
+            >
               <img
                 key={`${documentId} ${page}`}
                 src={pictureUrl(documentId, page)}
@@ -211,16 +223,29 @@ export function PagePane(props: Props) {
             icon={IconRotateClockwise}
             onClick={() => setTurns({ ...turns, [page]: ((turn + 90) % 360) as Turn })}
           />
+          <Tool
+            label={t('review.darkPage')}
+            icon={IconContrast}
+            isOn={isDark}
+            onClick={() => look.set(isDark ? 'plain' : 'dark')}
+          />
         </Group>
       </div>
     </section>
   )
 }
 
-function Tool({ label, icon: Symbol, onClick }: { label: string; icon: typeof IconZoomIn; onClick: () => void }) {
+type ToolProps = { label: string; icon: typeof IconZoomIn; isOn?: boolean; onClick: () => void }
+
+function Tool({ label, icon: Symbol, isOn, onClick }: ToolProps) {
   return (
     <Tooltip label={label}>
-      <ActionIcon aria-label={label} onClick={onClick} onMouseDown={(event) => event.preventDefault()}>
+      <ActionIcon
+        aria-label={label}
+        aria-pressed={isOn}
+        onClick={onClick}
+        onMouseDown={(event) => event.preventDefault()}
+      >
         <Symbol size={17} stroke={1.7} />
       </ActionIcon>
     </Tooltip>

@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useMemo } from 'react'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
@@ -45,13 +45,27 @@ export function ReviewPage() {
     [navigate],
   )
   const leave = useCallback(() => void navigate({ to: '/', search: filtersOf(queue) as never }), [navigate, queue])
+  /** The item that a decision led to, until it is claimed. */
+  const ledTo = useRef<string>(undefined)
   const goOn = useCallback(async () => {
-    if (following) return open(following)
-    const first = await firstOf(queue, reviewId, me).catch(() => undefined)
-    if (first) return open({ reviewId: first })
+    const first = following ? undefined : await firstOf(queue, reviewId, me).catch(() => undefined)
+    const next = following ?? (first === undefined ? undefined : { reviewId: first })
+    ledTo.current = next?.reviewId
+    if (next) return open(next)
     notifications.show({ title: t('review.deskEmpty'), message: t('review.deskEmptyHint'), color: 'teal' })
     leave()
   }, [following, leave, me, open, queue, reviewId, t])
+
+  const onClaim = useCallback(
+    (taken: { title: string; by: string } | undefined) => {
+      if (ledTo.current !== reviewId) return
+      ledTo.current = undefined
+      if (!taken) return
+      notifications.show({ message: t('review.passedOver', taken), color: 'blue', autoClose: 6000 })
+      void goOn()
+    },
+    [goOn, reviewId, t],
+  )
 
   useEffect(() => {
     // The problems of one that looks like this document change with the decision about this one.
@@ -74,6 +88,7 @@ export function ReviewPage() {
       onPage={turn}
       onOpen={open}
       onNext={() => void goOn()}
+      onClaim={onClaim}
       onLeave={leave}
       onReload={() => void view.refetch()}
     />

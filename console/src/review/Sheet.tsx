@@ -5,9 +5,11 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { useTranslation } from 'react-i18next'
 
 import { api, read } from '@/api/client'
-import type { Problem } from '@/api/problem'
+import { isProblem, type Problem } from '@/api/problem'
 import { queryClient } from '@/api/queries'
-import { isTextField } from '@/keyboard/keys'
+import { visible } from '@/format/text'
+import { keysOf } from '@/keyboard/bindings'
+import { isTextField, keyOf } from '@/keyboard/keys'
 import { useCommands } from '@/keyboard/use_commands'
 import { notifyProblem } from '@/kit/notify'
 import { useTitle } from '@/kit/Page'
@@ -18,6 +20,7 @@ import { LineGrid } from './LineGrid'
 import {
   changedFields,
   changeOf,
+  choicesOf,
   type Field,
   fieldOf,
   type Fields,
@@ -40,7 +43,7 @@ import classes from './review.module.css'
 import { guard } from './seen'
 import { SheetHeader } from './SheetHeader'
 import { typedText } from './typing'
-import { useClaim } from './use_claim'
+import { type Claim, useClaim } from './use_claim'
 import { takeLate, useDecision } from './use_decision'
 import { useLines } from './use_lines'
 import { useSaving } from './use_saving'
@@ -53,12 +56,14 @@ type Props = {
   onPage: (page: number) => void
   onOpen: (neighbour: Neighbour) => void
   onNext: () => void
+  /** The item is claimed, or someone else has it. */
+  onClaim: (taken: { title: string; by: string } | undefined) => void
   onLeave: () => void
   onReload: () => void
 }
 
 /** One document at work: its pages at the left, at the right its problems and fields, below them the decision. */
-export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave, onReload }: Props) {
+export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim, onLeave, onReload }: Props) {
   const { t } = useTranslation()
   const { review, fields, page_count: pageCount } = view
   const id = review.review_id
@@ -69,6 +74,11 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
   const isMine = claim.state === 'claiming' || claim.state === 'mine'
   const readOnly = !isMine
   useTitle(review.title)
+  const takenBy = claim.state === 'mine' ? undefined : holderOf(view, claim)
+  useEffect(() => {
+    if (claim.state === 'mine') onClaim(undefined)
+    else if (takenBy !== undefined && neighbours) onClaim({ title: visible(review.title), by: visible(takenBy) })
+  }, [claim.state, neighbours, onClaim, review.title, takenBy])
   const following = neighbours && nextOf(neighbours)
   const preceding = neighbours && previousOf(neighbours)
   const waits = !following || following.below !== undefined
@@ -200,6 +210,11 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
     const next = order[Math.min(Math.max(index + by, 0), order.length - 1)]
     if (next) enter(next, false)
   }
+  const takeValue = (index: number) => {
+    const field = current === undefined ? undefined : fieldOf(fields, current)
+    const choice = field && choicesOf(field, saving.entries[field.name])[index]
+    if (choice) void saving.save(field.name, typedText(field.name, choice.value), choice.place)
+  }
   const escape = () => {
     if (panel !== 'none') setPanel('none')
     else if (isTextField(document.activeElement)) (document.activeElement as HTMLElement).blur()
@@ -214,6 +229,9 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onLeave,
     'review.reject': readOnly ? undefined : () => setPanel('reject'),
     'review.postpone': readOnly ? undefined : () => setPanel('postpone'),
     'review.why': () => setShowsWhy(!showsWhy),
+    'review.take-value': readOnly
+      ? undefined
+      : (event) => takeValue(event ? keysOf('review.take-value').indexOf(keyOf(event) ?? '') : 0),
     'review.undo': readOnly ? undefined : () => void undo(),
     'review.next-document': following && (() => onOpen(following)),
     'review.previous-document': preceding && (() => onOpen(preceding)),
@@ -401,6 +419,13 @@ function merged(before: ReturnType<typeof groupsOf>, after: ReturnType<typeof gr
 /** What differs between what was decided and what is there now. */
 function differences(decided: Fields, now: Fields): string[] {
   return [...changedFields(decided, now), ...newProblems(decided, now).map(changeOf)]
+}
+
+/** Who has claimed the item, if it is someone else. */
+function holderOf({ review, actions }: View, { problem }: Claim): string | undefined {
+  if (isProblem(problem, 'claimed')) return (problem.body as { claimed_by?: string }).claimed_by ?? ''
+  const isTaken = actions.some((each) => each.name === 'claim' && each.problem === 'claimed-by-other')
+  return isTaken ? (review.claimed_by ?? '') : undefined
 }
 
 function unique(name: string, index: number, names: string[]): boolean {

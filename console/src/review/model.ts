@@ -2,6 +2,7 @@
 import type { Model } from '@/api/client'
 
 import type { loadView } from './queries'
+import type { Entry } from './use_saving'
 
 export type View = Awaited<ReturnType<typeof loadView>>
 export type Fields = View['fields']
@@ -101,11 +102,12 @@ export function nextDoubt(groups: Groups, name: string | undefined): string | un
   return doubts.slice(index + 1).find((each) => each !== name)
 }
 
-type OtherValue = { value: string; source: string | undefined; place: Place | undefined }
+/** A value that a person can take for a field. */
+export type Choice = { value: string; source: string | undefined; place: Place | undefined }
 
 /** The values that other sources give for a field, each once, without the one that it has; of a type, the others too. */
-export function otherValues(field: Field): OtherValue[] {
-  const found = new Map<string, OtherValue>()
+export function otherValues(field: Field): Choice[] {
+  const found = new Map<string, Choice>()
   for (const { value, source, page, box } of [...field.candidates, ...field.proposals]) {
     if (value === null || value === field.value || found.has(value)) continue
     found.set(value, { value, source, place: page !== null && box ? { page, box: box as Box } : undefined })
@@ -113,6 +115,12 @@ export function otherValues(field: Field): OtherValue[] {
   const types = field.name === 'document_type' ? DOCUMENT_TYPES : []
   const rest = types.filter((value) => value !== field.value && !found.has(value))
   return [...found.values(), ...rest.map((value) => ({ value, source: undefined, place: undefined }))]
+}
+
+/** What can be taken for a field: the readings of what is typed, if there are two, or else its other values. */
+export function choicesOf(field: Field, entry: Entry | undefined): Choice[] {
+  if (entry?.state !== 'asks') return otherValues(field)
+  return (entry.readings ?? []).map((value) => ({ value, source: undefined, place: entry.place }))
 }
 
 /** Whether this person gave the first of two approvals. */
