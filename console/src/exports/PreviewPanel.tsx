@@ -27,18 +27,16 @@ export function PreviewPanel({ order, isComplete, mayOrder, isOrdering, onOrder 
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           {data ? <Sums preview={data} order={order} /> : <Title order={2}>{t('exports.preview')}</Title>}
           {mayOrder && (
-            <Group gap="sm" wrap="nowrap">
-              <KeysOf command="form.submit" />
-              <Button
-                size="sm"
-                leftSection={<IconFileExport size={16} aria-hidden />}
-                disabled={!onOrder || !data || data.documents === 0}
-                loading={isOrdering}
-                onClick={onOrder}
-              >
-                {t('exports.submit')}
-              </Button>
-            </Group>
+            <Button
+              size="sm"
+              leftSection={<IconFileExport size={16} aria-hidden />}
+              rightSection={<KeysOf command="form.submit" />}
+              disabled={!onOrder || !data || data.documents === 0}
+              loading={isOrdering}
+              onClick={onOrder}
+            >
+              {t('exports.submit')}
+            </Button>
           )}
         </Group>
         {!isComplete && <Hint>{t('exports.urlMissing')}</Hint>}

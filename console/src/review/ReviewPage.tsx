@@ -9,7 +9,7 @@ import { Loading } from '@/kit/Loading'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 
-import { fetchAhead, viewQuery } from './queries'
+import { fetchAhead, refresh, viewQuery } from './queries'
 import { filtersOf, firstOf, type Neighbour, neighboursQuery, nextOf } from './queue'
 import { Sheet } from './Sheet'
 
@@ -49,7 +49,9 @@ export function ReviewPage() {
   const ledTo = useRef<string>(undefined)
   const goOn = useCallback(async () => {
     const first = following ? undefined : await firstOf(queue, reviewId, me).catch(() => undefined)
-    const next = following ?? (first === undefined ? undefined : { reviewId: first })
+    const next: Neighbour | undefined = following ?? (first === undefined ? undefined : { reviewId: first })
+    // The decision about this document changes the problems of one that looks like it.
+    if (next?.below !== undefined) await refresh(next.reviewId)
     ledTo.current = next?.reviewId
     if (next) return open(next)
     notifications.show({ title: t('review.deskEmpty'), message: t('review.deskEmptyHint'), color: 'teal' })
@@ -68,8 +70,7 @@ export function ReviewPage() {
   )
 
   useEffect(() => {
-    // The problems of one that looks like this document change with the decision about this one.
-    if (view.data && following && following.below === undefined) void fetchAhead(following.reviewId)
+    if (view.data && following) void fetchAhead(following.reviewId)
   }, [view.data, following])
 
   if (!view.data) {

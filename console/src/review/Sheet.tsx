@@ -37,7 +37,7 @@ import { Modes } from './Modes'
 import { Notices } from './Notices'
 import { type Marked, PagePane } from './PagePane'
 import { Problems } from './Problems'
-import { showFields, viewQuery } from './queries'
+import { refresh, showFields, viewQuery } from './queries'
 import { type Neighbour, type Neighbours, nextOf, previousOf } from './queue'
 import classes from './review.module.css'
 import { guard } from './seen'
@@ -150,7 +150,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
   /** Shows why a decision was refused: what changed since the document was shown, or the reason that is needed. */
   const explain = async (problem: Problem, decided: Fields) => {
     setPanel('none')
-    const fresh = await queryClient.fetchQuery({ ...viewQuery(id), staleTime: 0 }).catch(() => undefined)
+    const fresh = await refresh(id)
     if (problem.kind === 'decision-outdated' && fresh) setChanged(differences(decided, fresh.fields))
   }
   const postpone = async (until: string, why: string) => {
@@ -355,7 +355,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
             />
           </Lines>
         </div>
-        <Modes isTyping={isTyping} />
+        <Modes isTyping={isTyping} isAtField={current !== undefined} />
         <Footer
           panel={panel}
           allowed={{

@@ -45,6 +45,11 @@ export function showFields(id: string, fields: Fields): void {
   void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey, refetchType: 'none' })
 }
 
+/** Loads again what the page of an item shows; resolves to nothing if it cannot be loaded. */
+export function refresh(id: string): Promise<View | undefined> {
+  return queryClient.fetchQuery({ ...viewQuery(id), staleTime: 0 }).catch(() => undefined)
+}
+
 const pictures = new Map<string, HTMLImageElement>()
 const MOST_PICTURES = 6
 

@@ -59,12 +59,9 @@ export function TimelineView({ steps, now, selected, onSelect }: Props) {
                 data-status={step.status}
                 style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
               />
-              <span
-                className={classes.length}
-                style={left + width > 0.85 ? { right: `${(1 - left) * 100}%` } : { left: `${(left + width) * 100}%` }}
-              >
+              <Length left={left} right={left + width}>
                 {duration(seconds)}
-              </span>
+              </Length>
             </span>
           </>
         )}
@@ -75,5 +72,22 @@ export function TimelineView({ steps, now, selected, onSelect }: Props) {
         </Text>
       )}
     </div>
+  )
+}
+
+type LengthProps = { left: number; right: number; children: string }
+
+/** How long a step took: after its bar, before a bar that ends at the edge, and in one that has room at neither end. */
+function Length({ left, right, children }: LengthProps) {
+  const isInside = right > 0.85 && left < 0.2
+  const before = { right: `${(1 - (isInside ? right : left)) * 100}%` }
+  return (
+    <span
+      className={classes.length}
+      data-inside={isInside || undefined}
+      style={right > 0.85 ? before : { left: `${right * 100}%` }}
+    >
+      {children}
+    </span>
   )
 }
