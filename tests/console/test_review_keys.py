@@ -4,7 +4,7 @@ import asyncio
 import re
 from decimal import Decimal
 
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from docrail.invoices.facts import Source
 from docrail.invoices.model import Candidate, FieldValue
@@ -17,6 +17,7 @@ from tests.console.test_inbox import waiting_of
 from tests.console.test_review import (
     Item,
     eventually_approved,
+    eventually_set,
     field,
     has_claim,
     invoice_pdf,
@@ -72,7 +73,8 @@ async def eventually_total(item: Item, value: str | None) -> None:
 
 
 async def test_enter_leads_from_doubt_to_doubt_and_then_approves(visitor: Visitor, site: Site) -> None:
-    item = await read_as(site, vendor_name=FieldValue(), invoice_number=FieldValue())
+    unknown: FieldValue[str] = FieldValue()  # nothing from which the vendor of another test's document would be known
+    item = await read_as(site, vendor_name=unknown, invoice_number=unknown, vendor_vat_id=unknown, iban=unknown)
     values = {"Vendor": unique("Muster"), "Invoice no.": unique("E")}
     page = await visitor.tab(path_of(item, "none"))
     await shown(page)
@@ -151,6 +153,37 @@ async def test_a_document_that_someone_else_has_taken_meanwhile_is_passed_over_w
         await eventually(lambda: has_claim(third, "ann"), "her next claim")
         assert await has_claim(second, "bob")
         held.set()
+
+
+async def test_an_answer_that_was_asked_for_before_a_save_does_not_undo_it(visitor: Visitor, site: Site) -> None:
+    item = await put(site, invoice_pdf(unique("U")))
+    page = await visitor.tab(path_of(item, "none"))
+    await shown(page)
+    is_read, first, others = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        turn = others if is_read.is_set() else first
+        answer = await route.fetch()
+        is_read.set()
+        await turn.wait()
+        await route.fulfill(response=answer)
+
+    await page.route("**/view", hold)
+    vendor = field(page, "Vendor")
+    row = page.locator("[data-field=vendor_name]").filter(has=vendor)
+    await vendor.fill("Muster AG")
+    await vendor.press("Escape")
+    await expect(row).to_contain_text("confirmed")
+    await asyncio.wait_for(is_read.wait(), 30)  # the event about the save
+    await vendor.fill("Muster KG")
+    async with page.expect_response(lambda response: response.url.endswith("/text")):
+        await vendor.press("Escape")
+    await eventually_set(item, {"vendor_name": "Muster KG"})
+    async with page.expect_event("requestfinished", lambda request: request.url.endswith("/view")):
+        first.set()
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+    assert await vendor.input_value() == "Muster KG"
+    others.set()
 
 
 async def test_a_page_is_darkened_and_stays_dark(visitor: Visitor, site: Site) -> None:

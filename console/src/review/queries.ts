@@ -41,6 +41,8 @@ export function pictureUrl(documentId: string, page: number, size: 'full' | 'sma
 
 /** Puts the fields that an action returned into what is shown. */
 export function showFields(id: string, fields: Fields): void {
+  // What is on its way was asked before the action: it would show the fields as they were.
+  void queryClient.cancelQueries({ queryKey: viewQuery(id).queryKey })
   queryClient.setQueryData<View>(viewQuery(id).queryKey, (view) => view && { ...view, fields })
   void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey, refetchType: 'none' })
 }
