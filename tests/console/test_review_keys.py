@@ -144,12 +144,13 @@ async def test_a_document_that_someone_else_has_taken_meanwhile_is_passed_over_w
         hers = await ann.tab(path_of(first, text))
         await shown(hers)
         await expect(hers.get_by_text("1 of 3")).to_be_visible()
+        await hers.route(f"**/{first.document_id}/neighbours*", lambda _: held.wait())  # nor by asking again
         his = await bob.tab(path_of(second, text))
         await shown(his)
         await eventually(lambda: has_claim(second, "bob"), "his claim")
         await hers.keyboard.press("Control+Enter")
+        await expect(hers.get_by_text("bob works on")).to_be_visible()  # for six seconds
         await expect(hers).to_have_url(re.compile(third.review_id))
-        await expect(hers.get_by_text("bob works on")).to_be_visible()
         await eventually(lambda: has_claim(third, "ann"), "her next claim")
         assert await has_claim(second, "bob")
         held.set()
