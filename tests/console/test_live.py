@@ -120,35 +120,6 @@ async def test_a_tab_that_slept_catches_up_without_a_reload(site: Site, visitor:
     await eventually(lambda: streams(site) == 1, "the stream again")
 
 
-async def test_ten_thousand_events_are_a_few_requests_and_keep_no_memory(site: Site, visitor: Visitor) -> None:
-    change = 'event: change\ndata: {"kind": "document", "id": "doc_%s", "version": 1}\nid: %s\n\n'
-    events = "".join(change % (f"{number:026}", number) for number in range(10_000))
-    page, asked = await visitor.tab(), list[str]()
-    await expect(page.get_by_role("heading", level=1, name="Inbox")).to_be_visible()
-    await page.route("**/v1/events*", lambda route: route.fulfill(body=HELLO + events, content_type=STREAM))
-    page.on("request", lambda request: asked.append(request.url) if "/v1/documents" in request.url else None)
-    before = await heap_bytes(page)
-    async with page.expect_response("**/v1/events*") as flood:
-        await page.evaluate(HIDE, False)
-        await page.evaluate("dispatchEvent(new Event('pagehide')); dispatchEvent(new Event('pageshow'))")
-    await (await flood.value).finished()
-    await expect(page.get_by_text("Live updates are interrupted.")).to_be_visible()  # each stream ends at once
-    assert await heap_bytes(page) - before < MOST_HEAP
-    assert len(asked) < 60
-
-
-HELLO = 'event: hello\ndata: {"version": "1"}\n\n'
-STREAM = "text/event-stream"
-MOST_HEAP = 8_000_000
-
-
-async def heap_bytes(page: Page) -> int:
-    """Return what the page's objects take after a collection of garbage."""
-    session = await page.context.new_cdp_session(page)
-    await session.send("HeapProfiler.collectGarbage")
-    return int((await session.send("Runtime.getHeapUsage"))["usedSize"])
-
-
 @asynccontextmanager
 async def api_at(site: Site, port: int, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run one more API of the site, in a process of its own, and kill it at the end."""
