@@ -134,7 +134,7 @@ async def test_a_worker_without_a_handler_leaves_its_step_to_one_that_has_it(
         async def is_tried() -> bool:
             [step] = (await served.http.get(f"/v1/runs/{run_id}/explain")).json()["steps"].values()
             words = " ".join(step["words"])
-            lack = "no failed attempt: this worker has no handler 'first_words': set DOCRAIL_HANDLERS"
+            lack = "not a failed attempt: this worker has no handler 'first_words': set DOCRAIL_HANDLERS"
             return lack in words and "attempt 1 of at most 1 begins when the delay before it is over" in words
 
         await eventually(is_tried, "the pause after an attempt at the worker without the handler")
