@@ -148,8 +148,8 @@ async def _generate(client: genai.Client, question: Question) -> types.GenerateC
     except httpx2.HTTPError as error:
         raise AnswerLostError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
     except NO_ANSWER as error:  # a proxy's page, or a truncated answer: the next one may be complete
-        what = "JSON" if isinstance(error, json.JSONDecodeError) else f"answer of the API ({type(error).__name__})"
-        raise TryAgainLaterError(REQUEST, HTTPStatus.OK, f"with a body that is no {what}") from None
+        what = "JSON" if isinstance(error, json.JSONDecodeError) else f"an answer of the API ({type(error).__name__})"
+        raise TryAgainLaterError(REQUEST, HTTPStatus.OK, f"with a body that is not {what}") from None
 
 
 def _contents(question: Question) -> Any:
