@@ -43,9 +43,11 @@ DOCUMENTS = (
 )
 """Together they use all features but those of the pages below."""
 TILL = ("Subtotal | 55.38", "GST 6% | 3.32", "Total | 58.70", "Cash | 60.00", "Change | 1.30")
+ON_A_ROLL = ("Invoice 7", "Bill to: | Miller Ltd", *TILL, "Payable by 01.12.2026", "IBAN DE02120300000000202051")
 PARTLY_TAXED = ("Total 6% (excl. GST): | 13.30", "GST: | 0.80", "Total 0%: | 54.31", "Total Payable: | 68.41")
 PAGES = (
     page(table(*TILL, edges=(50, 300))),
+    replace(page(table(*ON_A_ROLL, edges=(50, 200))), width=300.0),
     page(table(*PARTLY_TAXED, edges=(50, 300))),
     page([(50, 60, "Invoice 2026-7"), (50, 700, "Date: 18.05.2026")]),
     page([(50, 60, "GREEN LEAF"), (50, 500, "18.05.2026 11:52")]),
