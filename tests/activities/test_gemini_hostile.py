@@ -107,7 +107,7 @@ async def test_an_answer_without_end_is_not_read_to_it(monkeypatch: pytest.Monke
     monkeypatch.setattr(gemini_client, "MOST_BYTES", 50_000)
     large = json.dumps(candidate(content={"parts": [{"text": "x" * 5_000_000}]})).encode()
     reply = said(gzip.compress(large), headers={"Content-Encoding": "gzip"}) if packed else said(large)
-    why = "no JSON" if packed else "more than 50000 bytes"
+    why = "a body that is not JSON" if packed else "more than 50000 bytes"
     async with gemini(reply) as fake:
         with pytest.raises(TryAgainLaterError, match=why):
             await answer_to(fake)
