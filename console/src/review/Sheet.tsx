@@ -135,8 +135,14 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
   )
 
   const decision = useDecision({ id, claim, title: review.title, late, waits, onNext, onOpen })
+  /** A decision is on its way: what a save would do next would only render this document once more before the next one. */
+  const deciding = useRef(false)
   const decide = async (kind: 'approve' | 'reject', why: string) => {
     if (!eyes.of.mayDecide() || decision.busy || readOnly) return
+    deciding.current = true
+    await flushAndSend(kind, why).finally(() => (deciding.current = false))
+  }
+  const flushAndSend = async (kind: 'approve' | 'reject', why: string) => {
     const before = shown.current
     const unsaved = await saving.flush()
     if (unsaved) return enter(unsaved)
@@ -197,7 +203,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
       const isConfirmed = field !== undefined && !field.lock && field.value !== null && groups.doubts.includes(name)
       if (entry?.text !== undefined) {
         const isSaved = await saving.save(name)
-        if (!isSaved) return
+        if (!isSaved || deciding.current) return
       } else if (field && isConfirmed) void saving.save(name, typedText(name, field.value), placeOf(field))
     }
     const next = nextDoubt(groups, name)

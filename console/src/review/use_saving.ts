@@ -2,7 +2,7 @@
  * What is being typed into the fields of one document, and its way to the server: a field is saved when it is left. What
  * is not saved yet is kept, also when the page is reloaded.
  */
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { startTransition, useCallback, useEffect, useRef, useState } from 'react'
 
 import { api, read } from '@/api/client'
 import { asProblem, type Problem, UNREACHABLE } from '@/api/problem'
@@ -98,7 +98,9 @@ export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving
         const isTouched = latest.current[name]?.state === 'typed'
         if (!isTouched) {
           dropDraft(FIELDS, documentId, name)
-          put(name, { text: undefined, state: 'saved', because: fields.understood?.because ?? undefined })
+          const because = fields.understood?.because ?? undefined
+          // A decision that waited for this shows the next document first.
+          startTransition(() => put(name, { text: undefined, state: 'saved', because }))
         }
         onSaved(fields)
         return true
