@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core'
 import { IconCheck, IconPlus, IconTrash, IconX } from '@tabler/icons-react'
-import { type ClipboardEvent, type KeyboardEvent, useRef } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, useLayoutEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { money } from '@/format/numbers'
@@ -27,14 +27,24 @@ export function LineGrid({ fields, lines, readOnly, onPlace }: Props) {
   const { typed, trouble, edit } = lines
   const rows = fields.line_items
 
+  /** The first cell of a row that is being added: it gets the focus once the row is on the page. */
+  const added = useRef<string>(undefined)
+
+  const inputOf = (cell: string) => grid.current?.querySelector<HTMLElement>(`[data-cell="${cell}"]`)
   const focus = (row: number, column: Column) => {
-    requestAnimationFrame(() =>
-      grid.current?.querySelector<HTMLElement>(`[data-cell="${cellOf(row, column)}"]`)?.focus(),
-    )
+    requestAnimationFrame(() => inputOf(cellOf(row, column))?.focus())
   }
   const insert = async (row: number) => {
-    if (await edit([{ do: 'insert', row }], cellOf(row, 'description'), '')) focus(row, 'description')
+    const cell = cellOf(row, 'description')
+    added.current = cell
+    if (!(await edit([{ do: 'insert', row }], cell, ''))) added.current = undefined
   }
+  useLayoutEffect(() => {
+    const input = added.current === undefined ? undefined : inputOf(added.current)
+    if (!input) return
+    added.current = undefined
+    input.focus()
+  })
   const remove = (row: number) => void edit([{ do: 'delete', row, count: 1 }], cellOf(row, 'description'), '')
   const paste = (event: ClipboardEvent, row: number, column: Column) => {
     const text = event.clipboardData.getData('text/plain')
