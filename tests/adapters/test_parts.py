@@ -159,7 +159,7 @@ async def test_others_have_turns_while_a_value_of_many_parts_is_filled(store: Va
         nonlocal turns
         while not over.is_set():
             turns += 1
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # ends a turn; the turns are counted
 
     going_on = asyncio.create_task(others())
     await fill(store, [0] * (20 * AT_ONCE))
