@@ -14,7 +14,7 @@ from typing import cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from docrail.api.body_sizes import upload_setting
+from docrail.api.body_sizes import BODY_BYTES, upload_setting
 from docrail.api.errors import BodyTooLargeError, refusal
 from docrail.services.access.models import Principal
 from docrail.services.errors import Busy, OperationError, TooLarge, TooManyValues
@@ -47,8 +47,15 @@ class LargeRequests:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request, or refuse its body."""
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or upload_setting(scope["path"]) is not None:
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             await self._app(scope, receive, send)
+            return
+        if upload_setting(scope["path"]) is not None:
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                if scope.get(BODY_BYTES, 0) > DIRECT_BYTES:
+                    trim_memory()
             return
         body, tenant_id = bytearray(), tenant_of(scope)
         try:
@@ -140,7 +147,12 @@ _MALLOC_TRIM = _trim()
 
 
 def return_memory() -> None:
-    """Return freed memory to the operating system: the allocator keeps it otherwise."""
+    """Return all memory that is not needed any longer to the operating system."""
     gc.collect()  # errors and their tracebacks refer to each other, and hold what was parsed
+    trim_memory()
+
+
+def trim_memory() -> None:
+    """Return freed memory to the operating system: the allocator keeps it otherwise."""
     if _MALLOC_TRIM is not None:
         _MALLOC_TRIM(0)
