@@ -1055,7 +1055,7 @@ CREATE INDEX reviews_by_id ON public.reviews USING btree (tenant_id, review_id);
 
 CREATE UNIQUE INDEX reviews_of_document ON public.reviews USING btree (document_id);
 
-CREATE INDEX reviews_of_group ON public.reviews USING btree (tenant_id, assignee_group, status, ((- band)), ((- priority)), created_at, review_id) WHERE (assignee_group IS NOT NULL);
+CREATE INDEX reviews_of_group ON public.reviews USING btree (tenant_id, assignee_group, status, ((- band)), ((- priority)), due_at, created_at, review_id) WHERE (assignee_group IS NOT NULL);
 
 CREATE INDEX reviews_of_item ON public.reviews USING btree (tenant_id, document_review_id) WHERE (document_review_id IS NOT NULL);
 
@@ -1063,9 +1063,9 @@ CREATE UNIQUE INDEX reviews_of_step ON public.reviews USING btree (tenant_id, ru
 
 CREATE INDEX reviews_open ON public.reviews USING btree (due_at) WHERE ((status = 'open'::text) AND (document_review_id IS NULL));
 
-CREATE INDEX reviews_queue ON public.reviews USING btree (tenant_id, status, ((- band)), ((- priority)), created_at, review_id);
+CREATE INDEX reviews_queue ON public.reviews USING btree (tenant_id, status, ((- band)), ((- priority)), due_at, created_at, review_id);
 
-CREATE INDEX reviews_queues ON public.reviews USING btree (tenant_id, queue, status, ((- band)), ((- priority)), created_at, review_id);
+CREATE INDEX reviews_queues ON public.reviews USING btree (tenant_id, queue, status, ((- band)), ((- priority)), due_at, created_at, review_id);
 
 CREATE INDEX reviews_unanswered ON public.reviews USING btree (tenant_id, document_review_id) WHERE ((document_review_id IS NOT NULL) AND (status = 'open'::text));
 

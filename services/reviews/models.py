@@ -252,6 +252,7 @@ class Place:
     review_id: Annotated[str, Field(pattern=r"^[^\x00]*$")]
     band: Annotated[int, Field(ge=0, le=2)]
     priority: FiniteFloat
+    due_at: AwareDatetime | None
     created_at: AwareDatetime
     part: FiniteFloat
 

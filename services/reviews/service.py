@@ -102,7 +102,7 @@ async def list_reviews(
 def _place_in(token: bytes | None) -> Place | None:
     try:
         place = None if token is None else _PLACE.validate_json(token)
-        for time in (place.as_of, place.created_at) if place else ():
+        for time in filter(None, (place.as_of, place.due_at, place.created_at)) if place else ():
             time.astimezone(dt.UTC)  # PostgreSQL's times end with the year 9999 in UTC
     except (ValidationError, OverflowError):  # forged with knowledge of the checksum
         raise not_a_page() from None

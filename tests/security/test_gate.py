@@ -363,7 +363,7 @@ async def test_the_login_of_the_manual_gets_through_the_gate_only(owner: asyncpg
 
 
 LISTS = {
-    "reviews_queue": (LIST_REVIEWS[Sort.PRIORITY], 17),
+    "reviews_queue": (LIST_REVIEWS[Sort.PRIORITY], 18),
     "documents_newest": (LIST_DOCUMENTS[DocumentSort.NEWEST, None], 10),
 }
 """For the index that a list reads in its order: its statement, and how many parameters it has."""

@@ -128,14 +128,18 @@ async def test_no_token_that_was_not_issued_is_an_error_of_the_server(service: S
 
 def forged_places() -> Iterator[bytes]:
     """Yield places in the list of reviews that Docrail never issues."""
-    place = '{"as_of":"%s","review_id":"%s","band":%s,"priority":%s,"created_at":"%s","part":%s}'
-    now = "2026-11-30T00:00:00Z"
+    now, never = "2026-11-30T00:00:00Z", "9999-12-31T23:59:59-14:00"
+    due, place = (
+        f'"{now}"',
+        '{"as_of":"%s","review_id":"%s","band":%s,"priority":%s,"due_at":%s,"created_at":"%s","part":%s}',
+    )
     for band in (2**31, -(2**63), 10**4000, "NaN"):
-        yield (place % (now, "rev_1", band, 1.0, now, 0.0)).encode()
+        yield (place % (now, "rev_1", band, 1.0, due, now, 0.0)).encode()
     for priority in ("1e999", "NaN", 10**400):
-        yield (place % (now, "rev_1", 1, priority, now, priority)).encode()
-    yield (place % (now, r"\u0000", 1, 1.0, now, 0.0)).encode()
-    yield (place % ("0001-01-01T00:00:00+14:00", "rev_1", 1, 1.0, "9999-12-31T23:59:59-14:00", 0.0)).encode()
+        yield (place % (now, "rev_1", 1, priority, due, now, priority)).encode()
+    yield (place % (now, r"\u0000", 1, 1.0, due, now, 0.0)).encode()
+    yield (place % ("0001-01-01T00:00:00+14:00", "rev_1", 1, 1.0, due, never, 0.0)).encode()
+    yield (place % (now, "rev_1", 1, 1.0, f'"{never}"', now, 0.0)).encode()
     yield b"\xff"
 
 

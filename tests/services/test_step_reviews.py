@@ -16,11 +16,12 @@ from docrail.services.reviews.models import (
     Question,
     Review,
     ReviewFilter,
+    Sort,
     StepEnd,
     StepQuestion,
 )
 from docrail.services.reviews.repository.items import load_full_review, load_review, upsert_review
-from docrail.services.reviews.repository.queue import list_reviews
+from docrail.services.reviews.repository.queue import list_reviews, place_of
 from docrail.services.reviews.repository.steps import ask_question, close_question, step_review_id
 from tests.postgres import OTHER_TENANT, TENANT, upload
 
@@ -142,3 +143,16 @@ async def test_the_questions_of_a_run_and_of_runs_in_it_are_listed_by_the_run(db
         await ask_question(db, TENANT, run_id, "approve", ASKED)
     found = await list_reviews(db, TENANT, ReviewFilter(run_id=RUN))
     assert sorted(item.run_id for item in found) == [RUN, f"{RUN}~inner"]
+
+
+async def test_of_equal_priorities_the_earliest_deadline_comes_first_on_every_page(db: PoolConnectionProxy) -> None:
+    deadlines = [None, DUE + dt.timedelta(days=2), DUE, DUE + dt.timedelta(days=1)]
+    for number, due_at in enumerate(deadlines):
+        await ask_question(db, TENANT, RUN, f"step{number}", replace(ASKED, due_at=due_at))
+    listed: list[str] = []
+    page = await list_reviews(db, TENANT, limit=1)
+    while page:
+        listed += [str(each.step_id) for each in page]
+        place = place_of(page[-1], Sort.PRIORITY, dt.datetime.now(dt.UTC))
+        page = await list_reviews(db, TENANT, limit=1, after=place)
+    assert listed == ["step2", "step3", "step1", "step0"]

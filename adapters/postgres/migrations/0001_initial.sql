@@ -534,9 +534,10 @@ CREATE UNIQUE INDEX reviews_of_document ON reviews (document_id);
 CREATE UNIQUE INDEX reviews_of_step ON reviews (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL;
 -- Not unique for the same reason: review_id follows from the document or the step.
 CREATE INDEX reviews_by_id ON reviews (tenant_id, review_id);
-CREATE INDEX reviews_queue ON reviews (tenant_id, status, (-band), (-priority), created_at, review_id);
-CREATE INDEX reviews_queues ON reviews (tenant_id, queue, status, (-band), (-priority), created_at, review_id);
-CREATE INDEX reviews_of_group ON reviews (tenant_id, assignee_group, status, (-band), (-priority), created_at, review_id)
+CREATE INDEX reviews_queue ON reviews (tenant_id, status, (-band), (-priority), due_at, created_at, review_id);
+CREATE INDEX reviews_queues ON reviews (tenant_id, queue, status, (-band), (-priority), due_at, created_at, review_id);
+CREATE INDEX reviews_of_group
+    ON reviews (tenant_id, assignee_group, status, (-band), (-priority), due_at, created_at, review_id)
     WHERE assignee_group IS NOT NULL;
 -- All questions about a document, open or not: a run and its nested runs ask once.
 CREATE INDEX reviews_of_item ON reviews (tenant_id, document_review_id) WHERE document_review_id IS NOT NULL;

@@ -33,7 +33,7 @@ LATERAL (SELECT round((r.priority + coalesce({WEIGHTS["sla"]} * sla, 0))::numeri
 LIVE = AS_OF % {"now": "now()"}
 
 
-ORDER = "-live.band, -live.priority, r.created_at, r.review_id"
+ORDER = "-live.band, -live.priority, coalesce(r.due_at, 'infinity'), r.created_at, r.review_id"
 
 
 _COLUMNS = """

@@ -28,12 +28,12 @@ SELECT {COLUMNS} FROM {AS_OF % {"now": "$14::timestamptz"}}
    AND ($13::text IS NULL OR r.run_id = $13 OR starts_with(r.run_id, $13 || '~'))"""
 
 
-_AFTER = "-$15::int, -$16::float8, $17::timestamptz, $3::text"
+_AFTER = "-$15::int, -$16::float8, coalesce($17::timestamptz, 'infinity'), $18::timestamptz, $3::text"
 
 
 LIST_REVIEWS = {
     sort: f"""{_WANTED}
-   AND ($3::text IS NULL OR ({order}) > ({_AFTER if sort is Sort.PRIORITY else f"-$18::float8, {_AFTER}"}))
+   AND ($3::text IS NULL OR ({order}) > ({_AFTER if sort is Sort.PRIORITY else f"-$19::float8, {_AFTER}"}))
  ORDER BY {order}
  LIMIT $2"""
     for sort, order in ORDERS.items()
@@ -50,7 +50,9 @@ LIST_VALUES = {
 
 def place_of(last: Review, sort: Sort, as_of: dt.datetime) -> Place:
     """Return the position after an item that was listed."""
-    return Place(as_of, last.review_id, last.band, last.priority, last.created_at, last.parts.get(sort, 0.0))
+    return Place(
+        as_of, last.review_id, last.band, last.priority, last.due_at, last.created_at, last.parts.get(sort, 0.0)
+    )
 
 
 async def list_reviews(
@@ -70,9 +72,10 @@ async def list_reviews(
     """
     moment = after.as_of if after else as_of or dt.datetime.now(dt.UTC)
     filters = astuple(wanted or ReviewFilter())
-    place = (after.band, after.priority, after.created_at, after.part) if after else (0, 0.0, moment, 0.0)
+    place = (after.band, after.priority, after.due_at, after.created_at) if after else (0, 0.0, None, moment)
     values = (tenant_id, limit, after and after.review_id, *filters, moment, *place)
-    found = await db.fetch(LIST_REVIEWS[sort], *(values[:-1] if sort is Sort.PRIORITY else values))
+    part = () if sort is Sort.PRIORITY else (after.part if after else 0.0,)
+    found = await db.fetch(LIST_REVIEWS[sort], *values, *part)
     return [Review(**row) for row in found]
 
 
