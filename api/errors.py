@@ -135,6 +135,8 @@ class ProblemOut(BaseModel):
     limit_bytes: int | None = None
     limit_values: int | None = None
     current: int | None = Field(default=None, description="the current revision")
+    claimed_by: str | None = Field(default=None, description="the person who has claimed the item")
+    digest: str | None = Field(default=None, description="of what the item shows now")
     decided_by: str | None = Field(default=None, description="the person who decided first")
     decision: Json = Field(default=None, description="the first decision")
     where: str | None = Field(default=None, description="the part of the request with two readings")

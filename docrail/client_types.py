@@ -2690,6 +2690,8 @@ class ProblemOut(TypedDict):
     limit_bytes: int | None
     limit_values: int | None
     current: int | None
+    claimed_by: str | None
+    digest: str | None
     decided_by: str | None
     decision: Json
     where: str | None

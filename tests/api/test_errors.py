@@ -3,7 +3,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from docrail.api.errors import KINDS, OF_SERVER, register
+from docrail.api.errors import KINDS, OF_SERVER, ProblemOut, register
 from docrail.services import errors
 from docs.generate import REFERENCE
 from tests.api.service import Service
@@ -20,6 +20,10 @@ def test_every_refusal_has_a_status() -> None:
 
 def test_types_of_problems_are_unique() -> None:
     assert len({kind.name for kind in KINDS.values()}) == len(KINDS)
+
+
+def test_every_field_of_a_problem_is_described() -> None:
+    assert {field for kind in KINDS.values() for field in kind.fields} <= ProblemOut.model_fields.keys()
 
 
 def test_every_type_of_problem_is_documented_with_what_to_do() -> None:

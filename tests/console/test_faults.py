@@ -285,6 +285,7 @@ async def test_ten_thousand_rows_are_walked_to_the_last_by_keyboard(page: Page, 
     await page.goto(f"{site.url}/?status=rejected")
     await expect(tab(page, "Rejected")).to_contain_text("10,000", timeout=30_000)
     await expect(row(page, "many 1.pdf")).to_be_visible()
+    await expect(page.get_by_role("status", name="Loading")).to_have_count(0)
     await page.keyboard.press("j")
 
     async def is_at_the_end() -> bool:
@@ -296,7 +297,7 @@ async def test_ten_thousand_rows_are_walked_to_the_last_by_keyboard(page: Page, 
     await expect(page.locator("[data-active][role=row]")).to_contain_text("many 10000.pdf")
 
 
-async def test_of_two_simultaneous_decisions_one_wins_and_the_other_is_told_kindly(
+async def test_of_two_simultaneous_decisions_one_wins_and_the_other_sees_why(
     browser: Browser, guarded_site: Site
 ) -> None:
     item = await put(guarded_site, invoice_pdf(unique("S")))
@@ -445,6 +446,7 @@ async def test_the_server_speaks_german_in_a_german_console(browser: Browser, si
         decided = "UPDATE reviews SET status = 'rejected', decided_by = 'eve' WHERE review_id = $1"
         await site.service.app.db.execute(decided, review_id)
         await page.keyboard.press("Control+Enter")
+        await expect(page.get_by_role("textbox", name="Grund")).to_be_focused()
         await page.keyboard.type("geprüft")
         await page.keyboard.press("Control+Enter")
         await expect(page.get_by_text("eve hat dies schon entschieden").first).to_be_visible()

@@ -5948,6 +5948,16 @@ export interface components {
              */
             current?: number | null;
             /**
+             * @description the person who has claimed the item
+             * @default null
+             */
+            claimed_by?: string | null;
+            /**
+             * @description of what the item shows now
+             * @default null
+             */
+            digest?: string | null;
+            /**
              * @description the person who decided first
              * @default null
              */

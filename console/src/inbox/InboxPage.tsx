@@ -112,6 +112,7 @@ function Documents({ search, counts }: { search: InboxSearch; counts: Counts }) 
           onSelect={selection.toggle}
           onSelectAll={canSelect ? () => selection.toggleAll(ids) : undefined}
           hasMore={found.hasNextPage}
+          isLoadingMore={found.isFetchingNextPage}
           onMore={more}
         />
       )}

@@ -25,6 +25,7 @@ type Props = {
   /** Selects all that are loaded, or none. Absent where nothing can be done with many. */
   onSelectAll?: () => void
   hasMore: boolean
+  isLoadingMore: boolean
   onMore: () => void
 }
 
@@ -35,7 +36,7 @@ const COLUMNS = ['file', 'vendor', 'number', 'date', 'total', 'due', 'reason', '
 
 /** The documents of a view as a table of which only the visible rows are mounted. */
 export function Rows(props: Props) {
-  const { lines, total, view, active, selected, onSelectAll, hasMore, onMore } = props
+  const { lines, total, view, active, selected, onSelectAll, hasMore, isLoadingMore, onMore } = props
   const { t } = useTranslation()
   const box = useRef<HTMLDivElement>(null)
   const isNarrow = matchMedia('(max-width: 48em)').matches
@@ -111,7 +112,7 @@ export function Rows(props: Props) {
           )
         })}
       </div>
-      {hasMore && (
+      {isLoadingMore && (
         <div className={classes.more}>
           <Loader size="xs" role="status" aria-label={t('app.loading')} />
         </div>

@@ -139,6 +139,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
   const deciding = useRef(false)
   const decide = async (kind: 'approve' | 'reject', why: string) => {
     if (!eyes.of.mayDecide() || decision.busy || readOnly) return
+    if (kind === 'reject' && why.trim() === '') return setPanel('reject') // at once: what is typed next is the reason
     deciding.current = true
     await flushAndSend(kind, why).finally(() => (deciding.current = false))
   }
@@ -149,7 +150,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
     if (!(await lines.flush())) return enter(LINE_ITEMS)
     const now = queryClient.getQueryData<View>(viewQuery(id).queryKey)?.fields ?? before
     if (newProblems(before, now).length) return // they are on the screen now: the person looks again
-    if (why.trim() === '' && (kind === 'reject' || isBroken(now))) return setPanel(kind)
+    if (why.trim() === '' && kind === 'approve' && isBroken(now)) return setPanel('approve')
     const problem = await decision.send(kind, now, why)
     if (problem) await explain(problem, now)
   }
@@ -429,7 +430,7 @@ function differences(decided: Fields, now: Fields): string[] {
 
 /** Who has claimed the item, if it is someone else. */
 function holderOf({ review, actions }: View, { problem }: Claim): string | undefined {
-  if (isProblem(problem, 'claimed')) return (problem.body as { claimed_by?: string }).claimed_by ?? ''
+  if (isProblem(problem, 'claimed')) return problem.body.claimed_by ?? ''
   const isTaken = actions.some((each) => each.name === 'claim' && each.problem === 'claimed-by-other')
   return isTaken ? (review.claimed_by ?? '') : undefined
 }
