@@ -32,7 +32,7 @@ _COLUMNS = f"""
 document_id, file_name, source, definition, run_id, received_at, status, duplicate_of,
 {_LOOK_ALIKE} AS look_alike_of, document_type, vendor_name, invoice_number, issued_on, total,
 currency, confidence, review_id, due_at,
-CASE status WHEN 'failed' THEN left(error_type || ': ' || error_message, {LONGEST_REASON})
+CASE status WHEN 'failed' THEN left(coalesce(nullif(error_message, ''), error_type), {LONGEST_REASON})
             WHEN 'dismissed' THEN left(error_message, {LONGEST_REASON})
             WHEN 'reading' THEN NULL ELSE reasons -> 0 ->> 'message' END AS reason,
 CASE WHEN status IN ('reading', 'failed', 'dismissed') THEN NULL ELSE reasons -> 0 ->> 'code' END AS reason_code,

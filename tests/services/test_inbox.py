@@ -93,7 +93,9 @@ async def asked(db: PoolConnectionProxy, document_id: str, *reasons: str, hours:
     return (await upsert_review(db, TENANT, document_id, question)).review_id
 
 
-async def failed(db: PoolConnectionProxy, document_id: str, status: str = "failed", at: float = 1.0) -> None:
+async def failed(
+    db: PoolConnectionProxy, document_id: str, status: str = "failed", at: float = 1.0, message: str = "no text in it"
+) -> None:
     letter = DeadLetter(
         tenant_id=TENANT,
         run_id=f"invoice.{document_id}",
@@ -104,7 +106,7 @@ async def failed(db: PoolConnectionProxy, document_id: str, status: str = "faile
         document_id=document_id,
         status=StepStatus(status),
         error_type="UnreadableDocument",
-        error_message="no text in it",
+        error_message=message,
         failed_at=at,
     )
     await record_report(db, letter)
@@ -171,11 +173,16 @@ async def test_what_the_index_of_a_status_holds_are_all_documents_of_that_status
         assert await db.fetchrow(scope, row["document_id"]) is not None, row
 
 
+async def test_a_failure_without_words_is_shown_by_its_type(db: PoolConnectionProxy) -> None:
+    await failed(db, (await upload(db)).document_id, message="")
+    assert (await only(db)).reason == "UnreadableDocument"
+
+
 async def test_a_failure_counts_until_the_document_waits_for_a_person(db: PoolConnectionProxy) -> None:
     document_id = (await upload(db)).document_id
     await failed(db, document_id)
     found = await only(db)
-    assert (found.status, found.reason) == (DocumentStatus.FAILED, "UnreadableDocument: no text in it")
+    assert (found.status, found.reason) == (DocumentStatus.FAILED, "no text in it")
     assert found.run_id == f"invoice.{document_id}"
     await failed(db, document_id, "running", 2.0)  # it was retried
     assert (await only(db)).status is DocumentStatus.READING
