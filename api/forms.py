@@ -16,7 +16,7 @@ from docrail.api.errors import FORM_TYPE, refusal
 from docrail.services.errors import UnsupportedType
 
 MOST_FILES, MOST_FIELDS, MOST_FIELD_BYTES = 10, 100, 64 * 2**10
-"""Parts of one form, and bytes of each that is no file: more than any route takes."""
+"""Parts of one form, and bytes of each that is not a file: more than any route takes."""
 
 
 class ReadableForms:

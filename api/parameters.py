@@ -109,7 +109,7 @@ async def no_repeated_keys(request: Request) -> None:
         problems = [*_repeated_keys(body)] or [InputProblem("body", str(error))]
         raise InvalidInput(problems) from None
     except (ValueError, RecursionError):
-        return  # no JSON: the route refuses it, if it takes a body
+        return  # not JSON: the route refuses it, if it takes a body
 
 
 def _repeated_keys(body: bytes) -> Iterator[InputProblem]:

@@ -97,7 +97,7 @@ def _problem(root: Path, path: Path) -> str | None:
         if not whole.exists():
             return "does not exist"
         if not whole.is_file():
-            return "is no file"
+            return "is not a file"
         if whole.stat().st_size == 0:
             return "is empty"
         with whole.open("rb"):

@@ -36,7 +36,7 @@ COMPLETE, CUT = "STOP", "MAX_TOKENS"
 """Finish reasons of usable answers; all others are refusals (SAFETY, RECITATION and so on)."""
 
 NO_ANSWER = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
-"""Errors of the SDK for a body that is not an API response: no JSON, another shape, or endless nesting."""
+"""Errors of the SDK for a body that is not an API response: not JSON, another shape, or endless nesting."""
 _MODEL = re.compile(r"[A-Za-z0-9._/-]{1,100}")
 _DELAY = re.compile(r"(\d{1,12})(?:\.(\d*))?s")
 

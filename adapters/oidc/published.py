@@ -80,7 +80,7 @@ async def _read(http: HttpClient, url: str, model: type[_Model]) -> _Model:
     try:
         return model.model_validate_json(answer.body)
     except ValidationError as error:
-        places = ", ".join(".".join(map(str, each["loc"])) or "no JSON" for each in error.errors())
+        places = ", ".join(".".join(map(str, each["loc"])) or "not JSON" for each in error.errors())
         raise IssuerUnavailableError(f"{answer.request} answered an invalid document: {places}") from None
 
 

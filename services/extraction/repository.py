@@ -15,8 +15,9 @@ KEPT_SECONDS = 86_400.0
 
 # `died` counts consecutive holders that never came back; a holder that leaves the lease writes a note without it.
 # A claim takes only expired leases: of two concurrent claims the second waits for the first's row and finds it taken.
-# A refusal ends with its lease: while the new holder asks, it is no answer for those who wait. The remaining time uses
-# the wall clock: by now(), a lease that began a moment later would last longer than any, as one left for long does.
+# A refusal ends with its lease: while the new holder asks, it is not an answer for those who wait. The remaining time
+# uses the wall clock: by now(), a lease that began a moment later would last longer than any, as one left for long
+# does.
 CLAIM = """
 WITH claimed AS (
     INSERT INTO reading_leases AS lease (tenant_id, work_key, holder, expires_at, note)

@@ -1,4 +1,4 @@
-"""Tokens: whatever is changed in one, it says nothing any more; and replacing what stands for a URL."""
+"""A token with any change is refused; a placeholder is replaced by a URL."""
 
 import base64
 import json

@@ -57,7 +57,7 @@ async def test_a_service_that_asks_for_patience_is_called_again_when_it_said(cal
 
 
 async def test_a_run_never_shows_a_secret(calling: Service) -> None:
-    async with loopback(Reply(403, b"hush-hush is no key of ours")) as server:
+    async with loopback(Reply(403, b"hush-hush is not a key of ours")) as server:
         ended = await run(calling, calling_step(server))
     assert len(server.asked) == 1
     assert ended["status"] == "failed"

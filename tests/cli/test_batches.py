@@ -277,7 +277,7 @@ async def test_with_skip_broken_the_good_lines_run(service: Service, folder: Pat
         ({"file": 7}, "names no file"),
         ({"file": ""}, "names no file"),
         ({"file": "none.xml"}, "none.xml does not exist"),
-        ({"file": "november"}, "is no file"),
+        ({"file": "november"}, "is not a file"),
         ({"file": "empty.xml"}, "is empty"),
         ({"file": "/etc/hostname"}, "is outside the folder"),
         ({"file": "../outside.xml"}, "is outside the folder"),

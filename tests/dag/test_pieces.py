@@ -1,4 +1,4 @@
-"""A saved state in pieces: together they are it, each is small enough, and what stands for one says whose it is."""
+"""The pieces of a saved state: together they are it, each is small enough, and each placeholder names its owner."""
 
 import json
 from collections.abc import Iterator

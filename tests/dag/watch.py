@@ -223,7 +223,7 @@ class Watch:
             return False
         step = self.steps[event.step]
         waiting = step.wait or step.human
-        assert waiting is not None, f"{event.step} is no wait"
+        assert waiting is not None, f"{event.step} is not a wait"
         return bool(waiting.on_timeout and waiting.on_timeout.then is Then.ABORT) and not is_timer(step)
 
     def _called(self, event: Event, states: Mapping[str, StepState]) -> tuple[RunStatus | None, bool]:
@@ -298,7 +298,7 @@ class Watch:
 
     def _record(self, ledger: Ledger, step: str, status: StepStatus, *, was_resolved: bool) -> None:
         is_news = status in FALLEN and (step, status) not in ledger.recorded
-        assert is_news or was_resolved, f"{step} is {status}, which is no news"
+        assert is_news or was_resolved, f"{step} is {status}, which is not news"
         if is_news:
             ledger.recorded = ledger.recorded - {(step, StepStatus.PARKED)} | {(step, status)}
 

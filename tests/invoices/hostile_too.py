@@ -178,7 +178,7 @@ FILES: Mapping[str, tuple[Made, str]] = {
     ),
     "UTF-16 that is none": (_encoded("UTF-16"), "damaged"),
     "UTF-7": (_encoded("UTF-7"), READ),
-    "codec that is no encoding": (_encoded("bz2"), "damaged"),
+    "codec that is not an encoding": (_encoded("bz2"), "damaged"),
     "unknown encoding": (_encoded("x-unknown"), READ),
     "million processing instructions": (lambda: b"<?xml version='1.0'?>" + b"<?a b?>" * 990_000 + BODY, READ),
     "million unknown elements": (lambda: BODY.replace(b"</Invoice>", b"<a/>" * 990_000 + b"</Invoice>"), READ),

@@ -1,4 +1,4 @@
-"""A paper that is no invoice is known by its title, and none of its values is confident."""
+"""A paper that is not an invoice is known by its title, and none of its values is confident."""
 
 import datetime as dt
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Files that are no invoice, or mean harm, are refused with a code and a sentence; odd ones are read with a flag."""
+"""Files that are not invoices, or mean harm, are refused with a code and a sentence; odd ones are read with a flag."""
 
 import datetime as dt
 import io
@@ -86,7 +86,7 @@ def test_a_file_that_is_also_a_web_page_is_seen_by_a_person(markup: bytes) -> No
 
 def test_a_file_that_is_also_a_zip_archive_is_seen_by_a_person() -> None:
     archive = io.BytesIO(E_INVOICE)
-    with zipfile.ZipFile(archive, "a") as zipped:  # appends to a file that is no archive
+    with zipfile.ZipFile(archive, "a") as zipped:  # appends to a file that is not an archive
         zipped.writestr("invoice.exe", b"MZ")
     invoice = read_document(archive.getvalue(), today=TODAY)
     assert "also_a_zip" in {problem.code for problem in invoice.problems}

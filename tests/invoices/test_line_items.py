@@ -179,7 +179,7 @@ def test_a_rate_is_read_where_there_is_one(text: str, rate: str | None) -> None:
 
 
 def test_in_ruled_boxes_amounts_stand_right_of_their_head() -> None:
-    """A tax rate stands to the right of them; it is no amount."""
+    """A tax rate stands to the right of them; it is not an amount."""
     header = "Codice | Descrizione | Prezzo | Importo | IVA"
     left, right = (50, 110, 300, 380, 500), (50, 110, 320, 450, 540)
     rows = table("VT1 | Vite M8 | 9,00 | 90,72 | 22,00", "DD2 | Dado M8 | 4,00 | 46,80 | 22,00", top=314, edges=right)

@@ -85,11 +85,11 @@ def summed(*rows: str) -> tuple[str | None, ...]:
         (("2 SubTotal | 25.00", "CASH | 50.00", "SR inclusive of GST @6% | 23.58 | 1.42"), "23.58", "25.00"),
     ],
     ids=[
-        "cash is no total",
+        "cash is not a total",
         "nor where the total's name is misread",
         "rounding up",
         "rounding down",
-        "a currency misread is no label",
+        "a currency misread is not a label",
         "a discount",
         "goods without tax",
         "a net total below the tax, on a service charge as well",

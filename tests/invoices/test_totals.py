@@ -75,8 +75,8 @@ def test_sums_are_known_by_their_names(labels: tuple[str, str, str], language: s
         "what was paid before does not change the total",
         "of two plain totals the larger counts",
         "without tax the total is the net",
-        "cash that was handed over is no total",
-        "what a card paid is no total",
+        "cash that was handed over is not a total",
+        "what a card paid is not a total",
         "what was paid by card is none in Spanish either",
     ],
 )

@@ -210,7 +210,7 @@ VALUES = (
         '"integer": lambda value: _is_number(value) and value == int(value),',
         '"integer": lambda value: isinstance(value, int),',
         ("tests/dag/test_json_schema.py",),
-        "1.0 is no integer, and true is one",
+        "1.0 is not an integer, and true is one",
     ),
     Mutant(
         "items-include-the-prefix",
@@ -417,7 +417,7 @@ INVOICE_VALUES = (
         "return step is not None and total % step == 0 and apart <= step / 2 + CENT",
         "return step is not None and apart <= step / 2 + CENT",
         ("tests/invoices/test_currencies.py", "tests/invoices/test_checks.py"),
-        "a wrong total in Swiss francs agrees, although it is no multiple of five centimes",
+        "a wrong total in Swiss francs agrees, although it is not a multiple of five centimes",
     ),
     Mutant(
         "german-dates-read-as-american",

@@ -55,7 +55,7 @@ test('an answer has what was typed, with its types, and nothing for what was lef
   expect(answerOf(fieldsOf(FORM), { approved: 'true' }).value).toEqual({ approved: true })
 })
 
-test('what is no answer yet is said at its field', () => {
+test('what is not an answer yet is said at its field', () => {
   const typed = { amount: '1.234,5', parts: '1.5', more: '{' }
   expect(answerOf(fieldsOf(FORM), typed).problems).toEqual({
     approved: 'required',

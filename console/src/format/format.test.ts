@@ -25,7 +25,7 @@ describe('money', () => {
   test('follows the currency in the number of decimals', () => {
     expect(plain(money('1500', 'JPY', 'en-GB'))).toBe('JP¥1,500')
   })
-  test('shows what is no number, and no known currency, as it is', () => {
+  test('shows what is not a number, and no known currency, as it is', () => {
     expect(money('<b>', 'EUR', 'en-GB')).toBe('<b>')
     expect(money('1.50', '€', 'en-GB')).toBe('1.50')
   })

@@ -23,7 +23,7 @@ test('a type of document is written in words, which the server reads back', () =
   expect(typedText('document_type', 'credit_note')).toBe('credit note')
 })
 
-test('what is no value of its kind stays as it is', () => {
+test('what is not a value of its kind stays as it is', () => {
   expect([typedText('total', null), typedText('total', '<b>'), typedText('vendor_name', '1.5', 'de-DE')]).toEqual([
     '',
     '<b>',
