@@ -29,6 +29,7 @@ LIMITS = struct.Struct("!QId")
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """Maximum answer size: a compromised child must not fill the caller's memory."""
 PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ def _limit(memory_bytes: int, cpu_seconds: int, wall_seconds: float, server_pid:
     for name in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
         signal.signal(name, signal.SIG_DFL)
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != server_pid:  # the server ended before the previous line
             os._exit(1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from statistics import median
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
@@ -69,13 +70,14 @@ TITLE: tuple[Feature[Title], ...] = (
 )
 
 
+@lru_cache(maxsize=4)  # each rule for numbers and dates asks whether it is a credit note
 def find_document_type(layout: Layout, total: Decimal | None = None) -> FieldValue[DocumentType]:
     """Return what the document calls itself, with the words that say so; `total` is what it asks for, if known.
 
     A credit note may be called so in any short cell, because its amounts give it away; another paper only by a title
     that stands out more than any title of an invoice. What nothing names is taken for an invoice, as a guess.
     """
-    titles = sorted(_titles(layout), key=lambda title: score(TITLE, title), reverse=True)
+    titles = _titles(layout)
     named = next(_invoice_names(layout), None)
     other = next((title for title in titles[:1] if title.kind is not DocumentType.INVOICE), None)
     least = LEAST if named else LEAST_ALONE
@@ -104,7 +106,13 @@ def _invoice_names(layout: Layout) -> Iterator[Cell]:
             yield cell
 
 
-def _titles(layout: Layout) -> Iterator[Title]:
+@lru_cache(maxsize=2)
+def _titles(layout: Layout) -> list[Title]:
+    """Return the cells that may be the title, the likeliest first."""
+    return sorted(_possible_titles(layout), key=lambda title: score(TITLE, title), reverse=True)
+
+
+def _possible_titles(layout: Layout) -> Iterator[Title]:
     if not layout.pages:
         return
     first = layout.pages[0]

@@ -1,7 +1,7 @@
 """Find the text at a label: after it in the same cell, in the next cell to the right, below it, or above it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -47,12 +47,19 @@ class Finder:
         self.layout = layout
         self._below: dict[Cell, list[Cell]] = {}
         self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # each label checks each cell
+        self._at: dict[tuple[str, bool], list[Labelled]] = {}
 
-    def at(self, label: re.Pattern[str], *, again: bool = False) -> Iterator[Labelled]:
-        """Yield every text at a match of `label`, in reading order, the most reliable place first.
+    def at(self, label: re.Pattern[str], *, again: bool = False) -> Sequence[Labelled]:
+        """Return every text at a match of `label`, in reading order, the most reliable place first.
 
-        Only a cell's first match counts; with `again`, the text after its other matches is yielded as well.
+        Only a cell's first match counts; with `again`, the text after its other matches is returned as well.
         """
+        key = label.pattern, again
+        if key not in self._at:
+            self._at[key] = list(self._matches(label, again=again))
+        return self._at[key]
+
+    def _matches(self, label: re.Pattern[str], *, again: bool) -> Iterator[Labelled]:
         for row in self.layout.rows:
             for index, cell in enumerate(row.cells):
                 match = label.search(cell.folded)

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, islice, pairwise, takewhile
 from statistics import median
 from typing import Any, NamedTuple
@@ -89,7 +90,7 @@ class Cell:
         return min(self.right, other.right) > max(self.left, other.left)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """Cells at the same height, from left to right."""
 
@@ -97,10 +98,10 @@ class Row:
     page: int
     number: int
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The cells joined with two spaces, so that patterns can see the columns."""
-        return "  ".join(cell.text for cell in self.cells)
+        return "  ".join([cell.text for cell in self.cells])
 
     @property
     def top(self) -> float:
@@ -140,11 +141,11 @@ class Projection(NamedTuple):
 
 def box_within(*edges: float) -> Box:
     """Return a box in fractions of its page, limited to the page and rounded."""
-    left, top, right, bottom = (round(min(1.0, max(0.0, edge)), 4) for edge in edges)
+    left, top, right, bottom = [round(edge, 4) if 0 < edge < 1 else float(edge >= 1) for edge in edges]
     return left, top, right, bottom
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page:
     """One page: its words, and its size in points."""
 
@@ -162,8 +163,16 @@ class Page:
         """Whether the page is a picture of too poor a quality to rely on any word of it."""
         return self.sureness is not None and self.sureness < READABLE
 
+    @cached_property
+    def lines(self) -> list[list[list[Word]]]:
+        """The words by row and cell, from top to bottom; a sidebar comes last."""
+        aside, rest = without_sidebar(self.words, self.width)
+        return [_split(words) for words in (*_word_rows(rest), *_word_rows(aside))]
+
     def as_sent(self, left: float, top: float, right: float, bottom: float) -> Box:
         """Return a box in points as fractions of the page as sent, which is what viewers show."""
+        if self.turned is None and left <= right and top <= bottom:
+            return box_within(left / self.width, top / self.height, right / self.width, bottom / self.height)
         corners = [(x / self.width, y / self.height) for x in (left, right) for y in (top, bottom)]
         if self.turned:
             corners = [self.turned.map(x, y) for x, y in corners]
@@ -171,19 +180,19 @@ class Page:
         return box_within(min(xs), min(ys), max(xs), max(ys))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
-    """A document as rows of cells, from top to bottom and page by page."""
+    """A document as rows of cells, from top to bottom and page by page; hashed by identity, for caches."""
 
     pages: tuple[Page, ...]
     rows: tuple[Row, ...]
 
-    @property
+    @cached_property
     def cells(self) -> list[Cell]:
         """All cells in reading order."""
         return [cell for row in self.rows for cell in row.cells]
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The text, one line for each row."""
         return "\n".join(row.text for row in self.rows)
@@ -193,9 +202,8 @@ def lay_out(pages: Sequence[Page]) -> Layout:
     """Group the pages' words into rows of cells."""
     rows: list[Row] = []
     for page in pages:
-        aside, rest = without_sidebar(page.words, page.width)
-        for words in [*_word_rows(rest), *_word_rows(aside)]:
-            cells = tuple(_cell(group, page.number, len(rows)) for group in _split(words))
+        for line in page.lines:
+            cells = tuple(_cell(words, page.number, len(rows)) for words in line)
             rows.append(Row(cells, page.number, len(rows)))
     return Layout(tuple(pages), tuple(rows))
 
@@ -272,13 +280,13 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
         if word.left - before.right > CELL_GAP * min(before.height, word.height):
             groups.append([])
         groups[-1].append(word)
-    return [[*_together(group)] if _label_spaced_out(group) else group for group in groups]
+    joined = [[*_together(group)] if _label_spaced_out(group) else group for group in groups]
+    return [[word for word, _ in groupby(group)] for group in joined]  # bold text is sometimes a word printed twice
 
 
 def _cell(words: Sequence[Word], page: int, row: int) -> Cell:
-    unique = [word for word, _ in groupby(words)]  # bold text is sometimes the same word printed twice
-    text = " ".join(word.text for word in unique)
-    return Cell(tuple(unique), text, fold(text), *around(unique), page, row)
+    text = " ".join([word.text for word in words])
+    return Cell(tuple(words), text, fold(text), *around(words), page, row)
 
 
 NARROW = 0.35

@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2
 from PIL import Image
@@ -55,8 +55,7 @@ class View:
                 return box.left - self.left, self.top - box.top, box.right - self.left, self.top - box.bottom
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(NamedTuple):
     """One object on a page. Valid until its page is closed."""
 
     kind: int
