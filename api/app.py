@@ -53,25 +53,25 @@ from docrail.api import (
     usage,
 )
 from docrail.api.auth import Access, CookieRotation
-from docrail.api.body_limit import BodyLimit, CloseUnread
 from docrail.api.body_sizes import UPLOADS
-from docrail.api.boundary import Boundary
 from docrail.api.codec import TemporalUi
 from docrail.api.console import add_console
-from docrail.api.deadline import Deadline
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
-from docrail.api.early_auth import AuthenticateFirst
 from docrail.api.errors import register
-from docrail.api.few_uploads import FewUploads
 from docrail.api.first_key import print_first_key
 from docrail.api.first_problems import few_problems
-from docrail.api.forms import MOST_FIELD_BYTES, MOST_FIELDS, MOST_FILES, ReadableForms, close_forms
-from docrail.api.large_requests import LargeRequests
 from docrail.api.methods import HeadAsGet
 from docrail.api.metrics import RequestMetrics
+from docrail.api.middleware.body_limit import BodyLimit, CloseUnread
+from docrail.api.middleware.boundary import Boundary
+from docrail.api.middleware.deadline import Deadline
+from docrail.api.middleware.early_auth import AuthenticateFirst
+from docrail.api.middleware.few_uploads import FewUploads
+from docrail.api.middleware.forms import MOST_FIELD_BYTES, MOST_FIELDS, MOST_FILES, ReadableForms, close_forms
+from docrail.api.middleware.large_requests import LargeRequests
+from docrail.api.middleware.tenant_scope import TenantScope
 from docrail.api.parameters import no_repeated_keys, only_known
-from docrail.api.tenant_scope import TenantScope
 from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.app import App
 from docrail.services.documents.originals import Drawings

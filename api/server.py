@@ -49,7 +49,7 @@ def serve(api: FastAPI, settings: Settings) -> None:
         ws="none",
         log_config=None,  # all lines pass through our handler
         access_log=False,  # /metrics counts requests
-        proxy_headers=False,  # api/boundary.py reads them
+        proxy_headers=False,  # api/middleware/boundary.py reads them
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

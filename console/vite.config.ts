@@ -21,7 +21,7 @@ export default defineConfig({
     reportCompressedSize: false, // tests/console measures it
   },
   server: {
-    // The Host header stays that of this server, so that the API sees the same name in it and in Origin (api/boundary.py).
+    // The Host header stays that of this server, so that the API sees the same name in it and in Origin (api/middleware/boundary.py).
     proxy: Object.fromEntries(['/v1', '/readyz', '/openapi.json'].map((path) => [path, { target: API }])),
   },
   test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },

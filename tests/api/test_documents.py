@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from docrail.api.body_limit import MOST_UNANNOUNCED
+from docrail.api.middleware.body_limit import MOST_UNANNOUNCED
 from docrail.dag.values.json_values import Json
 from tests.api.invoices import e_invoice
 from tests.api.service import Service

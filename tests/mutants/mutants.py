@@ -970,7 +970,7 @@ API = (
     ),
     Mutant(
         "uploads-of-one-tenant",
-        "api/few_uploads.py",
+        "api/middleware/few_uploads.py",
         "if self._open[setting, tenant_id] >= most.of_tenant:",
         "if self._open[setting, tenant_id] >= most.of_all:",
         ("tests/security/test_few_uploads.py",),
@@ -1074,7 +1074,7 @@ API = (
     ),
     Mutant(
         "the-host-is-believed-from-anyone",
-        "api/boundary.py",
+        "api/middleware/boundary.py",
         'if self._is_trusted(scope["client"]) and (host',
         'if scope["client"] and (host',
         ("tests/security/test_boundary.py",),

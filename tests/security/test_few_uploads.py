@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from docrail.api.body_sizes import UPLOADS
-from docrail.api.few_uploads import MOST
+from docrail.api.middleware.few_uploads import MOST
 from docrail.services.definitions.service import publish_shipped
 from tests.security.attacks import FORM_TYPE, form
 from tests.security.callers import Guarded, dsn, guarded

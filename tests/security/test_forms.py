@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from docrail.api.forms import MOST_FIELD_BYTES, MOST_FIELDS, MOST_FILES
+from docrail.api.middleware.forms import MOST_FIELD_BYTES, MOST_FIELDS, MOST_FILES
 from tests.api.service import Service, serve, settings_for
 from tests.postgres import migrated_database
 from tests.security.attacks import FORM_TYPE, form

@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from docrail.adapters.sandbox.forker import ChildLimits, Forker
 from docrail.api.app import CHECK_PROGRAM
 from docrail.api.body_sizes import FIELDS_BYTES, MAX_JSON_BYTES, MOST_BYTES, UPLOADS
-from docrail.api.large_requests import DIRECT_BYTES, MAX_HELD_BYTES, MAX_VALUES, has_too_many_values
+from docrail.api.middleware.large_requests import DIRECT_BYTES, MAX_HELD_BYTES, MAX_VALUES, has_too_many_values
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions.checks import NICENESS, THREAD_BYTES, cost_of
 from docrail.services.errors import MOST_PROBLEMS, Busy, TooCostly

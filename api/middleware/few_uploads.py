@@ -8,9 +8,9 @@ from typing import cast
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from docrail.api.body_limit import has_body
 from docrail.api.body_sizes import upload_setting
 from docrail.api.errors import refusal
+from docrail.api.middleware.body_limit import has_body
 from docrail.services.access.models import Principal
 from docrail.services.errors import Busy, OperationError, QuotaExceeded
 

@@ -1,4 +1,4 @@
-"""Begin every request outside of every tenant; the authentication of its caller enters one (auth.py)."""
+"""Begin every request outside of every tenant; the authentication of its caller enters one (`api/auth.py`)."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 

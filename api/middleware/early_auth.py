@@ -6,8 +6,8 @@ from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from docrail.api.auth import current_principal
-from docrail.api.body_limit import has_body
 from docrail.api.errors import CALLBACKS_PATH, UNAVAILABLE, refusal, unavailable
+from docrail.api.middleware.body_limit import has_body
 from docrail.services.app import App
 from docrail.services.errors import OperationError
 from docrail.services.runs.callbacks import check_token

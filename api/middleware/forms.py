@@ -10,9 +10,9 @@ from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from docrail.api.body_limit import has_body
 from docrail.api.body_sizes import UPLOADS, upload_setting
 from docrail.api.errors import FORM_TYPE, refusal
+from docrail.api.middleware.body_limit import has_body
 from docrail.services.errors import UnsupportedType
 
 MOST_FILES, MOST_FIELDS, MOST_FIELD_BYTES = 10, 100, 64 * 2**10
