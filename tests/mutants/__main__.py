@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 900
 MOMENTS = count(int(time.time()) + 1)
 """A time of change for each file that is written: bytecode of the same second and size would be used again."""
-KILLED, SURVIVED = 1, 0
-"""pytest's exit codes: a test failed, all passed. Any other means that the tests did not run."""
+KILLED, SURVIVED, NO_TESTS = 1, 0, 5
+"""pytest's exit codes: a test failed, all passed, none is selected. Any other means that the tests did not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,10 @@ def attempt(tree: Path, mutant: Mutant) -> Fate:
     write(file, before.replace(mutant.old, mutant.new))
     began = time.monotonic()
     try:
-        code, detail = run_tests(tree, mutant.tests)
+        code, detail = run_tests(tree, mutant.tests, "not slow")
+        if code in (SURVIVED, NO_TESTS):
+            passed, (code, detail) = code == SURVIVED, run_tests(tree, mutant.tests, "slow")
+            code = SURVIVED if code == NO_TESTS and passed else code
     finally:
         write(file, before)
     word = {KILLED: "killed", SURVIVED: "SURVIVED"}.get(code, f"ERROR {code}")
@@ -117,9 +120,9 @@ def write(file: Path, text: str) -> None:
     os.utime(file, (moment, moment))
 
 
-def run_tests(tree: Path, tests: Sequence[str]) -> tuple[int, str]:
-    """Run the tests until one fails; return pytest's exit code, and the first failure or pytest's last line."""
-    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow"]
+def run_tests(tree: Path, tests: Sequence[str], marked: str) -> tuple[int, str]:
+    """Run the tests `marked` so until one fails; return pytest's exit code, and the first failure or its last line."""
+    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", marked]
     command.append("--hypothesis-profile=mutants")
     # PYTHONPATH goes before the installed checkout, also for the processes that tests start.
     environment = {**os.environ, "PYTHONPATH": str(tree)}
