@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from docrail.invoices.languages.all import CUT_MONTH_OF
 from docrail.invoices.values.folding import fold
@@ -32,6 +33,7 @@ PATTERNS = (
     ),
     re.compile(rf"\b(?P<month>{_MONTH})\.?\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s*(?P<y>\d{{4}})(?!\d)"),
 )
+DIGIT = re.compile(r"\d")
 CENTURY_SPLIT = 70
 """Two-digit years up to this one belong to the 2000s."""
 FIRST_YEAR, LAST_YEAR = 1900, 2199
@@ -50,13 +52,20 @@ class FoundDate:
 
 def find_dates(text: str, *, month_first: bool = False) -> Iterator[FoundDate]:
     """Yield the dates in `text`, in order. `month_first` makes 03/04/2024 March 4 instead of April 3."""
+    return iter(_dates(text, month_first))
+
+
+@lru_cache(maxsize=4096)  # each rule examines each cell again
+def _dates(text: str, month_first: bool) -> tuple[FoundDate, ...]:
     folded = fold(text)
+    if not DIGIT.search(folded):
+        return ()
     found = [date for pattern in PATTERNS for match in pattern.finditer(folded) if (date := _read(match, month_first))]
-    end = -1
+    apart: list[FoundDate] = []
     for date in sorted(found, key=lambda date: (date.start, -date.end)):
-        if date.start >= end:
-            yield date
-            end = date.end
+        if not apart or date.start >= apart[-1].end:
+            apart.append(date)
+    return tuple(apart)
 
 
 def month_comes_first(texts: Iterable[str]) -> bool | None:

@@ -50,22 +50,27 @@ WRITTEN_OUT = {
 def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> FieldValue[str]:
     """Return the most reliable currency; empty if none is named."""
     layout = finder.layout
-    codes = [(code, cell) for cell in layout.cells for code in _codes(cell)]
-    for source, named in (
-        (Source.TEXT_LABEL, [*_labelled(finder)]),
-        (Source.TEXT_LABEL, [*_at_total_label(layout, totals)]),
-        (Source.TEXT_LABEL, [*_at_amounts(amounts, totals)]),
-        (Source.TEXT_PATTERN, codes),
-        (Source.TEXT_PATTERN, [*_symbols(layout)]),
-        (Source.TEXT_PATTERN, [*_written_out(layout)]),
-        (Source.TEXT_PATTERN, [*_american(layout, amounts)]),
-        (Source.TEXT_PATTERN, [*_written_out(layout, in_sentences=True)]),
-    ):
+    for source, named in _by_place(finder, amounts, totals):
         if named:
             best = Counter(code for code, _ in named).most_common(1)[0][0]
             cell = next(cell for code, cell in named if code == best)
             return found(layout, _which_dollar(best, CODE.findall(layout.text)), cell, source)
     return FieldValue()
+
+
+def _by_place(
+    finder: Finder, amounts: Sequence[Money], totals: Totals
+) -> Iterator[tuple[Source, list[tuple[str, Cell]]]]:
+    """Yield the currencies that each kind of place names, the most reliable place first."""
+    layout = finder.layout
+    yield Source.TEXT_LABEL, [*_labelled(finder)]
+    yield Source.TEXT_LABEL, [*_at_total_label(layout, totals)]
+    yield Source.TEXT_LABEL, _at_amounts(amounts, totals)
+    yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _codes(cell)]
+    yield Source.TEXT_PATTERN, [*_symbols(layout)]
+    yield Source.TEXT_PATTERN, [*_written_out(layout)]
+    yield Source.TEXT_PATTERN, [*_american(layout, amounts)]
+    yield Source.TEXT_PATTERN, [*_written_out(layout, in_sentences=True)]
 
 
 def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:

@@ -97,19 +97,19 @@ def role_of(label: str) -> Role:
     """Return the role that a folded label gives its amount; more specific words are checked first."""
     if CODE_LABEL.search(label) or sum_words.TENDERED.match(label):
         return Role.NOT_A_SUM
-    gross, total = bool(sum_words.GROSS_WORDS.search(label)), bool(sum_words.TOTAL.search(label))
-    if sum_words.NOT_A_SUM.search(label) and not total:
+    if sum_words.NOT_A_SUM.search(label) and not sum_words.TOTAL.search(label):
         return Role.NOT_A_SUM
+    net = not sum_words.GROSS_WORDS.search(label)
     order = (
-        (Role.ADJUSTMENT, not gross and bool(sum_words.ADJUSTMENT.search(label))),
-        (Role.TAX, bool(sum_words.TAX_SUM.search(label))),
-        (Role.NET, not gross and bool(sum_words.NET_WORDS.search(label))),
-        (Role.TOTAL, total),
-        (Role.NET, not gross and bool(sum_words.NET.search(label))),
-        (Role.TAX, bool(sum_words.TAX.search(label))),
-        (Role.PLAIN_TOTAL, bool(sum_words.PLAIN_TOTAL.search(label))),
+        (Role.ADJUSTMENT, net, sum_words.ADJUSTMENT),
+        (Role.TAX, True, sum_words.TAX_SUM),
+        (Role.NET, net, sum_words.NET_WORDS),
+        (Role.TOTAL, True, sum_words.TOTAL),
+        (Role.NET, net, sum_words.NET),
+        (Role.TAX, True, sum_words.TAX),
+        (Role.PLAIN_TOTAL, True, sum_words.PLAIN_TOTAL),
     )
-    return next((role for role, holds in order if holds), Role.OTHER)
+    return next((role for role, may_be, words in order if may_be and words.search(label)), Role.OTHER)
 
 
 def _row_money(layout: Layout, row: Row) -> Iterator[Money]:

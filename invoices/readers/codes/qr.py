@@ -123,9 +123,9 @@ def _drawn(page: pypdfium2.PdfPage) -> list[CodePlace]:
         if thing.kind == raw.FPDF_PAGEOBJ_IMAGE:
             if _pixels(thing) > MAX_PICTURE_PIXELS:
                 return []
-            pictures.append(CodePlace(*view.seen(thing.box())))
+            pictures.append(CodePlace(*view.seen(*thing.box())))
         elif thing.kind == raw.FPDF_PAGEOBJ_PATH:
-            drawn = _Boxes(CodePlace(*view.seen(thing.box())), raw.FPDFPath_CountSegments(thing.handle))
+            drawn = _Boxes(CodePlace(*view.seen(*thing.box())), raw.FPDFPath_CountSegments(thing.handle))
             boxes += [drawn] if drawn.may_be_of_a_code() else []
     close = _close(boxes)
     if sum(drawn.segments for drawn in close) < LEAST_SEGMENTS:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from itertools import islice
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
@@ -111,8 +112,13 @@ def find_order_reference(finder: Finder) -> FieldValue[str]:
     return found(finder.layout, best[0].value, best[0].at.cell, Source.TEXT_LABEL) if best else FieldValue()
 
 
-def invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
-    """Yield the texts that may be the invoice number."""
+@lru_cache(maxsize=2)
+def invoice_numbers(finder: Finder) -> tuple[NumberCandidate, ...]:
+    """Return the texts that may be the invoice number."""
+    return tuple(_invoice_numbers(finder))
+
+
+def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
     credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
     for labelled in finder.at(vocabulary.INVOICE_NUMBER):
         if vocabulary.OTHER_PAPER.match(labelled.label) or (

@@ -8,6 +8,7 @@ from enum import IntEnum
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 
 SEPARATORS = re.compile(r"^[\s:;#.°º№\-\u2013|=]+")
+LETTER = re.compile(r"[a-z0-9]")
 MAX_DROP = 2.6
 """Largest distance of a value below its label, in label heights."""
 OPEN_ENDS = (" de", " del", " de la", " du", " of", " van", " der", " des", " di", " della", " d'")
@@ -45,7 +46,7 @@ class Finder:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._below: dict[Cell, list[Cell]] = {}
+        self._below: dict[tuple[float, ...], list[Cell]] = {}
         self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # each label checks each cell
         self._at: dict[tuple[str, bool], list[Labelled]] = {}
 
@@ -67,7 +68,7 @@ class Finder:
                     if id(cell) in self._open:
                         yield from self._broken(cell, label, row.cells[index + 1 :])
                     continue
-                leads = not re.search(r"[a-z0-9]", cell.folded[: match.start()])
+                leads = not LETTER.search(cell.folded[: match.start()])
                 yield from self._around(cell, match, row.cells[index + 1 :], leads=leads)
                 for later in label.finditer(cell.folded, match.end()) if again else ():
                     rest = SEPARATORS.sub("", cell.text[later.end() :])
@@ -75,9 +76,10 @@ class Finder:
 
     def below(self, cell: Cell) -> list[Cell]:
         """Return the cells below `cell` in its column, nearest first, up to the first gap in the column."""
-        if cell not in self._below:
-            self._below[cell] = list(self._column(cell))
-        return self._below[cell]
+        place = cell.row, cell.left, cell.top, cell.right, cell.bottom
+        if place not in self._below:
+            self._below[place] = list(self._column(cell))
+        return self._below[place]
 
     def _around(self, cell: Cell, match: re.Match[str], right: tuple[Cell, ...], *, leads: bool) -> Iterator[Labelled]:
         rest = SEPARATORS.sub("", cell.text[match.end() :])

@@ -227,7 +227,8 @@ def _word_rows(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def _same_row(row: Sequence[Word], word: Word, middle: float) -> bool:
-    near = min(row, key=lambda other: abs(other.left - word.left))
+    apart = [abs(other.left - word.left) for other in row]
+    near = row[apart.index(min(apart))]
     shared = min(near.bottom, word.bottom) - max(near.top, word.top)
     smaller = min(near.height, word.height)
     if word.score is not None and any(_stands_on(other, word) for other in row):

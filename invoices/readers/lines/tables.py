@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from docrail.invoices.features import Feature, leaders
@@ -230,11 +231,16 @@ class Table:
     """Whether the sum below decides which rows are lines, whatever they are called."""
 
 
-def tables(layout: Layout) -> Iterator[Table]:
-    """Yield the rows between each header and the sum that ends it; all rows if there is no header.
+@lru_cache(maxsize=2)
+def tables(layout: Layout) -> tuple[Table, ...]:
+    """Return the rows between each header and the sum that ends it; all rows if there is no header.
 
     A table may span pages: only a new header or its end terminates it.
     """
+    return tuple(_tables(layout))
+
+
+def _tables(layout: Layout) -> Iterator[Table]:
     headers = [row for row in layout.rows if _is_header(row)]
     if not headers:
         yield Table(layout.rows, Columns(), headed=False)

@@ -69,6 +69,8 @@ NATIONAL = {
 """VAT ids in the national form without a country prefix, which is added: patterns of label and id.
 
 Accepted only with valid check digits."""
+DIGIT, SEVEN_DIGITS = re.compile(r"\d"), re.compile(r"\d(?:\W?\d){6}")
+"""What a text with a VAT id has at least; in the national forms, seven digits together."""
 NEAR = 40
 """Number of characters before an identifier that may name its owner."""
 LONGEST_VAT = 22
@@ -206,37 +208,42 @@ def _cut_iban(iban: str) -> str | None:
 
 
 def _prefixed_ids(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
-    for row in layout.rows:
-        for index, cell in enumerate(row.cells):
-            before, text = row.cells[index - 1].folded if index else "", _running_on(layout, cell)
-            for match in VAT_START.finditer(text):
-                vat_id = _longest_vat(text[match.start() : match.start() + LONGEST_VAT])
-                if vat_id is None:
-                    continue
-                context = f"{before} {fold(text[: match.start()])}"
-                if match.start() == 0 and not VAT_LABEL.search(context):
-                    context = _heading(layout, cell)
-                labelled = bool(VAT_LABEL.search(context) or SWISS_TAX.search(vat_id))
-                evidence = vat_evidence(vat_id)
-                if not labelled and Evidence.CHECKSUM_VALID not in evidence:
-                    continue
-                yield IdCandidate(vat_id, cell, _owner(context, cell, parties), evidence, labelled)
+    for cell, before, text in _texts_with(DIGIT, layout):
+        for match in VAT_START.finditer(text):
+            vat_id = _longest_vat(text[match.start() : match.start() + LONGEST_VAT])
+            if vat_id is None:
+                continue
+            context = f"{before} {fold(text[: match.start()])}"
+            if match.start() == 0 and not VAT_LABEL.search(context):
+                context = _heading(layout, cell)
+            labelled = bool(VAT_LABEL.search(context) or SWISS_TAX.search(vat_id))
+            evidence = vat_evidence(vat_id)
+            if not labelled and Evidence.CHECKSUM_VALID not in evidence:
+                continue
+            yield IdCandidate(vat_id, cell, _owner(context, cell, parties), evidence, labelled)
 
 
 def _national_ids(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
+    for cell, before, text in _texts_with(SEVEN_DIGITS, layout):
+        for country, (label, form) in NATIONAL.items():
+            for match in form.finditer(text):
+                context = f"{before} {fold(text[: match.start()])}"
+                context = context if match.start() or label.search(context) else _heading(layout, cell)
+                vat_id = country + (compact(match.group()) or "")
+                evidence = vat_evidence(vat_id)
+                named = label.search(context[-NEAR:]) or _alone_in_block(country, match, cell, parties)
+                if named and Evidence.CHECKSUM_VALID in evidence:
+                    owner = _owner(context, cell, parties)
+                    yield IdCandidate(vat_id, cell, owner, evidence, labelled=True, national=True)
+
+
+def _texts_with(digits: re.Pattern[str], layout: Layout) -> Iterator[tuple[Cell, str, str]]:
+    """Yield the cells whose text has such digits, with the folded text of the cell before and their running text."""
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
-            before, text = row.cells[index - 1].folded if index else "", _running_on(layout, cell)
-            for country, (label, form) in NATIONAL.items():
-                for match in form.finditer(text):
-                    context = f"{before} {fold(text[: match.start()])}"
-                    context = context if match.start() or label.search(context) else _heading(layout, cell)
-                    vat_id = country + (compact(match.group()) or "")
-                    evidence = vat_evidence(vat_id)
-                    named = label.search(context[-NEAR:]) or _alone_in_block(country, match, cell, parties)
-                    if named and Evidence.CHECKSUM_VALID in evidence:
-                        owner = _owner(context, cell, parties)
-                        yield IdCandidate(vat_id, cell, owner, evidence, labelled=True, national=True)
+            text = _running_on(layout, cell)
+            if digits.search(text):
+                yield cell, row.cells[index - 1].folded if index else "", text
 
 
 def _alone_in_block(country: str, match: re.Match[str], cell: Cell, parties: Parties) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from docrail.invoices.facts import Source
@@ -94,8 +95,13 @@ def _feet(layout: Layout, named: Sequence[Cell]) -> Iterator[list[Cell]]:
         yield [cell for row in layout.rows[number:] if row.page == page for cell in row.cells]
 
 
-def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
-    """Yield the one-line senders of the first page and their names: `Name - Street 1 - 12345 City`."""
+@lru_cache(maxsize=2)
+def sender_lines(layout: Layout) -> tuple[tuple[str, Cell], ...]:
+    """Return the one-line senders of the first page and their names: `Name - Street 1 - 12345 City`."""
+    return tuple(_sender_lines(layout))
+
+
+def _sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
     for row in layout.rows[:MAX_SENDER_ROWS]:
         if row.page > 1:
             return

@@ -5,6 +5,7 @@ Also joins names that are printed on two lines.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout
@@ -108,6 +109,7 @@ MAX_MENTIONS = 3
 """Further mentions of a name that are counted."""
 
 
+@lru_cache(maxsize=1024)  # several rules ask for each line
 def is_name(text: str) -> bool:
     """Return whether a line can be a name: not a label, an address, a date, an amount or a sentence."""
     folded = fold(clean(text))

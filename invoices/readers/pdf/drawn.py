@@ -1,6 +1,7 @@
 """List what is drawn on the pages of a PDF (pictures, lines, texts), and render pages as pictures."""
 
 import ctypes
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from pypdfium2 import raw
 from docrail.invoices.readers.layout.page import Affine
 from docrail.invoices.readers.pdf.pages import PdfPages
 
+EDGES = struct.Struct("4f")
+"""The edges of a box of pdfium: left, top, right and bottom."""
 MAX_DEPTH = 3
 """Nesting depth of drawings that is searched."""
 AS_WRITTEN = Affine(1, 0, 0, 0, 1, 0)
@@ -42,17 +45,17 @@ class View:
         """Return the view in which text with this many quarter turns is upright."""
         return View(90 * quarter, self.left, self.bottom, self.right, self.top)
 
-    def seen(self, box: raw.FS_RECTF) -> tuple[float, float, float, float]:
-        """Return the box's left, top, right and bottom edges as seen."""
+    def seen(self, left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
+        """Return the left, top, right and bottom edges as seen of a box with these edges."""
         match self.rotation:
+            case 0:
+                return left - self.left, self.top - top, right - self.left, self.top - bottom
             case 90:
-                return box.bottom - self.bottom, box.left - self.left, box.top - self.bottom, box.right - self.left
+                return bottom - self.bottom, left - self.left, top - self.bottom, right - self.left
             case 180:
-                return self.right - box.right, box.bottom - self.bottom, self.right - box.left, box.top - self.bottom
-            case 270:
-                return self.top - box.top, self.right - box.right, self.top - box.bottom, self.right - box.left
+                return self.right - right, bottom - self.bottom, self.right - left, top - self.bottom
             case _:
-                return box.left - self.left, self.top - box.top, box.right - self.left, self.top - box.bottom
+                return self.top - top, self.right - right, self.top - bottom, self.right - left
 
 
 class Thing(NamedTuple):
@@ -65,15 +68,15 @@ class Thing(NamedTuple):
     placed: Affine
     """Map from the enclosing drawing to the page."""
 
-    def box(self) -> raw.FS_RECTF:
-        """Return its edges on the page before rotation. Raises: PdfiumError."""
+    def box(self) -> tuple[float, float, float, float]:
+        """Return its left, top, right and bottom edges on the page before rotation. Raises: PdfiumError."""
         edges = [ctypes.c_float() for _ in range(4)]
         if not raw.FPDFPageObj_GetBounds(self.handle, *edges):
             raise pypdfium2.PdfiumError("an object on the page has no bounds")
         left, bottom, right, top = (edge.value for edge in edges)
         corners = [self.placed.map(x, y) for x in (left, right) for y in (bottom, top)]
         xs, ys = zip(*corners, strict=True)
-        return raw.FS_RECTF(left=min(xs), top=max(ys), right=max(xs), bottom=min(ys))
+        return EDGES.unpack(raw.FS_RECTF(left=min(xs), top=max(ys), right=max(xs), bottom=min(ys)))
 
 
 def things_on(page: pypdfium2.PdfPage) -> Iterator[Thing]:
@@ -154,7 +157,7 @@ def _shows_print(page: pypdfium2.PdfPage, words: int) -> bool:
     if not words:
         return bool(things)
     boxes = [thing.box() for thing in things if thing.kind == raw.FPDF_PAGEOBJ_IMAGE]
-    covered = sum((box.right - box.left) * (box.top - box.bottom) for box in boxes)
+    covered = sum((right - left) * (top - bottom) for left, top, right, bottom in boxes)
     width, height = page.get_size()
     if covered < COVERED * width * height:
         return False

@@ -81,8 +81,8 @@ def _read_page(page: pypdfium2.PdfPage, number: int) -> Page:
 
 def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Iterator[_Character | None]:
     """Yield each printed character; None for whitespace that is in the file."""
-    box = raw.FS_RECTF()
-    reference = ctypes.byref(box)
+    edges = (ctypes.c_float * 4)()
+    box = ctypes.cast(edges, ctypes.POINTER(raw.FS_RECTF))
     letters = text_page.raw  # pdfium's handle: the wrapper would be unwrapped at each call
     unicode_of, box_of, seen = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, view.seen
     after_guess, line, quarter = False, (math.nan, math.nan), 0
@@ -93,19 +93,20 @@ def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Ite
             continue
         if text.isspace() and raw.FPDFText_IsGenerated(letters, index) == 1:
             after_guess = True
-        elif text.isspace() or not box_of(letters, index, reference):
+        elif text.isspace() or not box_of(letters, index, box):
             yield None
         else:
-            if (box.top, box.bottom) != line:  # a rotation also moves the letters off their line
-                line = box.top, box.bottom
+            left, top, right, bottom = edges
+            if (top, bottom) != line:  # a rotation also moves the letters off their line
+                line = top, bottom
                 quarter = round(-raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4  # the angle is clockwise
-            yield _Character(text, *seen(box), quarter, after_guess)
+            yield _Character(text, *seen(left, top, right, bottom), quarter, after_guess)
             after_guess = False
 
 
 def _usual_quarter(characters: Sequence[_Character | None], view: View) -> int:
     """Return the orientation of most characters; others, such as margin notes, are ignored."""
-    turns = Counter(character.quarter for character in characters if character)
+    turns = Counter([character.quarter for character in characters if character])
     return turns.most_common(1)[0][0] if turns else view.quarter
 
 
