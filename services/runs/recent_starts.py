@@ -24,6 +24,8 @@ WITH found AS (
     RETURNING r.listed_at)
 SELECT greatest(clock_timestamp(), max(listed_at)) FROM found"""
 
+HAS_NOTED = "SELECT EXISTS (SELECT FROM recent_starts WHERE tenant_id = $1 AND listed_at > $2)"
+
 COUNT_UNLISTED = """
 SELECT count(*) FROM recent_starts
  WHERE tenant_id = $1 AND ($2::text IS NULL OR key_id = $2) AND (listed_at IS NULL OR listed_at > $3)
@@ -59,6 +61,11 @@ async def note_listed(db: Database, tenant_id: str, starts: Sequence[RecentStart
     ids, after = [start.run_id for start in starts], [start.after for start in starts]
     found: dt.datetime = await db.fetchval(NOTE_LISTED, tenant_id, ids, after)
     return found
+
+
+async def has_noted(db: Database, tenant_id: str, since: dt.datetime) -> bool:
+    """Return whether a start of the tenant was seen to be listed after that time."""
+    return bool(await db.fetchval(HAS_NOTED, tenant_id, since))
 
 
 async def count_unlisted(

@@ -14,10 +14,11 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
 from docrail.services.quotas.models import Quota
-from docrail.services.quotas.service import exceeded
+from docrail.services.quotas.service import Allowed, exceeded
 from docrail.services.runs.recent_starts import (
     RecentStart,
     count_unlisted,
+    has_noted,
     insert_start,
     list_unlisted,
     lock_starts,
@@ -34,6 +35,9 @@ RETRY_SECONDS = 60.0
 IDS_AT_ONCE = 50
 """Workflow ids in one query to Temporal."""
 
+COUNTS = 3
+"""How often a start is counted before it is refused: one that Temporal lists meanwhile has counted twice."""
+
 
 async def take_room(app: App, principal: Principal, run_id: str, after: dt.datetime = FIRST_START) -> None:
     """Count one more open run of the tenant, and of the key that causes it. The same start again counts once.
@@ -44,15 +48,31 @@ async def take_room(app: App, principal: Principal, run_id: str, after: dt.datet
     limits = await app.quotas.limits_of(app.db, tenant_id, Quota.RUNS, principal.key_id)
     if not limits:
         return
-    listed_until = await _note_listed(app, tenant_id)
-    counts = await asyncio.gather(*(_count_listed(app, tenant_id, each.key_id) for each in limits))
+    noted = await _note_listed(app, tenant_id)
+    for _ in range(COUNTS):
+        full = await _insert_or_full(app, principal, start, limits, noted)
+        if full is None:
+            return
+        before, noted = noted, await _note_listed(app, tenant_id)
+        if not await has_noted(app.db, tenant_id, before):
+            break
+    raise exceeded(full, RETRY_SECONDS)
+
+
+async def _insert_or_full(
+    app: App, principal: Principal, start: RecentStart, limits: Sequence[Allowed], noted: dt.datetime
+) -> Allowed | None:
+    """Insert the start, or return the limit that it would exceed. `noted`: as `_note_listed` returns it."""
+    tenant_id = principal.tenant_id
+    counts = await asyncio.gather(*(count_listed(app, tenant_id, each.key_id) for each in limits))
     async with app.quotas.turn_of(tenant_id), transaction(app.db) as tx:
         await lock_starts(tx, tenant_id)
         for each, listed in zip(limits, counts, strict=True):
-            coming = await count_unlisted(tx, tenant_id, each.key_id or None, listed_until, but=start)
+            coming = await count_unlisted(tx, tenant_id, each.key_id or None, noted, but=start)
             if listed + coming >= each.value:
-                raise exceeded(each, RETRY_SECONDS)
+                return each
         await insert_start(tx, tenant_id, start, principal.key_id)
+    return None
 
 
 async def _note_listed(app: App, tenant_id: str) -> dt.datetime:
@@ -75,7 +95,8 @@ async def _listed_of(app: App, tenant_id: str, starts: Sequence[RecentStart]) ->
     return [start for start in starts if any(id_ == start.run_id and at > start.after for id_, at in seen)]
 
 
-async def _count_listed(app: App, tenant_id: str, key_id: str) -> int:
+async def count_listed(app: App, tenant_id: str, key_id: str) -> int:
+    """Count the open runs that Temporal lists, of one key or, if it is empty, of the tenant. Raises: Unavailable."""
     query = f'WorkflowType = "{WORKFLOW_TYPE}" AND {TENANT.name} = "{tenant_id}" AND ExecutionStatus = "Running"'
     if key_id:
         query += f' AND {KEY.name} = "{key_id}"'

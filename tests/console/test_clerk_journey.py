@@ -52,7 +52,7 @@ def tab(page: Page, name: str) -> Locator:
 async def dismiss_the_broken(clerk: Clerk) -> None:
     broken = clerk.page.get_by_role("row").filter(has_text="Scan_defekt.pdf")
     await clerk.choose("Failed")
-    await expect(broken).to_contain_text("UnreadableDocument")
+    await expect(broken).to_contain_text("begins like a PDF but is damaged")
     await clerk.choose("Dismiss")
     await expect(broken).to_be_hidden()
 

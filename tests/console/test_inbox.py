@@ -117,7 +117,7 @@ async def test_dropped_files_are_seen_to_become_ready_duplicate_or_failed(page: 
     await expect(uploaded(page, "one again.xml")).to_contain_text("Duplicate", timeout=60_000)
     await expect(row(page, "one again.xml")).to_contain_text("Duplicate")
     await tab(page, "Failed").click()
-    await expect(row(page, "unreadable.pdf")).to_contain_text("UnreadableDocument")
+    await expect(row(page, "unreadable.pdf")).to_contain_text("begins like a PDF but is damaged")
 
 
 async def test_a_document_that_is_not_sent_yet_is_cancelled(page: Page, site: Site) -> None:

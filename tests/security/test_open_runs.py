@@ -6,10 +6,12 @@ import uuid
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from temporalio.client import ScheduleActionStartWorkflow
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 from docrail.adapters.postgres.tenants import of_tenant
 from docrail.dag.values.json_values import Json
@@ -17,13 +19,14 @@ from docrail.services.access.models import Principal, Scope
 from docrail.services.errors import QuotaExceeded
 from docrail.services.intake.service import start_waiting_documents
 from docrail.services.quotas.models import Quota
+from docrail.services.runs import room
 from docrail.services.runs.recent_starts import lock_starts
 from docrail.services.runs.room import take_room
 from docrail.services.triggers.firing import fire
 from docrail.services.triggers.mailbox import MailAccess
 from docrail.services.triggers.service import order_of
 from docrail.workflows.contract.messages import TriggerPass, TriggerRequest
-from docrail.workflows.contract.names import KEY, child_run_id, workflow_id
+from docrail.workflows.contract.names import KEY, TENANT, WORKFLOW_TYPE, child_run_id, workflow_id
 from tests.api.service import HELLO, SLOW, work
 from tests.security.callers import Guarded, dsn, guarded, serve_guarded
 from tests.security.test_quotas import allow, check_exceeded, key_of, upload
@@ -152,6 +155,33 @@ async def test_a_start_that_came_to_nothing_leaves_its_place(guarded: Guarded) -
         await take_room(app, who, "hello.other")
         left = "SELECT array_agg(run_id) FROM recent_starts WHERE tenant_id = $1"
         assert await guarded.service.pool.fetchval(left, tenant) == ["hello.other"]
+
+
+async def test_a_start_that_temporal_lists_meanwhile_counts_once(
+    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is among those that Temporal did not list before the count, and among those that it lists."""
+    tenant, count = named(), room.count_listed
+    app, who = guarded.service.app, Principal(tenant, "ann", frozenset(Scope))
+    await allow(guarded, tenant, Quota.RUNS, 2)
+
+    async def count_later(*of: Any) -> int:
+        if not await count(*of):
+            mark = TypedSearchAttributes([SearchAttributePair(TENANT, tenant)])
+            place = {"id": workflow_id(tenant, "slow.first"), "task_queue": "no-worker"}
+            await app.temporal.start_workflow(WORKFLOW_TYPE, search_attributes=mark, **place)
+            await eventually(lambda: is_listed(*of), "Temporal to list the run")
+        return await count(*of)
+
+    async def is_listed(*of: Any) -> bool:
+        return await count(*of) == 1
+
+    with of_tenant(tenant):
+        await take_room(app, who, "slow.first")
+        monkeypatch.setattr(room, "count_listed", count_later)
+        await take_room(app, who, "slow.second")
+        with pytest.raises(QuotaExceeded):
+            await take_room(app, who, "slow.third")
 
 
 async def test_an_existing_run_is_found_however_many_are_open(guarded: Guarded) -> None:
