@@ -34,6 +34,8 @@ class Word:
 
 def around(things: Sequence[Any]) -> tuple[float, float, float, float]:
     """Return the left, top, right and bottom edges of the box around some words, cells or characters."""
+    if len(things) == 1:
+        return things[0].left, things[0].top, things[0].right, things[0].bottom
     return (
         min([thing.left for thing in things]),
         min([thing.top for thing in things]),
@@ -230,7 +232,7 @@ def _same_row(row: Sequence[Word], word: Word, middle: float) -> bool:
     apart = [abs(other.left - word.left) for other in row]
     near = row[apart.index(min(apart))]
     shared = min(near.bottom, word.bottom) - max(near.top, word.top)
-    smaller = min(near.height, word.height)
+    smaller = min(near.bottom - near.top, word.bottom - word.top)
     if word.score is not None and any(_stands_on(other, word) for other in row):
         return False  # two lines of a photo that is slightly tilted
     return shared >= ROW_OVERLAP * smaller and abs(middle - (near.top + near.bottom) / 2) <= ROW_OVERLAP * smaller

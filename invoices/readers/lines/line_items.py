@@ -99,8 +99,8 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
 
 def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
     """Return whether an amount below the lines is in a column headed as a sum, in a table of sums or taxes."""
-    below = money.cell.row > max((line.row for line in lines), default=0)
-    return below and money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
+    headed = money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
+    return headed and money.cell.row > max((line.row for line in lines), default=0)
 
 
 def _sum(lines: Sequence[_Line]) -> Decimal | None:

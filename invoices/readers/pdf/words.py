@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 
 import pypdfium2
 from pypdfium2 import raw
@@ -25,6 +26,7 @@ CONTROLS = frozenset(letter for letter in map(chr, (*range(0x20), *range(0x7F, 0
 """Control characters that a font may print and a terminal would obey. Pdfium's hyphen mark is one of them."""
 INVISIBLE = frozenset("\u00ad\u200b\ufeff\ufffe") | CONTROLS
 """Control characters, soft hyphens, zero-width spaces, and pdfium's other mark for a hyphen at a line end."""
+SPACE = " "
 SURROGATES = range(0xD800, 0xE000)
 """Halves of characters beyond the basic plane, as in icon fonts: not text, and invalid Unicode alone."""
 
@@ -87,13 +89,12 @@ def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Ite
     unicode_of, box_of, seen = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, view.seen
     after_guess, line, quarter = False, (math.nan, math.nan), 0
     for index in range(count):
-        code = unicode_of(letters, index)
-        text = chr(code) if code else ""
-        if not text or text in INVISIBLE or code in SURROGATES:
+        text = _printed(unicode_of(letters, index))
+        if not text:
             continue
-        if text.isspace() and raw.FPDFText_IsGenerated(letters, index) == 1:
+        if text == SPACE and raw.FPDFText_IsGenerated(letters, index) == 1:
             after_guess = True
-        elif text.isspace() or not box_of(letters, index, box):
+        elif text == SPACE or not box_of(letters, index, box):
             yield None
         else:
             left, top, right, bottom = edges
@@ -102,6 +103,15 @@ def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Ite
                 quarter = round(-raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4  # the angle is clockwise
             yield _Character(text, *seen(left, top, right, bottom), quarter, after_guess)
             after_guess = False
+
+
+@cache
+def _printed(code: int) -> str:
+    """Return a character as text, SPACE for all whitespace; empty if it is no text."""
+    text = chr(code)
+    if not code or text in INVISIBLE or code in SURROGATES:
+        return ""
+    return SPACE if text.isspace() else text
 
 
 def _usual_quarter(characters: Sequence[_Character | None], view: View) -> int:
