@@ -320,6 +320,50 @@ async def test_what_is_typed_survives_a_reload(visitor: Visitor, site: Site) -> 
     await eventually_set(item, {"vendor_name": "Muster & Söhne"})
 
 
+@pytest.mark.parametrize("way", ["reload", "leave and come back"])
+async def test_a_field_that_was_left_while_the_server_was_down_is_sent_when_its_page_is_opened_again(
+    visitor: Visitor, site: Site, way: str
+) -> None:
+    item = await put(site, invoice_pdf(unique("W")))
+    page = await visitor.tab(path_of(item, "none"))
+    await shown(page)
+    visitor.watch.expected.append("ERR_CONNECTION_REFUSED")
+    await page.route("**/text", lambda route: route.abort("connectionrefused"))
+    await field(page, "Vendor").fill("Muster & Söhne")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_text("Not sent yet")).to_be_visible()
+    if way == "leave and come back":
+        await page.keyboard.press("Escape")  # to the list
+        await eventually(lambda: has_claim(item, None), "the release")
+    await page.unroute("**/text")
+    await page.goto(f"{site.url}{path_of(item, 'none')}")
+    await shown(page)
+    await eventually_set(item, {"vendor_name": "Muster & Söhne"})
+    await expect(page.get_by_text("Not sent yet")).to_be_hidden()
+
+
+async def test_a_claim_that_has_ended_is_taken_again_or_is_seen_to_be_someone_elses(
+    browser: Browser, guarded_site: Site
+) -> None:
+    item, db = await put(guarded_site, invoice_pdf(unique("L"))), guarded_site.service.app.db
+    over = "UPDATE reviews SET claimed_until = now() - interval '1 second' WHERE review_id = $1"
+    async with signed_in(browser, guarded_site, "ann") as ann, signed_in(browser, guarded_site, "bob") as bob:
+        hers = await ann.tab(path_of(item, "none"))
+        await shown(hers)
+        await eventually(lambda: has_claim(item, "ann"), "the claim")
+        await db.execute(over, item.review_id)
+        ann.watch.expected.append(r"\b409\b")
+        await field(hers, "Vendor").fill("Muster AG")
+        await hers.keyboard.press("Escape")
+        await eventually_set(item, {"vendor_name": "Muster AG"})
+        assert await has_claim(item, "ann")
+        await db.execute(over, item.review_id)
+        await shown(await bob.tab(path_of(item, "none")))
+        await eventually(lambda: has_claim(item, "bob"), "the other claim")
+        await expect(hers.get_by_role("status").filter(has_text="bob has this until")).to_be_visible()
+        await expect(field(hers, "Vendor")).not_to_be_editable()
+
+
 async def test_a_rejection_and_a_postponement_lead_on(visitor: Visitor, site: Site) -> None:
     text = unique("R")
     first, second = [await put(site, invoice_pdf(f"{text}-{each}")) for each in (1, 2)]

@@ -42,17 +42,14 @@ export function onResync(listener: () => void): () => void {
   return () => void resynced.delete(listener)
 }
 
-/** Follows what changes and sends what waits, as long as the shell is shown, which is for someone who is signed in. */
+/** Follows what changes, as long as the shell is shown, which is for someone who is signed in. */
 export function useLive(): void {
   const client = useQueryClient()
   const { name = '', tenant = '' } = useMe() ?? {}
   const outbox = openDrafts({ name, tenant }) // before the pages below are drawn, which read it
   useEffect(() => {
     onSignOut(outbox.clear)
-    const catchUp = onResync(() => {
-      void outbox.flush()
-      void checkVersion()
-    })
+    const catchUp = onResync(() => void checkVersion())
     const stop = startLive(client)
     return () => {
       catchUp()

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useMe } from '@/api/me'
+import { isProblem } from '@/api/problem'
 import { useSignal } from '@/app/signal'
 import { recent } from '@/format/dates'
 import { visible } from '@/format/text'
@@ -197,7 +198,7 @@ function Message({ entry }: { entry: Entry | undefined }) {
   if (entry.state === 'waits') {
     return (
       <Text size="xs" c="orange" role="status">
-        {t('review.waits')}
+        {isProblem(entry.problem, 'claim-lost') ? problemText(entry.problem, t).detail : t('review.waits')}
       </Text>
     )
   }

@@ -100,8 +100,19 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
   }, [fields])
 
   const onSaved = useCallback((saved: Fields) => showFields(id, saved), [id])
-  const onLost = useCallback(() => void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey }), [id])
-  const saving = useSaving({ documentId, token: claim.token, onSaved, onLost })
+  const { again, lose } = claim
+  const onLost = useCallback(
+    (problem: Problem) => {
+      void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey })
+      if (problem.kind === 'claim-lost') again() // it is over, or it is someone else's now
+    },
+    [again, id],
+  )
+  const isTaken = claim.state === 'mine' && isLaterClaim(view, claim.until)
+  useEffect(() => {
+    if (isTaken) lose()
+  }, [isTaken, lose])
+  const saving = useSaving({ fields, mayChange: isMine, token: claim.token, onSaved, onLost })
   const lines = useLines({ fields, inTurn: saving.inTurn, onSaved })
   const [grouped, setGrouped] = useState(() => ({ fields, groups: groupsOf(fields) }))
   if (grouped.fields !== fields) setGrouped({ fields, groups: merged(grouped.groups, groupsOf(fields)) })
@@ -433,6 +444,13 @@ function holderOf({ review, actions }: View, { problem }: Claim): string | undef
   if (isProblem(problem, 'claimed')) return problem.body.claimed_by ?? ''
   const isTaken = actions.some((each) => each.name === 'claim' && each.problem === 'claimed-by-other')
   return isTaken ? (review.claimed_by ?? '') : undefined
+}
+
+/** Whether someone else has claimed the item since this person's claim, which ended at `until`. */
+function isLaterClaim({ review, actions }: View, until: string | undefined): boolean {
+  const isOther = actions.some((each) => each.name === 'claim' && each.problem === 'claimed-by-other')
+  if (!isOther || until === undefined || review.claimed_until === null) return false
+  return Date.parse(review.claimed_until) > Date.parse(until)
 }
 
 function unique(name: string, index: number, names: string[]): boolean {

@@ -8,25 +8,28 @@ type Kind = 'review:' | 'lines:'
 export const FIELDS = 'review:'
 export const CELLS = 'lines:'
 
-/** Keeps a text. `base`: what was there when the person began to type. */
+/** Keeps a text. `base`: what was there when the person began to type. `isLeft`: it is on its way to the server. */
 export function keepDraft(
   kind: Kind,
   documentId: string,
   name: string,
   text: string,
   base: string | null = null,
+  isLeft = false,
 ): void {
-  drafts().keep(placeOf(kind, documentId, name), text, base)
+  drafts().keep(placeOf(kind, documentId, name), text, base, isLeft)
 }
 
 export function dropDraft(kind: Kind, documentId: string, name: string): void {
   drafts().drop(placeOf(kind, documentId, name))
 }
 
-export function draftsOf(kind: Kind, documentId: string): { name: string; text: string; base: string | null }[] {
+type Kept = { name: string; text: string; base: string | null; isLeft: boolean }
+
+export function draftsOf(kind: Kind, documentId: string): Kept[] {
   const isOwn = ({ field, value }: Draft) => field.startsWith(kind) && typeof value === 'string'
   const kept = drafts().list(documentId).filter(isOwn)
-  return kept.map(({ field, value, base }) => ({ name: field.slice(kind.length), text: value as string, base }))
+  return kept.map(({ field, value, ...rest }) => ({ ...rest, name: field.slice(kind.length), text: value as string }))
 }
 
 function placeOf(kind: Kind, documentId: string, name: string): Place {

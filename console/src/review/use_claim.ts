@@ -18,6 +18,8 @@ export type Claim = {
   token: () => Promise<number>
   /** Claims again, for example after the claim was lost to another tab. */
   again: () => void
+  /** Someone else has claimed the item since: this person's claim had ended. */
+  lose: () => void
   /** The item is decided or postponed: there is nothing to give back. */
   settled: () => void
 }
@@ -101,7 +103,11 @@ export function useClaim(id: string, wanted: boolean): Claim {
     setShown({ state: 'claiming', until: undefined, problem: undefined })
     take()
   }, [take])
-  return { ...shown, token, again, settled }
+  const lose = useCallback(() => {
+    isSettled.current = true
+    setShown({ state: 'theirs', until: undefined, problem: undefined })
+  }, [])
+  return { ...shown, token, again, lose, settled }
 }
 
 /** Gives a claim back, also while the page goes away. What is lost ends with its lease. */

@@ -2,13 +2,14 @@
  * What is being typed into the fields of one document, and its way to the server: a field is saved when it is left. What
  * is not saved yet is kept, also when the page is reloaded.
  */
-import { startTransition, useCallback, useEffect, useRef, useState } from 'react'
+import { startTransition, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 import { api, read } from '@/api/client'
 import { asProblem, type Problem, UNREACHABLE } from '@/api/problem'
 
 import { draftsOf, dropDraft, FIELDS, keepDraft } from './kept'
-import type { Fields, Place } from './model'
+import { fieldOf, type Fields, type Place } from './model'
+import { typedText } from './typing'
 
 /** How often a server that did not answer is asked again. */
 export const AGAIN_MS = 3000
@@ -21,7 +22,7 @@ export type Entry = {
   state: 'typed' | 'saving' | 'waits' | 'asks' | 'wrong' | 'saved'
   /** With `asks`: the readings to choose from. */
   readings?: string[]
-  /** With `wrong`: why. */
+  /** With `wrong` and `waits`: why. */
   problem?: Problem
   /** With `saved`: how the text was read, if that is not plain. */
   because?: string | undefined
@@ -43,15 +44,22 @@ export type Saving = {
 }
 
 type Asked = {
-  documentId: string
+  fields: Fields
+  /** Whether the person may change fields: what waits is sent then. */
+  mayChange: boolean
   token: () => Promise<number>
   onSaved: (fields: Fields) => void
   onLost: (problem: Problem) => void
 }
 
-export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving {
-  const [entries, setEntries] = useState<Entries>(() => restored(documentId))
+export function useSaving({ fields, mayChange, token, onSaved, onLost }: Asked): Saving {
+  const documentId = fields.document_id
+  const [entries, setEntries] = useState<Entries>(() => restored(fields))
   const latest = useRef(entries)
+  const shown = useRef(fields)
+  useLayoutEffect(() => {
+    shown.current = fields
+  }, [fields])
   const turn = useRef<Promise<unknown>>(Promise.resolve())
 
   const put = useCallback((name: string, entry: Entry | undefined) => {
@@ -71,7 +79,7 @@ export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving
 
   const type = useCallback(
     (name: string, text: string, place?: Place) => {
-      keepDraft(FIELDS, documentId, name, text)
+      keepDraft(FIELDS, documentId, name, text, textOf(shown.current, name))
       put(name, { text, place, state: 'typed' })
     },
     [documentId, put],
@@ -92,17 +100,17 @@ export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving
       if (text === undefined || entry?.state === 'saving') return entry?.state !== 'wrong' && entry?.state !== 'asks'
       const found = place ?? entry?.place
       put(name, { text, place: found, state: 'saving' })
-      keepDraft(FIELDS, documentId, name, text)
+      keepDraft(FIELDS, documentId, name, text, textOf(shown.current, name), true)
       try {
-        const fields = await inTurn((held) => sent(documentId, name, text, held, found))
+        const after = await inTurn((held) => sent(documentId, name, text, held, found))
         const isTouched = latest.current[name]?.state === 'typed'
         if (!isTouched) {
           dropDraft(FIELDS, documentId, name)
-          const because = fields.understood?.because ?? undefined
+          const because = after.understood?.because ?? undefined
           // A decision that waited for this shows the next document first.
           startTransition(() => put(name, { text: undefined, state: 'saved', because }))
         }
-        onSaved(fields)
+        onSaved(after)
         return true
       } catch (error) {
         const problem = asProblem(error)
@@ -124,12 +132,12 @@ export function useSaving({ documentId, token, onSaved, onLost }: Asked): Saving
 
   const waits = Object.values(entries).some((entry) => entry.state === 'waits')
   useEffect(() => {
-    if (!waits) return
+    if (!waits || !mayChange) return
     const timer = setInterval(() => {
       for (const [name, entry] of Object.entries(latest.current)) if (entry.state === 'waits') void save(name)
     }, AGAIN_MS)
     return () => clearInterval(timer)
-  }, [waits, save])
+  }, [waits, mayChange, save])
 
   return { entries, type, save, flush, forget, inTurn }
 }
@@ -142,12 +150,22 @@ function sent(documentId: string, name: string, text: string, token: number, pla
 
 function refused(text: string, place: Place | undefined, problem: Problem): Entry {
   if (problem.kind === 'ambiguous-value') return { text, place, state: 'asks', readings: problem.body.readings ?? [] }
-  if (problem.kind === UNREACHABLE || problem.status >= 500) return { text, place, state: 'waits', problem }
+  const isForLater = problem.kind === UNREACHABLE || problem.status >= 500 || problem.kind === 'claim-lost'
+  if (isForLater) return { text, place, state: 'waits', problem }
   return { text, place, state: 'wrong', problem }
 }
 
-function restored(documentId: string): Entries {
+/** What was typed before a reload. What was on its way is sent, unless someone has changed the field meanwhile. */
+function restored(fields: Fields): Entries {
   return Object.fromEntries(
-    draftsOf(FIELDS, documentId).map(({ name, text }) => [name, { text, state: 'typed' as const }]),
+    draftsOf(FIELDS, fields.document_id).map(({ name, text, base, isLeft }) => {
+      const waits = isLeft && base === textOf(fields, name)
+      return [name, { text, state: waits ? 'waits' : 'typed' }]
+    }),
   )
+}
+
+/** A field's value as its person would type it. */
+function textOf(fields: Fields, name: string): string {
+  return typedText(name, fieldOf(fields, name)?.value ?? null)
 }
