@@ -364,6 +364,37 @@ async def test_a_claim_that_has_ended_is_taken_again_or_is_seen_to_be_someone_el
         await expect(field(hers, "Vendor")).not_to_be_editable()
 
 
+async def test_the_reason_of_a_rejection_survives_a_reload_until_it_is_sent(visitor: Visitor, site: Site) -> None:
+    item = await put(site, invoice_pdf(unique("R")))
+    page = await visitor.tab(path_of(item, "none"))
+    await shown(page)
+    reason = page.get_by_role("textbox", name="Reason")
+    await page.keyboard.press("Control+Shift+Enter")
+    await reason.fill("not ours")
+    await page.reload()
+    await shown(page)
+    await page.keyboard.press("Control+Shift+Enter")
+    await expect(reason).to_have_value("not ours")
+    await page.keyboard.press("Control+Enter")
+    await eventually(lambda: is_decided(item, {"approved": False, "reason": "not ours"}), "the rejection")
+    assert await page.evaluate("Object.keys(localStorage).filter((key) => key.includes('why'))") == []
+
+
+async def is_decided(item: Item, decision: Json) -> bool:
+    return bool((await item.state())["decision"] == decision)
+
+
+async def test_who_may_only_read_is_led_to_the_document(browser: Browser, guarded_site: Site) -> None:
+    number = unique("O")
+    item = await put(guarded_site, invoice_pdf(number))
+    async with signed_in(browser, guarded_site, "olga", Scope.READ) as olga:
+        page = await olga.tab(f"/?text={number}")
+        await page.get_by_role("row").nth(1).get_by_role("link").click()
+        await expect(page).to_have_url(re.compile(f"/documents/{item.document_id}"))
+        await expect(page.get_by_role("region", name="Details")).to_be_visible()
+        await expect(page.get_by_role("region", name="Details").get_by_text("Review", exact=True)).to_be_hidden()
+
+
 async def test_a_rejection_and_a_postponement_lead_on(visitor: Visitor, site: Site) -> None:
     text = unique("R")
     first, second = [await put(site, invoice_pdf(f"{text}-{each}")) for each in (1, 2)]
@@ -387,9 +418,9 @@ async def test_a_rejection_and_a_postponement_lead_on(visitor: Visitor, site: Si
 
 
 @asynccontextmanager
-async def signed_in(browser: Browser, site: Site, name: str) -> AsyncIterator[Visitor]:
+async def signed_in(browser: Browser, site: Site, name: str, *scopes: Scope) -> AsyncIterator[Visitor]:
     by = Principal(DEFAULT_TENANT, "tests", frozenset(Scope))
-    key = (await create_key(site.service.app.db, by, name, [Scope.READ, Scope.REVIEW])).key
+    key = (await create_key(site.service.app.db, by, name, scopes or (Scope.READ, Scope.REVIEW))).key
     async with visit(browser, Watch(site.url)) as visitor:
         page = await visitor.tab()
         await page.get_by_label("API key").fill(key)

@@ -87,13 +87,16 @@ function Actions({ document }: { document: Model<'Document'> }) {
 
 function Facts({ document }: { document: Model<'Document'> }) {
   const { t } = useTranslation()
+  const mayReview = useMay('review')
   const parts = document.parts ?? []
   return (
     <Stack gap="sm">
       <SimpleGrid component="dl" className={classes.facts} cols={1} spacing={0} verticalSpacing={6}>
-        <Fact name={t('documents.standing')}>
-          <ReviewStanding documentId={document.document_id} />
-        </Fact>
+        {mayReview && (
+          <Fact name={t('documents.standing')}>
+            <ReviewStanding documentId={document.document_id} />
+          </Fact>
+        )}
         <Fact name={t('documents.received')}>
           <Time value={document.received_at} />
         </Fact>

@@ -2,11 +2,13 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 
+import { isProblem } from '@/api/problem'
+
 import { problemText } from './problem_text'
 
 type Props = {
   error: unknown
-  /** Asks again. */
+  /** Asks again: offered unless the answer stays the same. */
   retry?: () => void
 }
 
@@ -18,7 +20,7 @@ export function Trouble({ error, retry }: Props) {
     <Alert color="red" variant="light" icon={<IconAlertCircle size={18} />} title={title} role="alert">
       <Stack gap="xs">
         {detail && <Text size="sm">{detail}</Text>}
-        {retry && (
+        {retry && !isProblem(error, 'forbidden') && (
           <Group>
             <Button variant="default" onClick={retry}>
               {t('app.tryAgain')}

@@ -8,6 +8,7 @@ import { KeysOf } from '@/kit/Keys'
 import { visible } from '@/format/text'
 import { reasonWords } from '@/texts/reasons'
 
+import { draftsOf, keepDraft, REASONS } from './kept'
 import type { Fields } from './model'
 import classes from './review.module.css'
 
@@ -17,6 +18,7 @@ export type Panel = 'none' | 'approve' | 'reject' | 'postpone'
 export type Allowed = { approve: boolean; reject: boolean; postpone: boolean }
 
 type Props = {
+  reviewId: string
   panel: Panel
   allowed: Allowed
   busy: boolean
@@ -82,9 +84,21 @@ export function Footer(props: Props) {
 }
 
 /** Asks for the reason of a decision in place; Ctrl+Enter sends it, Escape goes back. */
-function Ask({ panel, busy, onPanel, onApprove, onReject, onPostpone }: Props & { panel: Exclude<Panel, 'none'> }) {
+function Ask({
+  reviewId,
+  panel,
+  busy,
+  onPanel,
+  onApprove,
+  onReject,
+  onPostpone,
+}: Props & { panel: Exclude<Panel, 'none'> }) {
   const { t } = useTranslation()
-  const [why, setWhy] = useState('')
+  const [why, setWhy] = useState(() => draftsOf(REASONS, reviewId).find(({ name }) => name === panel)?.text ?? '')
+  const type = (text: string) => {
+    setWhy(text)
+    keepDraft(REASONS, reviewId, panel, text)
+  }
   const [until, setUntil] = useState<string>('tomorrow')
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus(), [])
@@ -136,7 +150,7 @@ function Ask({ panel, busy, onPanel, onApprove, onReject, onPostpone }: Props & 
         required={needsReason}
         value={why}
         onKeyDown={onKey}
-        onChange={(event) => setWhy(event.currentTarget.value)}
+        onChange={(event) => type(event.currentTarget.value)}
       />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={() => onPanel('none')}>

@@ -375,6 +375,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
         </div>
         <Modes isTyping={isTyping} isAtField={current !== undefined} />
         <Footer
+          reviewId={id}
           panel={panel}
           allowed={{
             approve: isMine && (may.get('approve')?.allowed ?? false),

@@ -2,11 +2,12 @@
 import { type Draft, type Place } from '@/drafts/outbox'
 import { drafts } from '@/drafts/drafts'
 
-/** What a text is typed into: a field, or a cell of the line items. */
-type Kind = 'review:' | 'lines:'
+/** What a text is typed into: a field, a cell of the line items, or, of a review item, the reason of a decision. */
+type Kind = 'review:' | 'lines:' | 'why:'
 
 export const FIELDS = 'review:'
 export const CELLS = 'lines:'
+export const REASONS = 'why:'
 
 /** Keeps a text. `base`: what was there when the person began to type. `isLeft`: it is on its way to the server. */
 export function keepDraft(

@@ -11,6 +11,7 @@ import { queryClient } from '@/api/queries'
 import { problemText } from '@/kit/problem_text'
 import { visible } from '@/format/text'
 
+import { draftsOf, dropDraft, REASONS } from './kept'
 import { LateRefusal } from './LateRefusal'
 import type { Fields } from './model'
 import { viewQuery } from './queries'
@@ -70,7 +71,7 @@ export function useDecision({ id, claim, title, late, waits, onNext, onOpen }: A
         () => undefined,
         (error: unknown) => asProblem(error),
       )
-      void outcome.then((refused) => !refused && forgetLists(id))
+      void outcome.then((refused) => !refused && forget(id))
       const early = waits ? await outcome : undefined
       if (early) {
         setBusy(false)
@@ -126,8 +127,9 @@ export function useDecision({ id, claim, title, late, waits, onNext, onOpen }: A
   return { busy, problem, forget: useCallback(() => setProblem(undefined), []), send, postpone }
 }
 
-/** The lists and the item are others now. */
-function forgetLists(id: string): void {
+/** The reason is sent, and the lists and the item are others now. */
+function forget(id: string): void {
+  draftsOf(REASONS, id).forEach(({ name }) => dropDraft(REASONS, id, name))
   void queryClient.invalidateQueries({ queryKey: keys.documents.all })
   void queryClient.invalidateQueries({
     queryKey: keys.reviews.all,
