@@ -47,7 +47,7 @@ XML = b'<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"/
 def warm_up() -> None:
     """Read a small document of each type except images, whose models are loaded with the first image.
 
-    Measured: a text PDF then takes 2 ms less in a child, most of them page faults.
+    Measured: a text PDF then takes 1 to 2 ms less in a child.
     """
     identifiers.warm_up()
     for data in (XML, _pdf()):
