@@ -48,15 +48,12 @@ async def take_room(app: App, principal: Principal, run_id: str, after: dt.datet
     limits = await app.quotas.limits_of(app.db, tenant_id, Quota.RUNS, principal.key_id)
     if not limits:
         return
-    noted = await _note_listed(app, tenant_id)
-    for _ in range(COUNTS):
-        full = await _insert_or_full(app, principal, start, limits, noted)
-        if full is None:
-            return
+    noted, counted = await _note_listed(app, tenant_id), 1
+    while full := await _insert_or_full(app, principal, start, limits, noted):
         before, noted = noted, await _note_listed(app, tenant_id)
-        if not await has_noted(app.db, tenant_id, before):
-            break
-    raise exceeded(full, RETRY_SECONDS)
+        if counted == COUNTS or not await has_noted(app.db, tenant_id, before):
+            raise exceeded(full, RETRY_SECONDS)
+        counted += 1
 
 
 async def _insert_or_full(

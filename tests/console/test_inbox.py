@@ -120,6 +120,21 @@ async def test_dropped_files_are_seen_to_become_ready_duplicate_or_failed(page: 
     await expect(row(page, "unreadable.pdf")).to_contain_text("begins like a PDF but is damaged")
 
 
+async def test_a_dropped_file_is_followed_however_many_newer_documents_there_are(page: Page, site: Site) -> None:
+    db = site.service.app.db
+    newer = (
+        "INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours,"
+        " received_at, decision) SELECT $1, 'doc_newer' || n, repeat(md5(n::text), 2), 1, 'x/y', 'newer.pdf', 24,"
+        " now() + interval '1 hour', 'rejected' FROM generate_series(1, 600) AS n"
+    )
+    await db.execute(newer, DEFAULT_TENANT)
+    try:
+        await drop(page, {"old.xml": e_invoice(unique("OLD"))})
+        await expect(uploaded(page, "old.xml")).to_contain_text("Ready", timeout=60_000)
+    finally:
+        await db.execute("DELETE FROM documents WHERE file_name = 'newer.pdf'")
+
+
 async def test_a_document_that_is_not_sent_yet_is_cancelled(page: Page, site: Site) -> None:
     tag, held = unique("C"), asyncio.Event()
 

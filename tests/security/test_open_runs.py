@@ -168,8 +168,8 @@ async def test_a_start_that_temporal_lists_meanwhile_counts_once(
     async def count_later(*of: Any) -> int:
         if not await count(*of):
             mark = TypedSearchAttributes([SearchAttributePair(TENANT, tenant)])
-            place = {"id": workflow_id(tenant, "slow.first"), "task_queue": "no-worker"}
-            await app.temporal.start_workflow(WORKFLOW_TYPE, search_attributes=mark, **place)
+            id_ = workflow_id(tenant, "slow.first")
+            await app.temporal.start_workflow(WORKFLOW_TYPE, id=id_, task_queue="no-worker", search_attributes=mark)
             await eventually(lambda: is_listed(*of), "Temporal to list the run")
         return await count(*of)
 

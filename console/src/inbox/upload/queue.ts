@@ -29,8 +29,9 @@ export const uploads = signal<readonly Upload[]>([])
 
 const AT_ONCE = 3
 const FOLLOW_MS = 1_000
-const MOST_FOLLOWED = 500
+const LARGEST_PAGE = 500
 const OF_OTHERS = 40 // documents that others send meanwhile
+const MOST_PAGES = 10
 const MOST_TRIES = 6
 const LONGEST_WAIT_MS = 8_000
 const PASSING = new Set([0, 429, 502, 503, 504])
@@ -145,9 +146,7 @@ async function follow(): Promise<void> {
 }
 
 async function look(): Promise<void> {
-  const query = { limit: Math.min(uploads.get().length + OF_OTHERS, MOST_FOLLOWED), sort: 'newest' } as const
-  const page = await read(api.GET('/v1/documents', { params: { query } })).catch(() => undefined)
-  const found = new Map(page?.documents.map((each) => [each.document_id, each]))
+  const found = await loadListed()
   let settled = false
   for (const each of uploads.get()) {
     const listed = each.stage === 'reading' && each.documentId ? found.get(each.documentId) : undefined
@@ -156,6 +155,23 @@ async function look(): Promise<void> {
     settled = true
   }
   if (settled) void queryClient.invalidateQueries({ queryKey: keys.documents.all })
+}
+
+/** The newest documents, by their ids, back to the first of this page's that is being read. */
+async function loadListed(): Promise<Map<string, Listed>> {
+  const found = new Map<string, Listed>()
+  const isMissing = ({ stage, documentId }: Upload) => stage === 'reading' && documentId && !found.has(documentId)
+  let limit = Math.min(uploads.get().length + OF_OTHERS, LARGEST_PAGE)
+  let after: string | undefined
+  for (let pages = 0; pages < MOST_PAGES && uploads.get().some(isMissing); pages += 1) {
+    const query = { limit, sort: 'newest', ...(after && { after }) } as const
+    const page = await read(api.GET('/v1/documents', { params: { query } })).catch(() => undefined)
+    page?.documents.forEach((each) => found.set(each.document_id, each))
+    after = page?.after ?? undefined
+    if (!after) break
+    limit = LARGEST_PAGE
+  }
+  return found
 }
 
 function afterReading({ status, reason, duplicate_of }: Listed): Partial<Upload> {
