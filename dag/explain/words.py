@@ -26,6 +26,8 @@ SAID_PARENTS, SAID_READS, SAID_KEYS = 5, 8, 5
 SAID_CHARACTERS = 300
 """Characters of an error message in a sentence; the data has more."""
 
+_SPANS = {"day": 86_400, "hour": 3_600, "minute": 60}
+"""Seconds of each."""
 _ON_TIMEOUT = {"abort": "the run is aborted", "fail": "the step fails", "continue": "the run goes on"}
 _CAUSES = {"abort": "the run was aborted", "cancel": "the run was cancelled", "fail_fast": "another step had failed"}
 """What stopped a step, by `decided_by` (STOPPED_BY in dag/engine/state.py)."""
@@ -201,12 +203,24 @@ def wait_words(of: facts.WaitPart | None) -> str:
     if of.until is None or of.since is None:
         return f"{asked}, without a limit"
     if of.waits_for == "timer":
-        return f"{asked}: {of.until - of.since:g} s in all"
+        return f"{asked}: {_span(of.until - of.since)} in all"
     outcome = _ON_TIMEOUT.get(of.on_timeout, f"the {of.on_timeout} is taken")
     first = (
-        "" if of.escalates_at is None else f", after {of.escalates_at - of.since:g} s in the queue {of.escalates_to}"
+        "" if of.escalates_at is None else f", after {_span(of.escalates_at - of.since)} in the queue {of.escalates_to}"
     )
-    return f"{asked}, {of.until - of.since:g} s in all{first}; then {outcome}"
+    return f"{asked}, {_span(of.until - of.since)} in all{first}; then {outcome}"
+
+
+def _span(seconds: float) -> str:
+    """Return a time as people say it: `45 s`, `10 minutes`, `2 days`, `1 hour 30 minutes`."""
+    if seconds < 2 * _SPANS["minute"]:
+        return f"{seconds:g} s"
+    left, parts = round(seconds), list[str]()
+    for name, size in _SPANS.items():
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count} {name}{'s' * (count > 1)}")
+    return " ".join([*parts, *([f"{left} s"] if left else [])])
 
 
 def _end_words(of: facts.StepExplanation) -> Iterator[str]:
@@ -238,7 +252,9 @@ def _time_words(of: facts.WaitPart | None) -> str:
     if of is None or of.until is None or of.since is None or of.escalates_at is None:
         return ""
     whole, last = of.until - of.since, of.until - of.escalates_at
-    return f", {whole:g} s in all: it was escalated, and the last {last:g} s it was in the queue {of.escalates_to}"
+    return (
+        f", {_span(whole)} in all: it was escalated, and the last {_span(last)} it was in the queue {of.escalates_to}"
+    )
 
 
 def _resolution_words(of: facts.StepExplanation) -> str:

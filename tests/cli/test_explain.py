@@ -118,7 +118,7 @@ async def test_the_command_says_it_in_words(service: Service, run_id: str) -> No
 async def test_the_command_explains_one_step(service: Service, run_id: str) -> None:
     lines = (await explain(service, run_id, "reply")).out.splitlines()
     assert lines[2] == "reply: waiting"
-    assert lines[-2] == "  it waits for an answer, 600 s in all; then the step fails"
+    assert lines[-2] == "  it waits for an answer, 10 minutes in all; then the step fails"
     assert lines[-1].startswith("  its time is up at 20")
 
 

@@ -141,7 +141,7 @@ async def test_a_list_is_explained_by_some_of_its_waiting_runs(service: Service,
     assert len(each["inner_waits"]) == 5
     assert f"6 runs inside it wait; `docrail run waits {run_id}` lists all waits" in each["words"]
     first = each["inner_waits"][0]
-    said = f"item {first['item']}: ask of {first['run_id']}: it waits for an answer, 3600 s in all; then the step fails"
+    said = f"item {first['item']}: ask of {first['run_id']}: it waits for an answer, 1 hour in all; then the step fails"
     assert said in each["words"]
     assert first["item"] in KEYS
 

@@ -221,14 +221,14 @@ CASES = {
     "a timer": Explained(
         [{"id": "b", "wait": {"for": "timer", "seconds": "{{ inputs.amount * 2 }}"}}],
         [],
-        ["it has no parents, so it may begin with the run", "it waits for nothing but time: 500 s in all"],
+        ["it has no parents, so it may begin with the run", "it waits for nothing but time: 8 minutes 20 s in all"],
     ),
     "a person": Explained(
         [{"id": "b", "human": ASKED}],
         [],
         [
             "it has no parents, so it may begin with the run",
-            f"{PERSON}, 120 s in all, after 60 s in the queue boss; then the step fails",
+            f"{PERSON}, 2 minutes in all, after 60 s in the queue boss; then the step fails",
         ],
     ),
     "an answer": Explained(
