@@ -27,22 +27,32 @@ export function register(entries: readonly Entry[]): () => void {
 }
 
 export function listenForKeys(): void {
-  addEventListener('keydown', dispatch)
+  let wasInDialog = false
+  // Before the dialog sees the key: Escape has closed it by the time the key arrives here.
+  addEventListener('keydown', () => (wasInDialog = hasDialog()), { capture: true })
+  addEventListener('keydown', (event) => dispatch(event, wasInDialog))
 }
 
 /** Runs the command of a key, if there is one that may run where the focus is. */
-export function dispatch(event: KeyboardEvent): void {
+export function dispatch(event: KeyboardEvent, wasInDialog = false): void {
   const key = keyOf(event)
   if (key === undefined || event.defaultPrevented || event.isComposing) return
-  const entry = activeCommands.get().find((each) => keysOf(each.id).includes(key) && mayRun(each, key, event.target))
+  const inDialog = wasInDialog || hasDialog()
+  const entry = activeCommands
+    .get()
+    .filter((each) => each.inDialog || !inDialog)
+    .find((each) => keysOf(each.id).includes(key) && mayRun(each, key, event.target))
   if (!entry) return
   event.preventDefault()
   // A held key decides nothing: the next document is on the screen before the key is up.
   if (!event.repeat || commandOf(entry.id).repeats) entry.run(event)
 }
 
+function hasDialog(): boolean {
+  return document.querySelector('[aria-modal="true"]') !== null
+}
+
 function mayRun(entry: Entry, key: string, target: EventTarget | null): boolean {
-  if (!entry.inDialog && document.querySelector('[aria-modal="true"]')) return false
   // A single character is typed into a text field, also where a person chose it for a command that works there.
   if (isTextField(target)) return commandOf(entry.id).inFields === true && !isSingle(key)
   return !((key === 'Enter' || key === ' ') && isActivated(target))
