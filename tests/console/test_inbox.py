@@ -153,6 +153,29 @@ async def test_a_document_that_is_not_sent_yet_is_cancelled(page: Page, site: Si
     assert sorted(each["file_name"] for each in listed) == [f"{tag}-{number}.xml" for number in range(3)]
 
 
+async def test_the_page_asks_before_it_is_left_while_documents_are_not_sent_yet(page: Page) -> None:
+    tag, held = unique("L"), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await held.wait()
+        await route.continue_()
+
+    await page.route(lambda url: url.endswith("/v1/documents"), hold)
+    await drop(page, {f"{tag}-{number}.xml": e_invoice(unique("E")) for number in range(4)})
+    await uploaded(page, f"{tag}-3.xml").click()  # a browser asks only about pages that were used
+    async with page.expect_event("dialog") as asked:
+        await page.evaluate("setTimeout(() => location.reload())")
+    dialog = await asked.value
+    assert dialog.type == "beforeunload"
+    await dialog.dismiss()
+    held.set()
+    uploads = page.get_by_role("region", name="Uploads")
+    await expect(uploads).to_contain_text("4 ready", timeout=60_000)
+    await page.reload()
+    await expect(page.get_by_role("heading", level=1, name="Inbox")).to_be_visible()
+    await expect(uploads).to_be_hidden()
+
+
 async def test_a_failed_document_is_sent_again_or_dismissed(page: Page) -> None:
     await drop(page, {"bad.pdf": b"%PDF-1.7 " + unique("x").encode()})
     await expect(uploaded(page, "bad.pdf")).to_contain_text("Failed", timeout=60_000)

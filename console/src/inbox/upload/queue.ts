@@ -40,7 +40,18 @@ const contents = new Map<string, File>()
 const stops = new Map<string, AbortController>()
 let following = false
 
-export const isSettled = (each: Upload) => !['queued', 'sending', 'reading'].includes(each.stage)
+const isUnsent = (each: Upload) => each.stage === 'queued' || each.stage === 'sending'
+export const isSettled = (each: Upload) => !isUnsent(each) && each.stage !== 'reading'
+
+// The page alone has what the server does not have yet: the browser asks before it is closed or loaded again.
+uploads.subscribe(() => {
+  if (uploads.get().some(isUnsent)) addEventListener('beforeunload', ask)
+  else removeEventListener('beforeunload', ask)
+})
+
+function ask(event: BeforeUnloadEvent): void {
+  event.preventDefault()
+}
 
 /** Adds files to what is sent. */
 export function send(files: readonly File[]): void {
@@ -55,8 +66,7 @@ export function send(files: readonly File[]): void {
 
 /** Stops what the server does not have yet. */
 export function cancel(id: string): void {
-  const { stage } = uploads.get().find((each) => each.id === id) ?? {}
-  if (stage !== 'queued' && stage !== 'sending') return
+  if (!uploads.get().some((each) => each.id === id && isUnsent(each))) return
   stops.get(id)?.abort()
   change(id, { stage: 'cancelled' })
   contents.delete(id)
