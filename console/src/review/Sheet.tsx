@@ -47,7 +47,7 @@ import { type Claim, useClaim } from './use_claim'
 import { takeLate, useDecision } from './use_decision'
 import { useLines } from './use_lines'
 import { useSaving } from './use_saving'
-import { nameOf } from './words'
+import { nameOf, shownText } from './words'
 
 type Props = {
   view: View
@@ -346,7 +346,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
                     {groups.rest
                       .map((name) => fieldOf(fields, name))
                       .filter((field): field is Field => Boolean(field?.value))
-                      .map((field) => typedText(field.name, field.value))
+                      .map((field) => shownText(field, t))
                       .slice(0, 6)
                       .join(' · ')}
                   </Text>
