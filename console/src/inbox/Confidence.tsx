@@ -10,7 +10,7 @@ export function Confidence({ row }: { row: Row }) {
   const { t } = useTranslation()
   return (
     <span className={classes.confidence} data-certainty={row.certainty}>
-      {t(`inbox.certainty.${row.certainty}`)}
+      <span className={classes.word}>{t(`inbox.certainty.${row.certainty}`)}</span>
       {row.confidence !== null && <span className="numbers"> {percent(row.confidence)}</span>}
     </span>
   )

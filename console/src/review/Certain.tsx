@@ -30,9 +30,8 @@ export function Certain({ field }: { field: Field }) {
   return (
     <div className={classes.certain} style={{ color }} title={t(`review.certaintyHint.${certainty}`)}>
       <Symbol size={15} stroke={1.9} aria-hidden style={{ flex: 'none' }} />
-      <span className="numbers">
-        {t(`review.certainty.${certainty}`)} {number}
-      </span>
+      <span>{t(`review.certainty.${certainty}`)}</span>
+      {number && <span className={`numbers ${classes.number}`}> {number}</span>}
     </div>
   )
 }

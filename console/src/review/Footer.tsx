@@ -50,7 +50,7 @@ export function Footer(props: Props) {
         </Group>
       )}
       {panel === 'none' ? (
-        <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Group justify="space-between" gap="xs">
           <Group gap="xs" wrap="nowrap">
             <Button variant="default" disabled={!allowed.postpone || busy} onClick={() => onPanel('postpone')}>
               {t('review.postpone')}
@@ -71,6 +71,7 @@ export function Footer(props: Props) {
             loading={busy}
             data-approve
             flex="none"
+            ml="auto"
             onClick={() => props.onApprove('')}
           >
             {t('review.approve')}
