@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -318,7 +319,10 @@ async def is_read(http: httpx.AsyncClient) -> bool:
 
 async def has_fired(http: httpx.AsyncClient, alert: str) -> bool:
     try:
-        alerts = (await http.get("/alerts")).json()["data"]["alerts"]
-    except httpx.TransportError:  # it is still starting
+        answer = await http.get("/alerts")
+    except httpx.TransportError:
         return False
+    if answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE:  # it is still starting
+        return False
+    alerts = answer.json()["data"]["alerts"]
     return any(each["labels"]["alertname"] == alert and each["state"] == "firing" for each in alerts)
