@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, Response, expect
 
 from deploy.node import CONSOLE
 from docrail.api.console import BUILT
@@ -148,6 +148,15 @@ async def screenshot(page: Page, name: str, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     await page.screenshot(path=path)
     return path
+
+
+async def tab_to(page: Page, control: Locator) -> None:
+    """Press Tab until the control has the focus."""
+    for _ in range(100):
+        if await control.evaluate("each => each === document.activeElement"):
+            return
+        await page.keyboard.press("Tab")
+    raise AssertionError(f"{control} cannot be reached with Tab")
 
 
 async def focused(page: Page) -> str:

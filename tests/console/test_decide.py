@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from docrail.dag.values.json_values import Json
-from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
 from tests.console.test_review import invoice_pdf
 from tests.stack import eventually
 
@@ -109,6 +109,23 @@ async def test_a_question_is_found_in_the_list_and_its_answer_completes_the_run(
     await page.get_by_role("link", name="Other questions").click()
     await expect(page.get_by_role("heading", level=1, name="Decisions")).to_be_visible()
     await expect(page.get_by_role("link", name=title)).to_be_hidden()
+
+
+async def test_a_question_is_answered_by_keyboard_alone(site: Site, visitor: Visitor) -> None:
+    run_id, review_id = await ask(site)
+    page = await visitor.tab(f"/decide/{review_id}")
+    await tab_to(page, page.get_by_role("radiogroup", name="Pay it").get_by_role("radio", name="Yes"))
+    await page.keyboard.press("Space")
+    await tab_to(page, page.get_by_role("radiogroup", name="Account").get_by_role("radio", name="4200 Rent"))
+    await page.keyboard.press("ArrowDown")
+    await tab_to(page, page.get_by_label("Comment"))
+    await page.keyboard.type("as ordered")
+    await page.keyboard.press("Control+Enter")
+    await expect(page.get_by_role("heading", name="This is answered")).to_be_visible()
+    assert (await site.service.ended(run_id))["status"] == "completed"
+    output = (await site.service.http.get(f"/v1/runs/{run_id}/steps/approval/output")).json()["output"]
+    expected = {"approved": True, "account": "4930 Office", "comment": "as ordered"}
+    assert {name: output[name] for name in expected} == expected
 
 
 async def test_the_list_is_walked_and_opened_by_keyboard(site: Site, visitor: Visitor) -> None:

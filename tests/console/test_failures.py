@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from docrail.dag.values.json_values import Json
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
 from tests.stack import eventually
 
 
@@ -67,6 +67,23 @@ async def test_one_failure_is_retried_or_dismissed_and_its_run_is_one_click_away
     await expect(page.get_by_role("complementary", name="Step check")).to_contain_text("The total is missing")
     await page.go_back()
     await expect(group.get_by_role("row").filter(has_text=runs[0])).to_be_visible()
+
+
+async def test_failures_are_retried_and_dismissed_by_keyboard_alone(visitor: Visitor, site: Site) -> None:
+    name = f"keyed_{uuid4().hex[:8]}"
+    runs = await fail(site, broken(name), 2)
+    page = await visitor.tab("/failures")
+    group = page.get_by_role("listitem").filter(has_text=f"in check of {name}")
+    await tab_to(page, group.get_by_role("button", expanded=False).first)
+    await page.keyboard.press("Enter")
+    first, second = (group.get_by_role("row").filter(has_text=run_id) for run_id in runs)
+    await expect(second).to_be_visible()
+    await tab_to(page, first.get_by_role("button", name="Retry"))
+    await page.keyboard.press("Enter")
+    await expect(first).to_contain_text("once")
+    await tab_to(page, second.get_by_role("button", name="Dismiss"))
+    await page.keyboard.press("Enter")
+    await expect(second).to_be_hidden()
 
 
 async def test_selected_failures_are_retried_or_dismissed_together(visitor: Visitor, site: Site) -> None:

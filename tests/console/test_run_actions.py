@@ -102,6 +102,9 @@ async def test_items_of_a_list_are_edited_and_skipped_one_by_one(page: Page, sit
     dialog = page.get_by_role("dialog", name="Edit and retry bad")
     await expect(dialog.get_by_label("Config")).to_contain_text("times")
     await replace(page, dialog.get_by_label("Config"), '{"times": 0}')
+    await page.reload()
+    await item(page, "k7", "Edit and retry")
+    await expect(dialog.get_by_label("Config")).to_have_text('{"times": 0}')
     await dialog.get_by_role("button", name="Edit and retry").click()
     await expect(dialog).to_be_hidden()
     for key in ("k8", "k9"):

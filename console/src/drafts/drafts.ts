@@ -1,7 +1,7 @@
 /** The outbox of the person who is signed in, and a hook for screens. */
-import { useMemo, useSyncExternalStore } from 'react'
+import { useMemo, useState, useSyncExternalStore } from 'react'
 
-import { type Draft, openOutbox, type Outbox, type Owner } from './outbox'
+import { type Draft, openOutbox, type Outbox, type Owner, type Place } from './outbox'
 
 let owner: Owner | undefined
 let opened: Outbox | undefined
@@ -19,6 +19,24 @@ export function openDrafts(person: Owner): Outbox {
 export function drafts(): Outbox {
   if (!opened) throw new Error('no one is signed in')
   return opened
+}
+
+/**
+ * A state of a dialog whose text survives a reload, until it is dropped. `initial`: where it begins; a draft that began
+ * elsewhere is out of date.
+ */
+export function useKept<Value>(place: Place, initial: Value): [Value, (value: Value) => void, () => void] {
+  const base = JSON.stringify(initial)
+  const [value, setValue] = useState<Value>(() => {
+    const found = drafts().find(place)
+    return found?.base === base ? (found.value as Value) : initial
+  })
+  const keep = (next: Value) => {
+    setValue(next)
+    drafts().drop(place) // a draft keeps the base that it began with
+    drafts().keep(place, next, base)
+  }
+  return [value, keep, () => drafts().drop(place)]
 }
 
 /** All drafts of a document. Follows changes, also of other tabs. */

@@ -10,6 +10,7 @@ import { keys } from '@/api/keys'
 import { isProblem } from '@/api/problem'
 import { AnswerForm } from '@/decide/AnswerForm'
 import { answerOf, type Fault, type Field, type Json, type Typed } from '@/decide/fields'
+import { useKept } from '@/drafts/drafts'
 import { Dialog } from '@/kit/Dialog'
 import { Trouble } from '@/kit/Trouble'
 
@@ -22,14 +23,18 @@ type Props = {
   onClose: () => void
 }
 
+type Started = { definition: string | null; typed: Typed }
+
 const NO_FIELDS: Field[] = []
 
 export function StartDialog({ definition: first, version, onClose }: Props) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const client = useQueryClient()
-  const [definition, setDefinition] = useState(first ?? null)
-  const [typed, setTyped] = useState<Typed>({})
+  const [{ definition, typed }, keep, drop] = useKept<Started>(
+    { document: 'start', field: `start:${first ?? ''}` },
+    { definition: first ?? null, typed: {} },
+  )
   const [problems, setProblems] = useState<Record<string, Fault | { said: string }>>({})
   const [key] = useState(() => crypto.randomUUID()) // pressing twice starts one run
   const known = useQuery({
@@ -50,6 +55,7 @@ export function StartDialog({ definition: first, version, onClose }: Props) {
     mutationFn: (inputs: Record<string, unknown>) =>
       read(api.POST('/v1/runs', { body: { definition: definition ?? '', inputs, key, ...(version && { version }) } })),
     onSuccess: ({ run_id }) => {
+      drop()
       void client.invalidateQueries({ queryKey: keys.runs.all })
       void navigate({ to: '/runs/$runId', params: { runId: run_id } })
     },
@@ -61,13 +67,17 @@ export function StartDialog({ definition: first, version, onClose }: Props) {
     const isReady = stored.data && Object.keys(answer.problems).length === 0 && !start.isPending
     if (isReady) start.mutate(answer.value as Record<string, unknown>)
   }
+  const close = () => {
+    drop()
+    onClose()
+  }
   const type = (name: string, text: string) => {
-    setTyped((before) => ({ ...before, [name]: text }))
+    keep({ definition, typed: { ...typed, [name]: text } })
     setProblems((before) => Object.fromEntries(Object.entries(before).filter(([each]) => each !== name)))
   }
   const title = version === undefined ? t('runs.start.title') : t('runs.start.titleOf', { version })
   return (
-    <Dialog onClose={onClose} title={first ? `${title}: ${first}` : title} size="lg">
+    <Dialog onClose={close} title={first ? `${title}: ${first}` : title} size="lg">
       <Stack gap="md">
         {first === undefined && (
           <Select
@@ -75,8 +85,7 @@ export function StartDialog({ definition: first, version, onClose }: Props) {
             data={known.data?.definitions.map((each) => each.definition_id) ?? []}
             value={definition}
             onChange={(value) => {
-              setDefinition(value)
-              setTyped({})
+              keep({ definition: value, typed: {} })
               setProblems({})
             }}
             searchable
@@ -103,7 +112,7 @@ export function StartDialog({ definition: first, version, onClose }: Props) {
             onType={type}
             onSend={send}
           >
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" onClick={close}>
               {t('app.cancel')}
             </Button>
           </AnswerForm>

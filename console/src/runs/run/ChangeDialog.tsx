@@ -4,6 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { useKept } from '@/drafts/drafts'
 import { Dialog } from '@/kit/Dialog'
 import { Trouble } from '@/kit/Trouble'
 
@@ -24,7 +25,9 @@ export function ChangeDialog({ runId, detail, change, onClose }: Props) {
   const { t } = useTranslation()
   const { step_id: stepId, status } = detail.step
   const initial = change.kind === 'edit' ? (change.config ?? detail.input?.text ?? '{}') : '{}'
-  const [text, setText] = useState(initial)
+  const place = { document: `run/${runId}`, field: `change:${[stepId, change.item, change.kind].join('/')}` }
+  const [text, keepText, dropText] = useKept(place, initial)
+  const [begun] = useState(text)
   const [reason, setReason] = useState('')
   const typed = change.kind === 'edit' || change.kind === 'output' ? change.kind : undefined
   const wanted = changeOf(change, text)
@@ -36,12 +39,16 @@ export function ChangeDialog({ runId, detail, change, onClose }: Props) {
     !(isParked && change.kind === 'retry'), // nothing to foretell: it is tried again
   )
   const retry = useRetry(runId)
+  const close = () => {
+    dropText()
+    onClose()
+  }
   const send = () => {
-    if (wanted && !retry.isPending) retry.mutate({ stepId, change: wanted, isParked, reason }, { onSuccess: onClose })
+    if (wanted && !retry.isPending) retry.mutate({ stepId, change: wanted, isParked, reason }, { onSuccess: close })
   }
   const title = t(`runs.change.title.${change.kind}`, { step: change.item ? `${stepId} · ${change.item}` : stepId })
   return (
-    <Dialog onClose={onClose} title={title} size={680}>
+    <Dialog onClose={close} title={title} size={680}>
       <Stack gap="sm">
         {typed && (
           <>
@@ -49,12 +56,7 @@ export function ChangeDialog({ runId, detail, change, onClose }: Props) {
               {t(`runs.change.hint.${typed}`)}
             </Text>
             <Suspense>
-              <JsonEditor
-                initial={initial}
-                label={t(`runs.change.field.${typed}`)}
-                onChange={setText}
-                onSubmit={send}
-              />
+              <JsonEditor initial={begun} label={t(`runs.change.field.${typed}`)} onChange={keepText} onSubmit={send} />
             </Suspense>
             {!wanted && (
               <Text size="sm" c="red" role="status">
@@ -72,7 +74,7 @@ export function ChangeDialog({ runId, detail, change, onClose }: Props) {
         <ReasonInput value={reason} onChange={setReason} />
         {retry.error && <Trouble error={retry.error} />}
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={close}>
             {t('app.cancel')}
           </Button>
           <Button disabled={!wanted || preview.error !== null} loading={retry.isPending} onClick={send}>

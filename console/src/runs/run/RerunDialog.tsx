@@ -9,6 +9,7 @@ import { api, read } from '@/api/client'
 import { keys } from '@/api/keys'
 import { AnswerFields } from '@/decide/AnswerForm'
 import type { Field, Json, Typed } from '@/decide/fields'
+import { useKept } from '@/drafts/drafts'
 import { Dialog } from '@/kit/Dialog'
 import { Trouble } from '@/kit/Trouble'
 
@@ -26,12 +27,13 @@ type Props = {
 }
 
 const NO_FIELDS: Field[] = []
+const NOTHING: Typed = {}
 const MOST_OFFERED = 50
 
 export function RerunDialog({ run, step, onClose }: Props) {
   const { t } = useTranslation()
   const [steps, setSteps] = useState(step === undefined ? [] : [step])
-  const [typed, setTyped] = useState<Typed>({})
+  const [typed, keepTyped, dropTyped] = useKept<Typed>({ document: `run/${run.run_id}`, field: 'rerun' }, NOTHING)
   const [reason, setReason] = useState('')
   const known = useQuery(stepsQuery(run.run_id, '', run.status))
   const fields = useInputs(run)
@@ -42,13 +44,17 @@ export function RerunDialog({ run, step, onClose }: Props) {
   const [asked] = useDebouncedValue(wanted, 250)
   const preview = useRetryPreview(run.run_id, asked === undefined ? undefined : (JSON.parse(asked) as RetryOrder))
   const rerun = useRerun(run.run_id)
+  const close = () => {
+    dropTyped()
+    onClose()
+  }
   return (
-    <Dialog onClose={onClose} title={t('runs.rerun.title')} size={680}>
+    <Dialog onClose={close} title={t('runs.rerun.title')} size={680}>
       <form
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          if (isReady && !rerun.isPending) rerun.mutate({ ...order, reason }, { onSuccess: onClose })
+          if (isReady && !rerun.isPending) rerun.mutate({ ...order, reason }, { onSuccess: close })
         }}
       >
         <Stack gap="sm">
@@ -75,7 +81,7 @@ export function RerunDialog({ run, step, onClose }: Props) {
                 fields={fields.data}
                 typed={typed}
                 problems={problems}
-                onType={(name, text) => setTyped((before) => ({ ...before, [name]: text }))}
+                onType={(name, text) => keepTyped({ ...typed, [name]: text })}
               />
             </Stack>
           )}
@@ -83,7 +89,7 @@ export function RerunDialog({ run, step, onClose }: Props) {
           <ReasonInput value={reason} onChange={setReason} />
           {rerun.error && <Trouble error={rerun.error} />}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" onClick={close}>
               {t('app.cancel')}
             </Button>
             <Button type="submit" disabled={!isReady || preview.error !== null} loading={rerun.isPending}>
