@@ -9,7 +9,7 @@ import { Loading } from '@/kit/Loading'
 import { Page } from '@/kit/Page'
 import { Trouble } from '@/kit/Trouble'
 
-import { fetchAhead, viewQuery } from './queries'
+import { fetchAhead, refresh, viewQuery } from './queries'
 import { filtersOf, firstOf, type Neighbour, neighboursQuery, nextOf } from './queue'
 import { Sheet } from './Sheet'
 
@@ -50,6 +50,8 @@ export function ReviewPage() {
   const goOn = useCallback(async () => {
     const first = following ? undefined : await firstOf(queue, reviewId, me).catch(() => undefined)
     const next: Neighbour | undefined = following ?? (first === undefined ? undefined : { reviewId: first })
+    // The decision about this document changes the problems of one that looks like it: they are shown from the beginning.
+    if (next?.below !== undefined) await refresh(next.reviewId)
     ledTo.current = next?.reviewId
     if (next) return open(next)
     notifications.show({ title: t('review.deskEmpty'), message: t('review.deskEmptyHint'), color: 'teal' })
