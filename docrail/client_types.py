@@ -265,6 +265,7 @@ class BulkOutcome(TypedDict):
     review_id: str
     approved: bool
     why: str | None
+    reasons: list["InvoiceProblem"]
 
 
 class BulkResult(TypedDict):
@@ -1519,6 +1520,7 @@ class PreviewedItem(TypedDict):
     currency: str | None
     approved: bool
     why: str | None
+    reasons: list["InvoiceProblem"]
 
 
 class Problem(TypedDict):

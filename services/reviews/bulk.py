@@ -5,7 +5,7 @@ problems, or that two people must approve, stays open.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from docrail.adapters.postgres.pool import transaction
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.review_summary import review_reasons, shown_digest, why_two_approvals
-from docrail.invoices.model import InvoiceData
+from docrail.invoices.model import InvoiceData, InvoiceProblem
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.documents.models import SumOfCurrency
@@ -38,9 +38,13 @@ MOST_PREVIEWED = 500
 class BulkOutcome:
     """The result for one item of a bulk approval; `why` gives the reason if it was not approved."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = SHOWN
+
     review_id: str
     approved: bool
     why: str | None
+    reasons: list[InvoiceProblem] = field(default_factory=list)
+    """The problems that `why` lists, with their codes; empty if something else keeps the item open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class PreviewedItem:
     currency: str | None
     approved: bool
     why: str | None
+    reasons: list[InvoiceProblem]
+    """The problems that `why` lists, with their codes; empty if something else keeps the item open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +140,12 @@ async def _preview_one(app: App, principal: Principal, review_id: str) -> tuple[
         review = await find_item(load_review, app.db, principal, review_id)
         invoice = await decidable(app.db, principal, review, "approve", token=None)
     except OperationError as error:
-        return _previewed(review_id, review, str(error)), ""
-    return _previewed(review_id, review, " ".join(_obstacles(app, invoice)) or None), shown_digest(invoice)
+        return _previewed(review_id, review, str(error), []), ""
+    found = _obstacles(app, invoice)
+    return _previewed(review_id, review, _messages(found) or None, found), shown_digest(invoice)
 
 
-def _previewed(review_id: str, review: Review | None, why: str | None) -> PreviewedItem:
+def _previewed(review_id: str, review: Review | None, why: str | None, reasons: list[InvoiceProblem]) -> PreviewedItem:
     shown: Mapping[str, Json] = review.summary if review else {}
     return PreviewedItem(
         review_id=review_id,
@@ -150,6 +157,7 @@ def _previewed(review_id: str, review: Review | None, why: str | None) -> Previe
         currency=shown.get("currency"),
         approved=why is None,
         why=why,
+        reasons=reasons,
     )
 
 
@@ -160,10 +168,13 @@ def _sums(items: Sequence[PreviewedItem]) -> list[SumOfCurrency]:
     return [SumOfCurrency(each, len(totals), f"{sum(totals, Decimal(0)):f}") for each, totals in by_currency.items()]
 
 
-def _obstacles(app: App, invoice: InvoiceData) -> list[str]:
+def _obstacles(app: App, invoice: InvoiceData) -> list[InvoiceProblem]:
     """Return why a document is not approved in bulk: its problems, and why two people must approve it."""
-    found = [*review_reasons(invoice), *why_two_approvals(invoice, app.four_eyes_above)]
-    return [problem.message for problem in found]
+    return [*review_reasons(invoice), *why_two_approvals(invoice, app.four_eyes_above)]
+
+
+def _messages(problems: Sequence[InvoiceProblem]) -> str:
+    return " ".join(problem.message for problem in problems)
 
 
 async def _approve_one(app: App, principal: Principal, review_id: str, digest: str) -> BulkOutcome:
@@ -175,7 +186,7 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
                 return BulkOutcome(review_id, approved=True, why=None)
             invoice = await checked(tx, principal, review, verdict, "approve", is_bulk=True)
             if wrong := _obstacles(app, invoice):
-                return BulkOutcome(review_id, approved=False, why=" ".join(wrong))
+                return BulkOutcome(review_id, approved=False, why=_messages(wrong), reasons=wrong)
             await approve_locked(app, tx, principal, review, invoice, "")
     except OperationError as error:
         return BulkOutcome(review_id, approved=False, why=str(error))

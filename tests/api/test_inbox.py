@@ -167,6 +167,8 @@ async def test_a_preview_says_what_would_be_approved_and_why_the_rest_stays(serv
     whys = [item["why"] or "" for item in preview["items"][3:]]
     expected = ("Net 1.00", "above 1000", "bob has claimed this item", "there is no review item")
     assert all(part in why for part, why in zip(expected, whys, strict=True)), whys
+    codes = [[reason["code"] for reason in item["reasons"]] for item in preview["items"]]
+    assert ("totals_disagree" in codes[3], codes[4], codes[5:]) == (True, ["total_above_limit"], [[], []])
     assert (preview["approved"], preview["matching"]) == (3, 7)
     sums = {each["currency"]: (each["documents"], each["total"]) for each in preview["sums"]}
     assert sums == {"EUR": (2, "238.00"), "CHF": (1, "119.00")}

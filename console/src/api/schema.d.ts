@@ -1379,6 +1379,8 @@ export interface components {
             approved: boolean;
             /** @description Why the item was not approved; null if it was. */
             why: string | null;
+            /** @description The problems that `why` lists, with their codes; empty if something else keeps the item open. */
+            reasons: components["schemas"]["InvoiceProblem"][];
         };
         /** @description The result for each item, in the given order. */
         BulkResult: {
@@ -3661,6 +3663,8 @@ export interface components {
             approved: boolean;
             /** @description Why. */
             why: string | null;
+            /** @description The problems that `why` lists, with their codes; empty if something else keeps the item open. */
+            reasons: components["schemas"]["InvoiceProblem"][];
         };
         /**
          * @description One thing to change. `code` is stable; `path` is a JSON path in the author's spelling; `$` is the root.

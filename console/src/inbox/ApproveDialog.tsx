@@ -11,6 +11,7 @@ import { Dialog } from '@/kit/Dialog'
 import { KeysOf } from '@/kit/Keys'
 import { Trouble } from '@/kit/Trouble'
 import { Money, Name } from '@/kit/Values'
+import { reasonWords } from '@/texts/reasons'
 
 import { approvePreviewed, type Outcome, type Preview, previewApproval, type Wanted } from './approval'
 
@@ -134,10 +135,12 @@ function Done({
   )
 }
 
-type Reason = { review_id: string; name: string; why: string | null }
+type Reason = Pick<Outcome, 'review_id' | 'why' | 'reasons'> & { name: string }
 
 function Reasons({ rows }: { rows: Reason[] }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
+  const words = ({ why, reasons }: Reason) =>
+    reasons.length > 0 ? reasons.map((each) => reasonWords(each, t, i18n.language).title).join(' · ') : (why ?? '')
   return (
     <ScrollArea.Autosize mah={280} type="auto">
       <Table>
@@ -148,12 +151,12 @@ function Reasons({ rows }: { rows: Reason[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {rows.map(({ review_id, name, why }) => (
-            <Table.Tr key={review_id}>
+          {rows.map((row) => (
+            <Table.Tr key={row.review_id}>
               <Table.Td>
-                <Name value={name} most={40} />
+                <Name value={row.name} most={40} />
               </Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{visible(why ?? '')}</Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{visible(words(row))}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

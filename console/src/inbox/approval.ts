@@ -12,10 +12,9 @@ const MOST = 500
 
 /** What would become of the items; of very many, of the first ones, and `matching` says how many there are. */
 export async function previewApproval(wanted: Wanted): Promise<Preview> {
-  if ('matching' in wanted) return await read(api.POST('/v1/reviews/approve/preview', { body: wanted }))
-  const body = { review_ids: wanted.review_ids.slice(0, MOST) }
-  const preview = await read(api.POST('/v1/reviews/approve/preview', { body }))
-  return { ...preview, matching: wanted.review_ids.length }
+  const body = 'matching' in wanted ? wanted : { review_ids: wanted.review_ids.slice(0, MOST) }
+  const preview = (await read(api.POST('/v1/reviews/approve/preview', { body }))) as Preview
+  return 'matching' in wanted ? preview : { ...preview, matching: wanted.review_ids.length }
 }
 
 /** Approves exactly what the preview showed. The server takes a hundred at a time; `onProgress` sees what is done. */
@@ -25,7 +24,7 @@ export async function approvePreviewed(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (let token = preview.token; token !== null;) {
-    const result: Model<'BulkResult'> = await read(api.POST('/v1/reviews/approve', { body: { token } }))
+    const result = (await read(api.POST('/v1/reviews/approve', { body: { token } }))) as Model<'BulkResult'>
     outcomes.push(...result.items)
     onProgress([...outcomes])
     token = result.token
