@@ -364,6 +364,36 @@ async def test_a_claim_that_has_ended_is_taken_again_or_is_seen_to_be_someone_el
         await expect(field(hers, "Vendor")).not_to_be_editable()
 
 
+async def test_what_waits_does_not_overwrite_what_someone_else_wrote_after_the_claim_had_ended(
+    browser: Browser, guarded_site: Site
+) -> None:
+    item, db = await put(guarded_site, invoice_pdf(unique("V"))), guarded_site.service.app.db
+    async with signed_in(browser, guarded_site, "ann") as ann, signed_in(browser, guarded_site, "bob") as bob:
+        hers = await ann.tab(path_of(item, "none"))
+        await shown(hers)
+        await eventually(lambda: has_claim(item, "ann"), "the claim")
+        ann.watch.expected.append(r"\b409\b")
+        await field(hers, "Vendor").fill("Muster AG")
+        await hers.route("**/view", lambda route: route.abort("connectionrefused"))  # she does not hear of his claim
+        ended = "UPDATE reviews SET claimed_until = now() - interval '1 second' WHERE review_id = $1"
+        await db.execute(ended, item.review_id)
+        his = await bob.tab(path_of(item, "none"))
+        await shown(his)
+        await field(his, "Vendor").fill("Muster & Söhne")
+        await field(his, "Vendor").press("Escape")
+        await eventually_set(item, {"vendor_name": "Muster & Söhne"})
+        await his.keyboard.press("Escape")
+        await eventually(lambda: has_claim(item, None), "the release")
+        await hers.unroute("**/view")
+        await hers.keyboard.press("Escape")
+        waits = hers.get_by_text("Your time with this document is over")
+        await expect(waits).to_be_visible()
+        await expect(waits).to_be_hidden()  # it has been looked at again
+        await expect(hers.get_by_text("bob wrote “Muster & Söhne”.")).to_be_visible()
+        await expect(field(hers, "Vendor")).to_have_value("Muster AG")
+        assert await item.values() == {"vendor_name": "Muster & Söhne"}
+
+
 async def test_the_reason_of_a_rejection_survives_a_reload_until_it_is_sent(visitor: Visitor, site: Site) -> None:
     item = await put(site, invoice_pdf(unique("R")))
     page = await visitor.tab(path_of(item, "none"))

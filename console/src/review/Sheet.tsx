@@ -150,7 +150,6 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
   const deciding = useRef(false)
   const decide = async (kind: 'approve' | 'reject', why: string) => {
     if (!eyes.of.mayDecide() || decision.busy || readOnly) return
-    if (kind === 'reject' && why.trim() === '') return setPanel('reject') // at once: what is typed next is the reason
     deciding.current = true
     await flushAndSend(kind, why).finally(() => (deciding.current = false))
   }
@@ -161,7 +160,7 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
     if (!(await lines.flush())) return enter(LINE_ITEMS)
     const now = queryClient.getQueryData<View>(viewQuery(id).queryKey)?.fields ?? before
     if (newProblems(before, now).length) return // they are on the screen now: the person looks again
-    if (why.trim() === '' && kind === 'approve' && isBroken(now)) return setPanel('approve')
+    if (why.trim() === '' && (kind === 'reject' || isBroken(now))) return setPanel(kind)
     const problem = await decision.send(kind, now, why)
     if (problem) await explain(problem, now)
   }
@@ -441,17 +440,19 @@ function differences(decided: Fields, now: Fields): string[] {
 }
 
 /** Who has claimed the item, if it is someone else. */
-function holderOf({ review, actions }: View, { problem }: Claim): string | undefined {
+function holderOf(view: View, { problem }: Claim): string | undefined {
   if (isProblem(problem, 'claimed')) return problem.body.claimed_by ?? ''
-  const isTaken = actions.some((each) => each.name === 'claim' && each.problem === 'claimed-by-other')
-  return isTaken ? (review.claimed_by ?? '') : undefined
+  return isOthers(view) ? (view.review.claimed_by ?? '') : undefined
+}
+
+function isOthers({ actions }: View): boolean {
+  return actions.some((each) => each.name === 'claim' && each.problem === 'claimed-by-other')
 }
 
 /** Whether someone else has claimed the item since this person's claim, which ended at `until`. */
-function isLaterClaim({ review, actions }: View, until: string | undefined): boolean {
-  const isOther = actions.some((each) => each.name === 'claim' && each.problem === 'claimed-by-other')
-  if (!isOther || until === undefined || review.claimed_until === null) return false
-  return Date.parse(review.claimed_until) > Date.parse(until)
+function isLaterClaim(view: View, until: string | undefined): boolean {
+  const theirs = view.review.claimed_until
+  return isOthers(view) && until !== undefined && theirs !== null && Date.parse(theirs) > Date.parse(until)
 }
 
 function unique(name: string, index: number, names: string[]): boolean {

@@ -134,10 +134,14 @@ export function useSaving({ fields, mayChange, token, onSaved, onLost }: Asked):
   useEffect(() => {
     if (!waits || !mayChange) return
     const timer = setInterval(() => {
-      for (const [name, entry] of Object.entries(latest.current)) if (entry.state === 'waits') void save(name)
+      for (const [name, { text, place, state }] of Object.entries(latest.current)) {
+        if (state !== 'waits') continue
+        if (isAsBefore(shown.current, name)) void save(name)
+        else put(name, { text, place, state: 'typed' })
+      }
     }, AGAIN_MS)
     return () => clearInterval(timer)
-  }, [waits, mayChange, save])
+  }, [waits, mayChange, put, save])
 
   return { entries, type, save, flush, forget, inTurn }
 }
@@ -155,14 +159,19 @@ function refused(text: string, place: Place | undefined, problem: Problem): Entr
   return { text, place, state: 'wrong', problem }
 }
 
-/** What was typed before a reload. What was on its way is sent, unless someone has changed the field meanwhile. */
+/** What was typed before a reload. What was on its way waits to be sent. */
 function restored(fields: Fields): Entries {
   return Object.fromEntries(
-    draftsOf(FIELDS, fields.document_id).map(({ name, text, base, isLeft }) => {
-      const waits = isLeft && base === textOf(fields, name)
-      return [name, { text, state: waits ? 'waits' : 'typed' }]
+    draftsOf(FIELDS, fields.document_id).map(({ name, text, isLeft }) => {
+      return [name, { text, state: isLeft && isAsBefore(fields, name) ? 'waits' : 'typed' }]
     }),
   )
+}
+
+/** Whether no one has changed a field since its person began to type: else the person sees both values, and decides. */
+function isAsBefore(fields: Fields, name: string): boolean {
+  const kept = draftsOf(FIELDS, fields.document_id).find((each) => each.name === name)
+  return kept?.base === textOf(fields, name)
 }
 
 /** A field's value as its person would type it. */
