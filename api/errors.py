@@ -126,7 +126,7 @@ class ProblemOut(BaseModel):
     detail: str
     problems: list[dict[str, Json]] | None = Field(
         default=None,
-        description="the first 50 problems: path, message, suggestion; for definitions also code, line, column; "
+        description="the first 50 problems: path, message, suggestion, code; for definitions also line, column; "
         "for tests the test, the expected and the found value",
     )
     more: int | None = Field(default=None, description="how many more problems there are")

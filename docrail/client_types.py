@@ -220,6 +220,13 @@ class BatchResult(TypedDict):
 BatchStatus = Literal["open", "running", "paused", "completed", "cancelled"]
 
 
+class Because(TypedDict):
+    """Why a typed text was read in one way: the evidence, and a message that names its values."""
+
+    code: "Grounds"
+    message: str
+
+
 class BrokenHandler(TypedDict):
     """An unusable handler."""
 
@@ -872,6 +879,9 @@ class GraphNode(TypedDict):
     layer: int
     last_layer: int
     steps: int
+
+
+Grounds = Literal["stated", "three_decimals", "vendor_country", "other_date", "today"]
 
 
 class HandlerInfo(TypedDict):
@@ -2551,7 +2561,7 @@ class Understood(TypedDict):
     """How a typed text was read."""
 
     value: str | None
-    because: str | None
+    because: "Because | None"
 
 
 class Undone(TypedDict):

@@ -141,14 +141,14 @@ def _with(invoice: InvoiceData, line: LineItem, row: int, cells: dict[Column, st
         try:
             update[column] = _value(invoice, column, " ".join(text.split()))
         except FieldError as error:
-            raise FieldError(f"row {row + 1}, {column}: {error}") from None
+            raise FieldError(f"row {row + 1}, {column}: {error}", error.code) from None
     return LineItem.model_validate(line.model_dump() | update)
 
 
 def _value(invoice: InvoiceData, column: Column, text: str) -> str | None:
     if column == "description":
         if not text.isprintable() or len(text) > LONGEST_DESCRIPTION:
-            raise FieldError(f"expected at most {LONGEST_DESCRIPTION} printable characters")
+            raise FieldError(f"expected at most {LONGEST_DESCRIPTION} printable characters", "expected_text")
         return text
     if not text:
         return None

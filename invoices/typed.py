@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from pydantic import ConfigDict
@@ -57,17 +58,36 @@ _NAMED_DATE = re.compile(
 )
 
 
+_SHOWN = ConfigDict(use_attribute_docstrings=True, json_schema_serialization_defaults_required=True)
+
+
+class Grounds(StrEnum):
+    """What decides between two readings, or gives the year."""
+
+    STATED = "stated"
+    THREE_DECIMALS = "three_decimals"
+    VENDOR_COUNTRY = "vendor_country"
+    OTHER_DATE = "other_date"
+    TODAY = "today"
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """Why a typed text was read in one way: the evidence, and a message that names its values."""
+
+    code: Grounds
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class Understood:
     """How a typed text was read."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
-        use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
-    )
+    __pydantic_config__: ClassVar[ConfigDict] = _SHOWN
 
     value: str | None
     """In the field's format; None if the text is empty: the document does not state it."""
-    because: str | None = None
+    because: Because | None = None
     """What decided between two readings, or gave the year; None: there is only one reading."""
 
 
@@ -98,9 +118,9 @@ def understand_amount(text: str, invoice: InvoiceData, stated: Iterable[Any] = (
     """Return how an amount or a rate is read; `stated`: values that the document has. Raises: as `understand`."""
     readings = dict.fromkeys(_amounts(text))
     if not readings:
-        raise FieldError(f"expected an amount such as 4.904,95 or 4904.95, found {shown(text)}")
+        raise FieldError(f"expected an amount such as 4.904,95 or 4904.95, found {shown(text)}", "expected_amount")
     if any(abs(each) >= LARGEST_AMOUNT for each in readings):
-        raise FieldError(f"expected an amount below {LARGEST_AMOUNT:f}, found {shown(text)}")
+        raise FieldError(f"expected an amount below {LARGEST_AMOUNT:f}, found {shown(text)}", "expected_less")
     if len(readings) == 1:
         return Understood(f"{next(iter(readings)):f}")
     return _decided(text, [f"{each:f}" for each in readings], _amount_reasons(text, readings, invoice, stated))
@@ -124,19 +144,23 @@ def _amounts(text: str) -> Iterator[Decimal]:
 
 def _amount_reasons(
     text: str, readings: Iterable[Decimal], invoice: InvoiceData, stated: Iterable[Any]
-) -> Iterator[tuple[str, str]]:
-    """Yield the value that each piece of evidence speaks for, with the evidence in words."""
+) -> Iterator[tuple[str, Because]]:
+    """Yield the value that each piece of evidence speaks for."""
     grouped, plain = (f"{each:f}" for each in readings)
     separator = "," if "," in text else "."
     for value in _stated(stated, readings):
-        yield f"{value:f}", "the document states this value"
+        yield f"{value:f}", Because(Grounds.STATED, "the document states this value")
     currency, country = invoice.currency.value, _country(invoice)
     if currency in THOUSANDTHS and (separator == "." or currency in COMMA_DECIMALS):
-        yield plain, f"amounts in {currency} have three decimals"
+        yield plain, Because(Grounds.THREE_DECIMALS, f"amounts in {currency} have three decimals")
     if country in COMMA:
-        yield (grouped if separator == "." else plain), f"the vendor is in {country}, where a comma precedes decimals"
+        yield (grouped if separator == "." else plain), _country_writes(country, "a comma precedes decimals")
     if country in POINT:
-        yield (plain if separator == "." else grouped), f"the vendor is in {country}, where a point precedes decimals"
+        yield (plain if separator == "." else grouped), _country_writes(country, "a point precedes decimals")
+
+
+def _country_writes(country: str, custom: str) -> Because:
+    return Because(Grounds.VENDOR_COUNTRY, f"the vendor is in {country}, where {custom}")
 
 
 def _understand_date(text: str, field: str, invoice: InvoiceData, stated: Iterable[Any], today: dt.date) -> Understood:
@@ -145,9 +169,15 @@ def _understand_date(text: str, field: str, invoice: InvoiceData, stated: Iterab
     because = None
     if not readings:
         readings = dict.fromkeys(_without_year(text, near or today, is_issue=field == "date"))
-        because = f"the year follows from {'another date of the document' if near else 'today'}, {near or today}"
+        because = (
+            Because(Grounds.OTHER_DATE, f"the year follows from another date of the document, {near}")
+            if near
+            else Because(Grounds.TODAY, f"the year follows from today, {today}")
+        )
     if not readings:
-        raise FieldError(f"expected a date such as 12.04.2014, 2014-04-12 or 12 Apr, found {shown(text)}")
+        raise FieldError(
+            f"expected a date such as 12.04.2014, 2014-04-12 or 12 Apr, found {shown(text)}", "expected_date"
+        )
     values = [value_text(parse_value(field, each.isoformat())) or "" for each in readings]
     if len(values) == 1:
         return Understood(values[0], because)
@@ -180,15 +210,15 @@ def _without_year(text: str, near: dt.date, *, is_issue: bool) -> Iterator[dt.da
 
 def _date_reasons(
     readings: Iterable[dt.date], invoice: InvoiceData, stated: Iterable[Any]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, Because]]:
     day_first, month_first = (each.isoformat() for each in readings)
     for value in _stated(stated, readings):
-        yield value.isoformat(), "the document states this date"
+        yield value.isoformat(), Because(Grounds.STATED, "the document states this date")
     country = _country(invoice)
     if country in MONTH_FIRST:
-        yield month_first, f"the vendor is in {country}, where the month comes first"
+        yield month_first, _country_writes(country, "the month comes first")
     elif country in COMMA | POINT:
-        yield day_first, f"the vendor is in {country}, where the day comes first"
+        yield day_first, _country_writes(country, "the day comes first")
 
 
 def _stated(stated: Iterable[Any], readings: Iterable[Any]) -> list[Any]:
@@ -198,7 +228,7 @@ def _stated(stated: Iterable[Any], readings: Iterable[Any]) -> list[Any]:
     return found if len(found) == 1 else []
 
 
-def _decided(text: str, readings: list[str], reasons: Iterator[tuple[str, str]]) -> Understood:
+def _decided(text: str, readings: list[str], reasons: Iterator[tuple[str, Because]]) -> Understood:
     for value, because in reasons:
         return Understood(value, because)
     raise AmbiguousTextError(text, readings)

@@ -21,6 +21,8 @@ class InputProblem:
     path: str
     message: str
     suggestion: str | None = None
+    code: str | None = None
+    """What is wrong, for programs; None where only the message says it."""
 
 
 class InvalidValueError(ValueError):

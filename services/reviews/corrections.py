@@ -128,7 +128,7 @@ async def correct_field(
     try:
         value = value_text(parse_value(field, order.value))
     except FieldError as error:
-        raise InvalidInput([InputProblem("value", str(error))]) from None
+        raise InvalidInput([problem_of("value", error)]) from None
     async with transaction(app.db) as tx:
         review = await _held(tx, principal, document_id, order.token, "correct")
         before = await assessed(tx, principal.tenant_id, document_id)
@@ -148,7 +148,7 @@ async def type_field(
         try:
             understood = understand(field, order.text, before, dt.datetime.now(dt.UTC).date())
         except FieldError as error:
-            raise InvalidInput([InputProblem("text", str(error))]) from None
+            raise InvalidInput([problem_of("text", error)]) from None
         except AmbiguousTextError as error:
             raise AmbiguousValue("text", str(error), error.readings) from None
         shown = await _correct(app, tx, principal, review, before, (field, understood.value), order)
@@ -166,13 +166,18 @@ async def edit_lines(app: App, principal: Principal, document_id: str, order: Li
         return await _correct(app, tx, principal, review, before, (LINE_ITEMS, lines), order)
 
 
+def problem_of(path: str, error: FieldError) -> InputProblem:
+    """Return the problem to show to the person who typed what was refused."""
+    return InputProblem(path, str(error), code=error.code or None)
+
+
 def _edited(invoice: InvoiceData, edits: Sequence[LineEdit]) -> tuple[LineItem, ...]:
     """Return the line items after the edits, one after the other. Raises: InvalidInput, AmbiguousValue."""
     for number, edit in enumerate(edits):
         try:
             invoice = invoice.model_copy(update={"line_items": edited(invoice, edit)})
         except FieldError as error:
-            raise InvalidInput([InputProblem(f"edits.{number}", str(error))]) from None
+            raise InvalidInput([problem_of(f"edits.{number}", error)]) from None
         except AmbiguousTextError as error:
             raise AmbiguousValue(f"edits.{number}", str(error), error.readings) from None
     return invoice.line_items

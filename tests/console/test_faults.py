@@ -448,6 +448,13 @@ async def test_the_server_speaks_german_in_a_german_console(browser: Browser, si
         await page.goto(f"{site.url}/review/{review_id}")
         await shown(page)
         await expect(page.get_by_role("list", name="Probleme")).to_contain_text(rule)
+        total = page.get_by_label("Gesamt", exact=True)
+        await total.fill("viel")
+        await total.press("Tab")
+        await expect(page.get_by_text("Erwartet wird ein Betrag")).to_be_visible()
+        await total.fill("1.234")
+        await total.press("Tab")
+        await expect(page.get_by_text("so schreibt man es im Land des Lieferanten")).to_be_visible()
         decided = "UPDATE reviews SET status = 'rejected', decided_by = 'eve' WHERE review_id = $1"
         await site.service.app.db.execute(decided, review_id)
         await page.keyboard.press("Control+Enter")

@@ -1230,6 +1230,13 @@ export interface components {
          * @enum {string}
          */
         BatchStatus: "open" | "running" | "paused" | "completed" | "cancelled";
+        /** @description Why a typed text was read in one way: the evidence, and a message that names its values. */
+        Because: {
+            /** @description Stable identifier of the rule. */
+            code: components["schemas"]["Grounds"];
+            /** @description The message for people. */
+            message: string;
+        };
         Body_upload_document: {
             /** @description the document; its type follows from its bytes, not from its name */
             file: string;
@@ -2497,6 +2504,11 @@ export interface components {
             /** @description How many steps it contains; 1 for a step. */
             steps: number;
         };
+        /**
+         * @description What decides between two readings, or gives the year.
+         * @enum {string}
+         */
+        Grounds: "stated" | "three_decimals" | "vendor_country" | "other_date" | "today";
         /** @description A handler. The schemas are JSON Schema, draft 2020-12. */
         HandlerInfo: {
             /**
@@ -5634,7 +5646,7 @@ export interface components {
             /** @description In the field's format; None if the text is empty: the document does not state it. */
             value: string | null;
             /** @description What decided between two readings, or gave the year; None: there is only one reading. */
-            because: string | null;
+            because: components["schemas"]["Because"] | null;
         };
         /** @description The moves of a rollback, and the aliases afterwards. */
         Undone: {
@@ -5915,7 +5927,7 @@ export interface components {
             /** @description Details of the event. */
             detail: string;
             /**
-             * @description the first 50 problems: path, message, suggestion; for definitions also code, line, column; for tests the test, the expected and the found value
+             * @description the first 50 problems: path, message, suggestion, code; for definitions also line, column; for tests the test, the expected and the found value
              * @default null
              */
             problems?: {

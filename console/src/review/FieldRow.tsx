@@ -11,6 +11,7 @@ import { visible } from '@/format/text'
 import { bindings, keysOf } from '@/keyboard/bindings'
 import { KeyCaps } from '@/kit/Keys'
 import { problemText } from '@/kit/problem_text'
+import { reasonWords } from '@/texts/reasons'
 
 import { Certain } from './Certain'
 import { type Choice, choicesOf, type Field, type Place } from './model'
@@ -178,7 +179,7 @@ function Choose({ id, index, field, choice, isChosen, disabled, onTake }: Choose
 
 /** What became of what was typed. */
 function Message({ entry }: { entry: Entry | undefined }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   if (!entry) return null
   if (entry.state === 'asks') {
     return (
@@ -188,10 +189,12 @@ function Message({ entry }: { entry: Entry | undefined }) {
     )
   }
   if (entry.state === 'wrong' && entry.problem) {
-    const [first] = (entry.problem.body.problems ?? []) as { message?: string }[]
+    const [first] = (entry.problem.body.problems ?? []) as { message?: string; code?: string | null }[]
+    const { message = '', code } = first ?? {}
+    const { title, detail } = reasonWords({ code: code ?? '', message }, t, i18n.language, 'refused')
     return (
-      <Text size="xs" c="red" role="alert">
-        {first?.message ? visible(first.message) : problemText(entry.problem, t).detail}
+      <Text size="xs" c="red" role="alert" title={visible(detail)}>
+        {title ? visible(title) : problemText(entry.problem, t).detail}
       </Text>
     )
   }
@@ -203,9 +206,10 @@ function Message({ entry }: { entry: Entry | undefined }) {
     )
   }
   if (entry.state === 'saved' && entry.because) {
+    const { title, detail } = reasonWords(entry.because, t, i18n.language, 'grounds')
     return (
-      <Text size="xs" c="dimmed" role="status">
-        {t('review.because', { because: entry.because })}
+      <Text size="xs" c="dimmed" role="status" title={visible(detail)}>
+        {t('review.because', { because: visible(title) })}
       </Text>
     )
   }

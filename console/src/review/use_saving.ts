@@ -4,7 +4,7 @@
  */
 import { startTransition, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-import { api, read } from '@/api/client'
+import { api, type Model, read } from '@/api/client'
 import { asProblem, type Problem, UNREACHABLE } from '@/api/problem'
 
 import { draftsOf, dropDraft, FIELDS, keepDraft } from './kept'
@@ -25,7 +25,7 @@ export type Entry = {
   /** With `wrong` and `waits`: why. */
   problem?: Problem
   /** With `saved`: how the text was read, if that is not plain. */
-  because?: string | undefined
+  because?: Model<'Because'> | undefined
 }
 
 export type Entries = Record<string, Entry>

@@ -13,7 +13,8 @@ export function reasonWords(
   { code, message }: Reason,
   t: TFunction,
   language: string,
+  kind: 'problem' | 'refused' | 'grounds' = 'problem',
 ): { title: string; detail: string } {
-  if (language.startsWith('en') || !(code in en.review.problem)) return { title: message, detail: '' }
-  return { title: t(`review.problem.${code}` as 'review.title'), detail: message }
+  if (language.startsWith('en') || !(code in en.review[kind])) return { title: message, detail: '' }
+  return { title: t(`review.${kind}.${code}` as 'review.title'), detail: message }
 }
