@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from docrail.adapters.postgres.tenants import of_tenant
 from docrail.adapters.temporal.connection import Connection
@@ -20,7 +20,7 @@ from docrail.services.triggers.service import create_trigger
 from docrail.services.usage.models import Use
 from docrail.services.usage.repository import record_use
 from tests.api.service import SLOW
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
 from tests.stack import Servers, eventually
 
 PARTS = ("fleet", "limits", "triggers", "schedules", "usage", "quotas", "keys", "sessions", "tenants", "audit")
@@ -131,6 +131,63 @@ async def test_a_trigger_is_run_paused_with_a_reason_resumed_and_deleted(operati
     await expect(row).to_have_count(0)
 
 
+async def test_operations_are_done_by_keyboard_alone(operations: Page) -> None:
+    name, keyboard = f"keyed-{uuid4().hex[:6]}", operations.keyboard
+
+    async def press(control: Locator, key: str = "Enter") -> None:
+        await expect(control).to_be_visible()
+        await tab_to(operations, control)
+        await keyboard.press(key)
+
+    async def write(control: Locator, text: str) -> None:
+        await tab_to(operations, control)
+        await keyboard.press("Control+a")
+        await keyboard.type(text)
+
+    parts, dialog = (
+        operations.get_by_role("navigation", name="Parts of the operations"),
+        operations.get_by_role("dialog"),
+    )
+    rows = operations.get_by_role("row")
+    await press(parts.get_by_role("link", name="Limits"))
+    limit = rows.filter(has_text="gemini_api")
+    await press(limit.get_by_role("button", name="Change the limit of gemini_api"))
+    await write(dialog.get_by_label("Uses per second"), "3")
+    await write(dialog.get_by_label("Reason"), "quota was halved")
+    await keyboard.press("Enter")
+    await expect(limit).to_contain_text("3 per s")
+    await press(limit.get_by_role("button", name="Reset the limit of gemini_api"))
+    await press(dialog.get_by_role("button", name="Reset", exact=True))
+    await expect(limit).to_contain_text("As in the settings")
+
+    await press(parts.get_by_role("link", name="Schedules"))
+    schedule = rows.filter(has_text="Maintenance of files")
+    await press(schedule.get_by_role("button", name="Pause Maintenance of files"))
+    await write(dialog.get_by_label("Reason"), "a new disk")
+    await keyboard.press("Enter")
+    await expect(schedule).to_contain_text("a new disk")
+    await press(schedule.get_by_role("button", name="Resume Maintenance of files"))
+    await press(dialog.get_by_role("button", name="Resume", exact=True))
+    await expect(schedule).to_contain_text("Active")
+
+    await press(parts.get_by_role("link", name="Triggers"))
+    await press(operations.get_by_role("button", name="Create trigger"))
+    await write(dialog.get_by_role("textbox", name="Name", exact=True), name)
+    await write(dialog.get_by_role("combobox", name="Definition"), "shown_report")
+    await expect(operations.get_by_role("option", name="shown_report")).to_be_visible()
+    await keyboard.press("ArrowDown")
+    await keyboard.press("Enter")
+    await write(dialog.get_by_label("Time (UTC)"), "1805")
+    await press(dialog.get_by_role("button", name="Create trigger"))
+    trigger = rows.filter(has_text=name)
+    await expect(trigger).to_contain_text("Starts shown_report")
+    await press(trigger.get_by_role("button", name=f"Run now: {name}"))
+    await expect(trigger).to_contain_text("Completed")
+    await press(trigger.get_by_role("button", name=f"Delete {name}"))
+    await press(dialog.get_by_role("button", name="Delete", exact=True))
+    await expect(trigger).to_have_count(0)
+
+
 async def test_a_trigger_is_created_and_what_the_server_refuses_is_at_its_field(
     operations: Page, furnished: Site, pictures: Path
 ) -> None:
@@ -167,6 +224,33 @@ async def test_a_trigger_is_created_and_what_the_server_refuses_is_at_its_field(
     await expect(row).to_contain_text("Starts weekly_report")
     made = (await furnished.service.http.get(f"/v1/triggers/{name}")).json()
     assert (made["cron"], made["inputs"]) == ("5 18 * * 5", {"weeks": 2})
+
+
+async def test_what_is_typed_into_a_new_trigger_survives_a_reload_until_it_is_cancelled(operations: Page) -> None:
+    dialog = operations.get_by_role("dialog", name="Create trigger")
+
+    async def opened() -> None:
+        await operations.get_by_role("button", name="Create trigger").click()
+        await expect(dialog).to_be_visible()
+
+    await part(operations, "Triggers")
+    await opened()
+    await dialog.get_by_role("textbox", name="Name", exact=True).fill("scans")
+    await dialog.get_by_text("Watch a folder").click()
+    await dialog.get_by_role("textbox", name="Folder", exact=True).fill("in")
+    await dialog.get_by_role("checkbox", name="As a batch").check()
+    await choose(operations, "When", "At an interval")
+    await dialog.get_by_label("Minutes").fill("25")
+    await operations.reload()
+    await opened()
+    await expect(dialog.get_by_role("textbox", name="Name", exact=True)).to_have_value("scans")
+    await expect(dialog.get_by_role("textbox", name="Folder", exact=True)).to_have_value("in")
+    await expect(dialog.get_by_role("checkbox", name="As a batch")).to_be_checked()
+    await expect(dialog.get_by_label("Minutes")).to_have_value("25")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await opened()
+    await expect(dialog.get_by_role("textbox", name="Name", exact=True)).to_have_value("")
+    await expect(dialog.get_by_role("combobox", name="When", exact=True)).to_have_value("Every day")
 
 
 async def test_a_watched_folder_and_a_mailbox_become_triggers(

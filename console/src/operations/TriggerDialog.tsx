@@ -10,6 +10,7 @@ import { keys } from '@/api/keys'
 import { isProblem } from '@/api/problem'
 import { AnswerFields } from '@/decide/AnswerForm'
 import { answerOf, type Fault, type Field, type Json, type Typed } from '@/decide/fields'
+import { useKept } from '@/drafts/drafts'
 import { clock } from '@/format/dates'
 import { Trouble } from '@/kit/Trouble'
 import { inputFields } from '@/runs/list/inputs'
@@ -27,18 +28,33 @@ type Texts = Readonly<Partial<Record<Path, string>>>
 /** What is wrong, by the path of the part: in the server's words, or as found here. */
 type Faults = Readonly<Record<string, { said: string } | Fault>>
 
+/** All that the person chooses and types. */
+type Kept = {
+  work: Work
+  times: Times
+  texts: Texts
+  definition: string | null
+  inputs: Typed
+  isBatch: boolean
+}
+const FIRST: Kept = {
+  work: 'run',
+  times: FIRST_TIMES,
+  texts: { 'mailbox.folder': 'INBOX' },
+  definition: null,
+  inputs: {},
+  isBatch: false,
+}
+
 const NO_FIELDS: Field[] = []
 /** Inputs that each document brings itself. */
 const BROUGHT = new Set(['document_id', 'sla_hours'])
 
 export function TriggerDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation()
-  const [work, setWork] = useState<Work>('run')
-  const [times, setTimes] = useState(FIRST_TIMES)
-  const [texts, setTexts] = useState<Texts>({ 'mailbox.folder': 'INBOX' })
-  const [definition, setDefinition] = useState<string | null>(null)
-  const [inputs, setInputs] = useState<Typed>({})
-  const [isBatch, setIsBatch] = useState(false)
+  const [kept, keep, drop] = useKept({ document: 'trigger', field: 'trigger' }, FIRST)
+  const { work, times, texts, definition, inputs, isBatch } = kept
+  const put = (changed: Partial<Kept>) => keep({ ...kept, ...changed })
   const [faults, setFaults] = useState<Faults>({})
   const known = useQuery({
     queryKey: keys.definitions.list({ of: 'filter' }),
@@ -59,7 +75,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
     error: said(path),
     autoComplete: 'off',
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) => {
-      setTexts((before) => ({ ...before, [path]: currentTarget.value }))
+      put({ texts: { ...texts, [path]: currentTarget.value } })
       forget(path)
     },
   })
@@ -69,7 +85,11 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
     setFaults(found as Faults)
     if (Object.keys(found).length > 0) return
     const order = orderOf(work, texts, definition, answer.value as Record<string, unknown>, times, isBatch)
-    change.mutate(order, { onSuccess: onClose, onError: (error) => setFaults(faultsOf(error, t)) })
+    change.mutate(order, { onSuccess: close, onError: (error) => setFaults(faultsOf(error, t)) })
+  }
+  const close = () => {
+    drop()
+    onClose()
   }
   const isSaid = Object.keys(faults).length > 0
   return (
@@ -77,7 +97,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
       title={t('operations.triggers.create')}
       action={t('operations.triggers.create')}
       change={{ isPending: change.isPending, error: isSaid ? null : change.error }}
-      onClose={onClose}
+      onClose={close}
       onSubmit={send}
     >
       <TextInput
@@ -92,7 +112,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
         size="xs"
         value={work}
         onChange={(value) => {
-          setWork(WORKS.find((each) => each === value) ?? 'run')
+          put({ work: WORKS.find((each) => each === value) ?? 'run' })
           setFaults({})
         }}
         data={WORKS.map((value) => ({ value, label: t(`operations.triggers.works.${value}`) }))}
@@ -133,8 +153,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
         data={known.data?.definitions.map((each) => each.definition_id) ?? []}
         value={definition}
         onChange={(value) => {
-          setDefinition(value)
-          setInputs({})
+          put({ definition: value, inputs: {} })
           setFaults({})
         }}
         error={said('definition')}
@@ -152,7 +171,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
           description={t('operations.triggers.batchHint')}
           checked={isBatch}
           error={said('batch')}
-          onChange={(event) => setIsBatch(event.currentTarget.checked)}
+          onChange={(event) => put({ isBatch: event.currentTarget.checked })}
         />
       )}
       {(fields.error ?? known.error) && <Trouble error={fields.error ?? known.error} />}
@@ -161,7 +180,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
         typed={inputs}
         problems={withoutPrefix(faults)}
         onType={(name, value) => {
-          setInputs((before) => ({ ...before, [name]: value }))
+          put({ inputs: { ...inputs, [name]: value } })
           forget(INPUTS + name)
         }}
       />
@@ -169,7 +188,7 @@ export function TriggerDialog({ onClose }: { onClose: () => void }) {
         times={times}
         error={said('cron') ?? said('every_seconds')}
         onChange={(changed) => {
-          setTimes((before) => ({ ...before, ...changed }))
+          put({ times: { ...times, ...changed } })
           forget('cron', 'every_seconds')
         }}
       />
