@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, Position, expect
+from playwright.async_api import Browser, Locator, Page, Position, Route, expect
 
 from docrail.dag.values.json_values import Json
 from docrail.invoices.readers.read import read_document
@@ -364,6 +364,22 @@ async def test_a_claim_that_has_ended_is_taken_again_or_is_seen_to_be_someone_el
         await expect(field(hers, "Vendor")).not_to_be_editable()
 
 
+async def test_texts_that_wait_in_two_tabs_of_a_person_are_both_sent(visitor: Visitor, site: Site) -> None:
+    item = await put(site, invoice_pdf(unique("Y")))
+    visitor.watch.expected.append("ERR_CONNECTION_REFUSED")
+    tabs = [await visitor.tab(path_of(item, "none")) for _ in range(2)]
+    await visitor.context.route("**/text", lambda route: route.abort("connectionrefused"))
+    for page, label, text in zip(tabs, ("Vendor", "Invoice no."), ("Muster & Söhne", "R-77"), strict=True):
+        await shown(page)
+        await field(page, label).fill(text)
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_text("Not sent yet")).to_be_visible()
+    await visitor.context.unroute("**/text")
+    await eventually_set(item, {"vendor_name": "Muster & Söhne", "invoice_number": "R-77"})
+    for page in tabs:
+        await expect(page.get_by_text("Not sent yet")).to_be_hidden()
+
+
 async def test_what_waits_does_not_overwrite_what_someone_else_wrote_after_the_claim_had_ended(
     browser: Browser, guarded_site: Site
 ) -> None:
@@ -392,6 +408,42 @@ async def test_what_waits_does_not_overwrite_what_someone_else_wrote_after_the_c
         await expect(hers.get_by_text("bob wrote “Muster & Söhne”.")).to_be_visible()
         await expect(field(hers, "Vendor")).to_have_value("Muster AG")
         assert await item.values() == {"vendor_name": "Muster & Söhne"}
+
+
+async def test_of_two_texts_that_wait_only_the_one_whose_field_is_unchanged_is_sent(
+    browser: Browser, guarded_site: Site
+) -> None:
+    item, db = await put(guarded_site, invoice_pdf(unique("V"))), guarded_site.service.app.db
+    async with signed_in(browser, guarded_site, "ann") as ann, signed_in(browser, guarded_site, "bob") as bob:
+        hers = await ann.tab(path_of(item, "none"))
+        await shown(hers)
+        await eventually(lambda: has_claim(item, "ann"), "the claim")
+        for path in ("**/view", "**/text"):
+            await hers.route(path, lambda route: route.abort("connectionrefused"))
+        ann.watch.expected += [r"\b409\b", "ERR_CONNECTION_REFUSED"]
+        for label, text in (("Vendor", "Muster AG"), ("Invoice no.", "R-77")):
+            await field(hers, label).fill(text)
+            await hers.keyboard.press("Escape")
+        await expect(hers.get_by_text("Not sent yet")).to_have_count(2)
+        ended = "UPDATE reviews SET claimed_until = now() - interval '1 second' WHERE review_id = $1"
+        await db.execute(ended, item.review_id)
+        his = await bob.tab(path_of(item, "none"))
+        await shown(his)
+        await field(his, "Invoice no.").fill("B-1")
+        await his.keyboard.press("Escape")
+        await eventually_set(item, {"invoice_number": "B-1"})
+        await his.keyboard.press("Escape")
+        await eventually(lambda: has_claim(item, None), "the release")
+
+        async def see_again(route: Route) -> None:
+            await hers.unroute("**/view")
+            await route.continue_()
+
+        await hers.route("**/claim", see_again)  # she sees what he wrote when she has the claim again, and not before
+        await hers.unroute("**/text")
+        await expect(hers.get_by_text("bob wrote “B-1”.")).to_be_visible()
+        await eventually_set(item, {"invoice_number": "B-1", "vendor_name": "Muster AG"})
+        await expect(field(hers, "Invoice no.")).to_have_value("R-77")
 
 
 async def test_the_reason_of_a_rejection_survives_a_reload_until_it_is_sent(visitor: Visitor, site: Site) -> None:

@@ -100,19 +100,21 @@ export function Sheet({ view, page, neighbours, onPage, onOpen, onNext, onClaim,
   }, [fields])
 
   const onSaved = useCallback((saved: Fields) => showFields(id, saved), [id])
-  const { again, lose } = claim
+  const { again, lose, token: claimToken } = claim
   const onLost = useCallback(
-    (problem: Problem) => {
-      void queryClient.invalidateQueries({ queryKey: viewQuery(id).queryKey })
+    async (problem: Problem) => {
       if (problem.kind === 'claim-lost') again() // it is over, or it is someone else's now
+      const held = await claimToken().catch(() => undefined)
+      const seen = await refresh(id) // after the claim: no one else changes it any more
+      return held === undefined ? undefined : seen?.fields
     },
-    [again, id],
+    [again, claimToken, id],
   )
   const isTaken = claim.state === 'mine' && isLaterClaim(view, claim.until)
   useEffect(() => {
     if (isTaken) lose()
   }, [isTaken, lose])
-  const saving = useSaving({ fields, mayChange: isMine, token: claim.token, onSaved, onLost })
+  const saving = useSaving({ fields, mayChange: isMine, token: claimToken, onSaved, onLost })
   const lines = useLines({ fields, inTurn: saving.inTurn, onSaved })
   const [grouped, setGrouped] = useState(() => ({ fields, groups: groupsOf(fields) }))
   if (grouped.fields !== fields) setGrouped({ fields, groups: merged(grouped.groups, groupsOf(fields)) })

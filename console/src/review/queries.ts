@@ -48,7 +48,8 @@ export function showFields(id: string, fields: Fields): void {
 }
 
 /** Loads again what the page of an item shows; resolves to nothing if it cannot be loaded. */
-export function refresh(id: string): Promise<View | undefined> {
+export async function refresh(id: string): Promise<View | undefined> {
+  await queryClient.cancelQueries({ queryKey: viewQuery(id).queryKey }) // what is on its way may be older
   return queryClient.fetchQuery({ ...viewQuery(id), staleTime: 0 }).catch(() => undefined)
 }
 

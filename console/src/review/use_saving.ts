@@ -49,7 +49,8 @@ type Asked = {
   mayChange: boolean
   token: () => Promise<number>
   onSaved: (fields: Fields) => void
-  onLost: (problem: Problem) => void
+  /** Looks at a document that could not be changed again. Resolves to its fields if the person may change them now. */
+  onLost: (problem: Problem) => Promise<Fields | undefined>
 }
 
 export function useSaving({ fields, mayChange, token, onSaved, onLost }: Asked): Saving {
@@ -93,6 +94,26 @@ export function useSaving({ fields, mayChange, token, onSaved, onLost }: Asked):
     [documentId, put],
   )
 
+  /**
+   * Sends a text. A claim that is over is taken again, and the text sent at once: tabs that wait in between take the claim
+   * from each other without an end.
+   */
+  const send = useCallback(
+    async (name: string, text: string, held: number, place?: Place): Promise<Fields> => {
+      try {
+        return await sent(documentId, name, text, held, place)
+      } catch (error) {
+        const problem = asProblem(error)
+        const isOver = problem.kind === 'claim-lost'
+        const now = isOver || problem.kind === 'wrong-state' ? await onLost(problem) : undefined
+        if (now) shown.current = now // the next text is compared with it before it is drawn
+        if (!isOver || !now || !isAsBefore(now, name)) throw problem
+        return sent(documentId, name, text, await token(), place)
+      }
+    },
+    [documentId, onLost, token],
+  )
+
   const save = useCallback(
     async (name: string, given?: string, place?: Place): Promise<boolean> => {
       const entry = latest.current[name]
@@ -102,7 +123,7 @@ export function useSaving({ fields, mayChange, token, onSaved, onLost }: Asked):
       put(name, { text, place: found, state: 'saving' })
       keepDraft(FIELDS, documentId, name, text, textOf(shown.current, name), true)
       try {
-        const after = await inTurn((held) => sent(documentId, name, text, held, found))
+        const after = await inTurn((held) => send(name, text, held, found))
         const isTouched = latest.current[name]?.state === 'typed'
         if (!isTouched) {
           dropDraft(FIELDS, documentId, name)
@@ -115,11 +136,10 @@ export function useSaving({ fields, mayChange, token, onSaved, onLost }: Asked):
       } catch (error) {
         const problem = asProblem(error)
         if (latest.current[name]?.state !== 'typed') put(name, refused(text, found, problem))
-        if (problem.kind === 'claim-lost' || problem.kind === 'wrong-state') onLost(problem)
         return false
       }
     },
-    [documentId, inTurn, onLost, onSaved, put],
+    [documentId, inTurn, onSaved, put, send],
   )
 
   const flush = useCallback(async () => {
@@ -133,13 +153,14 @@ export function useSaving({ fields, mayChange, token, onSaved, onLost }: Asked):
   const waits = Object.values(entries).some((entry) => entry.state === 'waits')
   useEffect(() => {
     if (!waits || !mayChange) return
-    const timer = setInterval(() => {
+    const sendAll = async () => {
       for (const [name, { text, place, state }] of Object.entries(latest.current)) {
         if (state !== 'waits') continue
-        if (isAsBefore(shown.current, name)) void save(name)
+        if (isAsBefore(shown.current, name)) await save(name)
         else put(name, { text, place, state: 'typed' })
       }
-    }, AGAIN_MS)
+    }
+    const timer = setInterval(() => void sendAll(), AGAIN_MS)
     return () => clearInterval(timer)
   }, [waits, mayChange, put, save])
 
