@@ -61,6 +61,7 @@ from docrail.api.docs import add_docs
 from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
 from docrail.api.first_problems import few_problems
+from docrail.api.memory import keep_little
 from docrail.api.methods import HeadAsGet
 from docrail.api.metrics import RequestMetrics
 from docrail.api.middleware.body_limit import BodyLimit, CloseUnread
@@ -174,6 +175,7 @@ def _lifespan(
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @contextlib.asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
+        keep_little()
         async with open_app(settings, connection) as app:
             api.state.app, api.state.drawings = app, Drawings()
             api.state.events = Events(app, api.state.most_streams)

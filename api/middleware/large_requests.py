@@ -4,18 +4,15 @@ A body is read completely before the request is handled, so that a slow caller h
 """
 
 import asyncio
-import ctypes
-import gc
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable
 from typing import cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docrail.api.body_sizes import BODY_BYTES, upload_setting
 from docrail.api.errors import BodyTooLargeError, refusal
+from docrail.api.memory import return_memory
 from docrail.services.access.models import Principal
 from docrail.services.errors import Busy, OperationError, TooLarge, TooManyValues
 from docrail.services.turns import Turns
@@ -29,6 +26,9 @@ MAX_HELD_BYTES = 64 * 2**20
 many if several tenants send: each may have its share."""
 AT_ONCE, WAITING = 2, 16
 """Turns of large requests."""
+
+RETURN_SECONDS = 1.0
+"""How long after a large request memory is returned once more: until then its answer and its errors still hold some."""
 
 _QUOTED = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TEXT = re.compile(_QUOTED, re.DOTALL)
@@ -44,6 +44,7 @@ class LargeRequests:
         self._held = Counter[str]()
         """Bytes of the bodies of each tenant."""
         self._turns = Turns(AT_ONCE, WAITING)
+        self._returning: asyncio.TimerHandle | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request, or refuse its body."""
@@ -55,7 +56,7 @@ class LargeRequests:
                 await self._app(scope, receive, send)
             finally:
                 if scope.get(BODY_BYTES, 0) > DIRECT_BYTES:
-                    trim_memory()
+                    self._return_soon()
             return
         body, tenant_id = bytearray(), tenant_of(scope)
         try:
@@ -71,6 +72,16 @@ class LargeRequests:
             if len(body) > DIRECT_BYTES:
                 body.clear()
                 return_memory()
+                self._return_soon()
+
+    def _return_soon(self) -> None:
+        """Return memory a little later, once for all requests until then."""
+        if self._returning is None:
+            self._returning = asyncio.get_running_loop().call_later(RETURN_SECONDS, self._return)
+
+    def _return(self) -> None:
+        self._returning = None
+        return_memory()
 
     async def _read(self, body: bytearray, tenant_id: str, receive: Receive) -> bool:
         """Read the whole body; return False if the caller leaves before its end. Raises: Busy."""
@@ -135,24 +146,3 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return messages.pop() if messages else await receive()
 
     return replay
-
-
-def _trim() -> Callable[[int], int] | None:
-    if sys.platform != "linux":
-        return None
-    return getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
-
-
-_MALLOC_TRIM = _trim()
-
-
-def return_memory() -> None:
-    """Return all memory that is not needed any longer to the operating system."""
-    gc.collect()  # errors and their tracebacks refer to each other, and hold what was parsed
-    trim_memory()
-
-
-def trim_memory() -> None:
-    """Return freed memory to the operating system: the allocator keeps it otherwise."""
-    if _MALLOC_TRIM is not None:
-        _MALLOC_TRIM(0)

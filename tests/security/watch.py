@@ -85,9 +85,9 @@ def resident_mb(pid: int) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / MEGABYTE
 
 
-def kept_mb(pid: int) -> float:
-    """Return the memory of a process and all that it has started; what they share counts once."""
-    return sum(map(_share_mb, [pid, *descendants(pid)]))
+def kept_mb(pid: int) -> dict[int, float]:
+    """Return the memory of a process and of each that it has started, by pid; what they share counts once."""
+    return {each: _share_mb(each) for each in [pid, *descendants(pid)]}
 
 
 def _share_mb(pid: int) -> float:

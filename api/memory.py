@@ -1,0 +1,35 @@
+"""Return memory that is no longer needed to the operating system: the C library keeps it otherwise."""
+
+import ctypes
+import gc
+import sys
+
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+"""Parameters of mallopt(3)."""
+MAPPED_BYTES = 128 * 1024
+"""Larger blocks are mapped, and so returned when they are freed. By default glibc raises this limit, up to 32 MB, when
+such a block is freed: the next ones are then kept, between others."""
+MOST_ARENAS = 2
+"""Each arena keeps some free memory of its own; by default there are eight for each core."""
+
+
+def _libc() -> ctypes.CDLL | None:
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    return libc if hasattr(libc, "mallopt") and hasattr(libc, "malloc_trim") else None  # musl has neither
+
+
+_LIBC = _libc()
+
+
+def keep_little() -> None:
+    """Make the C library of this process keep little of what is freed. Threads that run already keep their arenas."""
+    if _LIBC is not None:
+        _LIBC.mallopt(_M_MMAP_THRESHOLD, MAPPED_BYTES)
+        _LIBC.mallopt(_M_ARENA_MAX, MOST_ARENAS)
+
+
+def return_memory() -> None:
+    """Return all memory that is not needed any longer."""
+    gc.collect()  # errors and their tracebacks refer to each other, and hold what was parsed
+    if _LIBC is not None:
+        _LIBC.malloc_trim(0)
