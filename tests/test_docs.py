@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from docrail.activities.registry import load_catalogue
@@ -15,6 +16,7 @@ from docrail.embedded.stack import Stack, StackOptions, run_stack
 from docrail.handlers import Catalogue
 from docrail.settings import NO_SETTINGS, Settings, file_values
 from tests.docs_runner import ROOT, Block, Reader, blocks_of, exchanges_of, fits, settings_of
+from tests.stack import eventually
 
 pytestmark = pytest.mark.server
 
@@ -44,7 +46,12 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
     options = StackOptions(tmp_path_factory.mktemp("docs"), api_port=0, temporal_port=0, ui_port=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOGNAME", "ann")  # the person at the machine of the pages
-        async with run_stack(options, started.append) as stack:
+        async with run_stack(options, started.append) as stack, httpx.AsyncClient(base_url=stack.api_url) as http:
+
+            async def is_listed() -> bool:
+                return bool((await http.get("/v1/workers")).json()["workers"])
+
+            await eventually(is_listed, "the first heartbeat of the worker")
             yield stack, list(started)
 
 
