@@ -19,6 +19,7 @@ class Action(TypedDict):
     name: str
     allowed: bool
     reason: str
+    reason_code: "RefusalCode | None"
 
 
 class ActionPage(TypedDict):
@@ -1672,6 +1673,22 @@ class RecordedMove(TypedDict):
     moved_by: str
     moved_at: str
     reason: str
+
+
+RefusalCode = Literal[
+    "needs_scope",
+    "run_deleted",
+    "run_status",
+    "run_stopping",
+    "nested",
+    "nothing_to_undo",
+    "no_answer",
+    "step_status",
+    "step_kept",
+    "step_kind",
+    "no_other_version",
+    "already_stable",
+]
 
 
 class ReleaseIn(TypedDict):

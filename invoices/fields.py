@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from docrail.invoices.kinds import TYPES, FieldError, shown
+from docrail.invoices.kinds import TYPES, Expected, FieldError, shown
 from docrail.invoices.model import FIELD_NAMES, FIELDS, LineItem
 
 LINE_ITEMS, DOCUMENT_TYPE = "line_items", "document_type"
@@ -26,7 +26,7 @@ def parse_value(field: str, text: str | None) -> Any:
         raise FieldError(f"there is no field {field[:64]!r}: expected one of {', '.join(CORRECTABLE)}")
     if text is None:
         if field == DOCUMENT_TYPE:
-            raise FieldError(f"expected {TYPES}: a document always has a type", "expected_document_type")
+            raise FieldError(f"expected {TYPES}: a document always has a type", Expected.DOCUMENT_TYPE)
         return () if field == LINE_ITEMS else None
     return (_lines if field == LINE_ITEMS else FIELDS[field].kind.parse)(text.strip())
 

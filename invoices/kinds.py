@@ -40,13 +40,24 @@ _SPACES = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]+")
 T = TypeVar("T")
 
 
+class Expected(StrEnum):
+    """What a text should have been. The console has a text for each."""
+
+    TEXT = "expected_text"
+    DATE = "expected_date"
+    YEAR = "expected_year"
+    AMOUNT = "expected_amount"
+    LESS = "expected_less"
+    CURRENCY = "expected_currency"
+    IBAN = "expected_iban"
+    VAT_ID = "expected_vat_id"
+    DOCUMENT_TYPE = "expected_document_type"
+
+
 class FieldError(ValueError):
-    """The text is not a valid value of the field. The message says what was found and what was expected.
+    """The text is not a valid value of the field. The message says what was found and what was expected."""
 
-    `code`: what was expected, for programs; empty where only the message says it.
-    """
-
-    def __init__(self, message: str, code: str = "") -> None:
+    def __init__(self, message: str, code: Expected | None = None) -> None:
         super().__init__(message)
         self.code = code
 
@@ -119,7 +130,7 @@ def shown(text: str) -> str:
 
 def _parse_text(text: str) -> str:
     if not 0 < len(text) <= LONGEST_TEXT or not text.isprintable():
-        raise FieldError(f"expected 1 to {LONGEST_TEXT} printable characters, found {shown(text)}", "expected_text")
+        raise FieldError(f"expected 1 to {LONGEST_TEXT} printable characters, found {shown(text)}", Expected.TEXT)
     return text
 
 
@@ -127,44 +138,42 @@ def _parse_date(text: str) -> dt.date:
     try:
         date = dt.datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=dt.UTC).date()
     except ValueError:
-        raise FieldError(f"expected a date such as 2026-11-30, found {shown(text)}", "expected_date") from None
+        raise FieldError(f"expected a date such as 2026-11-30, found {shown(text)}", Expected.DATE) from None
     if not FIRST_YEAR <= date.year <= LAST_YEAR:
-        raise FieldError(f"expected a year from {FIRST_YEAR} to {LAST_YEAR}, found {date.year}", "expected_year")
+        raise FieldError(f"expected a year from {FIRST_YEAR} to {LAST_YEAR}, found {date.year}", Expected.YEAR)
     return date
 
 
 def _parse_amount(text: str) -> Decimal:
     if not _AMOUNT.fullmatch(text):
-        raise FieldError(
-            f"expected a decimal such as 1234.56, at most 4 places, found {shown(text)}", "expected_amount"
-        )
+        raise FieldError(f"expected a decimal such as 1234.56, at most 4 places, found {shown(text)}", Expected.AMOUNT)
     return Decimal(text)
 
 
 def _parse_currency(text: str) -> str:
     if text.upper() not in CURRENCIES:
-        raise FieldError(f"expected an ISO 4217 code such as EUR, found {shown(text)}", "expected_currency")
+        raise FieldError(f"expected an ISO 4217 code such as EUR, found {shown(text)}", Expected.CURRENCY)
     return text.upper()
 
 
 def _parse_iban(text: str) -> str:
     iban = compact(text)
     if iban is None or not _IBAN.fullmatch(iban):
-        raise FieldError(f"expected an IBAN such as DE02120300000000202051, found {shown(text)}", "expected_iban")
+        raise FieldError(f"expected an IBAN such as DE02120300000000202051, found {shown(text)}", Expected.IBAN)
     return iban  # wrong check digits are allowed: a rule warns about them and requires a person's approval
 
 
 def _parse_vat_id(text: str) -> str:
     vat_id = compact(text)
     if vat_id is None or not _VAT_ID.fullmatch(vat_id):
-        raise FieldError(f"expected a VAT id such as DE136695976, found {shown(text)}", "expected_vat_id")
+        raise FieldError(f"expected a VAT id such as DE136695976, found {shown(text)}", Expected.VAT_ID)
     return vat_id
 
 
 def _parse_type(text: str) -> DocumentType:
     kind = _type_of_words(text)
     if kind is None:
-        raise FieldError(f"expected {TYPES}, found {shown(text)}", "expected_document_type")
+        raise FieldError(f"expected {TYPES}, found {shown(text)}", Expected.DOCUMENT_TYPE)
     return kind
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from docrail.invoices.fields import MOST_LINES, value_text
-from docrail.invoices.kinds import FieldError
+from docrail.invoices.kinds import Expected, FieldError
 from docrail.invoices.model import InvoiceData, LineItem
 from docrail.invoices.typed import understand_amount
 
@@ -148,7 +148,7 @@ def _with(invoice: InvoiceData, line: LineItem, row: int, cells: dict[Column, st
 def _value(invoice: InvoiceData, column: Column, text: str) -> str | None:
     if column == "description":
         if not text.isprintable() or len(text) > LONGEST_DESCRIPTION:
-            raise FieldError(f"expected at most {LONGEST_DESCRIPTION} printable characters", "expected_text")
+            raise FieldError(f"expected at most {LONGEST_DESCRIPTION} printable characters", Expected.TEXT)
         return text
     if not text:
         return None

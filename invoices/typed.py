@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict
 
 from docrail.invoices.fields import LARGEST_AMOUNT, parse_value, value_text
-from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, FieldError, shown
+from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, Expected, FieldError, shown
 from docrail.invoices.languages.all import MONTH_OF
 from docrail.invoices.model import FIELDS, InvoiceData
 from docrail.invoices.values.currencies import COMMA_DECIMALS, THOUSANDTHS
@@ -118,9 +118,9 @@ def understand_amount(text: str, invoice: InvoiceData, stated: Iterable[Any] = (
     """Return how an amount or a rate is read; `stated`: values that the document has. Raises: as `understand`."""
     readings = dict.fromkeys(_amounts(text))
     if not readings:
-        raise FieldError(f"expected an amount such as 4.904,95 or 4904.95, found {shown(text)}", "expected_amount")
+        raise FieldError(f"expected an amount such as 4.904,95 or 4904.95, found {shown(text)}", Expected.AMOUNT)
     if any(abs(each) >= LARGEST_AMOUNT for each in readings):
-        raise FieldError(f"expected an amount below {LARGEST_AMOUNT:f}, found {shown(text)}", "expected_less")
+        raise FieldError(f"expected an amount below {LARGEST_AMOUNT:f}, found {shown(text)}", Expected.LESS)
     if len(readings) == 1:
         return Understood(f"{next(iter(readings)):f}")
     return _decided(text, [f"{each:f}" for each in readings], _amount_reasons(text, readings, invoice, stated))
@@ -176,7 +176,7 @@ def _understand_date(text: str, field: str, invoice: InvoiceData, stated: Iterab
         )
     if not readings:
         raise FieldError(
-            f"expected a date such as 12.04.2014, 2014-04-12 or 12 Apr, found {shown(text)}", "expected_date"
+            f"expected a date such as 12.04.2014, 2014-04-12 or 12 Apr, found {shown(text)}", Expected.DATE
         )
     values = [value_text(parse_value(field, each.isoformat())) or "" for each in readings]
     if len(values) == 1:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from docrail.dag.language.version_refs import STABLE, Aliases, Move, Target, undo
 from docrail.dag.values.problems import is_id
 from docrail.services.access.models import Principal, Scope
-from docrail.services.actions import Action, permitted
+from docrail.services.actions import Action, Refusal, RefusalCode, permitted
 from docrail.services.app import App
 from docrail.services.definitions import repository
 from docrail.services.definitions.aliases import load_aliases
@@ -75,14 +75,15 @@ async def list_versions(
 
 
 def _definition_actions(who: Principal, moves: Sequence[Move]) -> Iterator[Action]:
-    yield permitted(who, Scope.SUBMIT, DefinitionAction.START, "")
-    yield permitted(who, Scope.OPERATE, DefinitionAction.PUBLISH, "")
-    nothing = "" if moves else "new runs never got another version"
+    yield permitted(who, Scope.SUBMIT, DefinitionAction.START)
+    yield permitted(who, Scope.OPERATE, DefinitionAction.PUBLISH)
+    nothing = None if moves else Refusal(RefusalCode.NO_OTHER_VERSION, "new runs never got another version")
     yield permitted(who, Scope.OPERATE, DefinitionAction.ROLL_BACK, nothing)
 
 
 def _version_actions(who: Principal, aliases: Aliases, version: int) -> Iterator[Action]:
-    refusal = "new runs get this version already" if aliases.get(STABLE) == Target(version) else ""
+    is_stable = aliases.get(STABLE) == Target(version)
+    refusal = Refusal(RefusalCode.ALREADY_STABLE, "new runs get this version already") if is_stable else None
     yield permitted(who, Scope.OPERATE, DefinitionAction.PROMOTE, refusal)
     yield permitted(who, Scope.OPERATE, DefinitionAction.CANARY, refusal)
 

@@ -168,7 +168,7 @@ async def edit_lines(app: App, principal: Principal, document_id: str, order: Li
 
 def problem_of(path: str, error: FieldError) -> InputProblem:
     """Return the problem to show to the person who typed what was refused."""
-    return InputProblem(path, str(error), code=error.code or None)
+    return InputProblem(path, str(error), code=error.code)
 
 
 def _edited(invoice: InvoiceData, edits: Sequence[LineEdit]) -> tuple[LineItem, ...]:

@@ -243,7 +243,8 @@ async def test_without_the_scope_no_action_is_allowed(service: Service) -> None:
     reader = {"X-Test-Scopes": "read"}
     drawn = await get(service.http, f"/v1/runs/{run_id}/graph", headers=reader)
     assert allowed(drawn["run"]["actions"]) == set()
-    assert {action["reason"] for action in drawn["run"]["actions"]} == {"this needs the scope 'operate'"}
+    reasons = {(action["reason_code"], action["reason"]) for action in drawn["run"]["actions"]}
+    assert reasons == {("needs_scope", "this needs the scope 'operate'")}
     await service.http.post(f"/v1/runs/{run_id}/abort")
 
 

@@ -13,6 +13,9 @@ from docrail.api.errors import KINDS, OF_SERVER
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.checks import FLAG_WARNINGS
+from docrail.invoices.kinds import Expected
+from docrail.invoices.typed import Grounds
+from docrail.services.actions import RefusalCode
 from docrail.services.history.models import Happened
 from docrail.services.inbox.models import DocumentStatus
 
@@ -76,7 +79,12 @@ def test_every_problem_of_the_api_has_a_title(language: str) -> None:
         (DocumentStatus, ("inbox", "statuses")),
         (RunStatus, ("runs", "status")),
         (StepStatus, ("runs", "status")),
+        (RefusalCode, ("runs", "refused")),
+        (Expected, ("review", "refused")),
+        (Grounds, ("review", "grounds")),
     ],
 )
-def test_every_state_and_event_has_a_text(language: str, kinds: type[StrEnum], section: tuple[str, ...]) -> None:
+def test_every_state_event_and_refusal_has_a_text(
+    language: str, kinds: type[StrEnum], section: tuple[str, ...]
+) -> None:
     assert {kind.value for kind in kinds} - texts(language, *section) == set()

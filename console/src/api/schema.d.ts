@@ -853,6 +853,8 @@ export interface components {
             allowed: boolean;
             /** @description Why not; empty if it is allowed. */
             reason: string;
+            /** @description The same for programs; null if it is allowed. */
+            reason_code: components["schemas"]["RefusalCode"] | null;
         };
         /** @description A page of actions, newest first. */
         ActionPage: {
@@ -3956,6 +3958,11 @@ export interface components {
             /** @description Why; recorded with the act. */
             reason: string;
         };
+        /**
+         * @description Why an action is not allowed now. The console has a text for each.
+         * @enum {string}
+         */
+        RefusalCode: "needs_scope" | "run_deleted" | "run_status" | "run_stopping" | "nested" | "nothing_to_undo" | "no_answer" | "step_status" | "step_kept" | "step_kind" | "no_other_version" | "already_stable";
         /**
          * @description The caller's claim; operators can take items from others without one.
          * @example {

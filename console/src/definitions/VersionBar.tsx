@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useMay } from '@/api/me'
 import { Name, Time } from '@/kit/Values'
+import { reasonWords } from '@/texts/reasons'
 
 import classes from './definitions.module.css'
 import type { Move } from './moving'
@@ -22,11 +23,15 @@ type Props = {
 const FIRST_SHARE = 10
 
 export function VersionBar({ stored, version, aliases, onMove, onStart }: Props) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const mayMove = useMay('operate')
   const number = stored.version
   const share = aliases.canary?.version === number ? (aliases.canary.percent ?? FIRST_SHARE) : FIRST_SHARE
-  const refusal = (name: string) => version?.actions.find((each) => each.name === name && !each.allowed)?.reason
+  const refusal = (name: string) => {
+    const found = version?.actions.find((each) => each.name === name && !each.allowed)
+    if (!found) return undefined
+    return reasonWords({ code: found.reason_code, message: found.reason }, t, i18n.language, 'runs.refused').title
+  }
   return (
     <div className={classes.bar}>
       <div style={{ minWidth: 0 }}>

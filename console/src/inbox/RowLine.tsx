@@ -112,7 +112,7 @@ export function RowLine({ line, index, now, place, search, active, onActive, sel
 function Reason({ row }: { row: Row }) {
   const { t, i18n } = useTranslation()
   if (!row.reason) return null
-  const { title, detail } = reasonWords({ code: row.reason_code ?? '', message: row.reason }, t, i18n.language)
+  const { title, detail } = reasonWords({ code: row.reason_code, message: row.reason }, t, i18n.language)
   const reason = visible(title)
   return (
     <>

@@ -191,7 +191,7 @@ function Message({ entry }: { entry: Entry | undefined }) {
   if (entry.state === 'wrong' && entry.problem) {
     const [first] = (entry.problem.body.problems ?? []) as { message?: string; code?: string | null }[]
     const { message = '', code } = first ?? {}
-    const { title, detail } = reasonWords({ code: code ?? '', message }, t, i18n.language, 'refused')
+    const { title, detail } = reasonWords({ code, message }, t, i18n.language, 'review.refused')
     return (
       <Text size="xs" c="red" role="alert" title={visible(detail)}>
         {title ? visible(title) : problemText(entry.problem, t).detail}
@@ -206,7 +206,7 @@ function Message({ entry }: { entry: Entry | undefined }) {
     )
   }
   if (entry.state === 'saved' && entry.because) {
-    const { title, detail } = reasonWords(entry.because, t, i18n.language, 'grounds')
+    const { title, detail } = reasonWords(entry.because, t, i18n.language, 'review.grounds')
     return (
       <Text size="xs" c="dimmed" role="status" title={visible(detail)}>
         {t('review.because', { because: visible(title) })}

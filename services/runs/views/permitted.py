@@ -15,7 +15,7 @@ from docrail.dag.explain.progress import RunProgress, StepProgress
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal, Scope
-from docrail.services.actions import Action, permitted
+from docrail.services.actions import Action, Refusal, RefusalCode, permitted
 
 
 class RunAction(StrEnum):
@@ -88,24 +88,33 @@ def run_actions(who: Principal, of: Situation) -> list[Action]:
     return [permitted(who, Scope.OPERATE, action, _refusal(action, of)) for action in RunAction]
 
 
-def _refusal(action: RunAction, of: Situation) -> str:
-    return next(_refusals(action, of), "")
+_STOPPING = Refusal(RefusalCode.RUN_STOPPING, "the run is being stopped")
 
 
-def _refusals(action: RunAction, of: Situation) -> Iterator[str]:
+def _is(status: RunStatus | StepStatus) -> Refusal:
+    if isinstance(status, RunStatus):
+        return Refusal(RefusalCode.RUN_STATUS, f"the run is {status}")
+    return Refusal(RefusalCode.STEP_STATUS, f"the step is {status}")
+
+
+def _refusal(action: RunAction, of: Situation) -> Refusal | None:
+    return next(_refusals(action, of), None)
+
+
+def _refusals(action: RunAction, of: Situation) -> Iterator[Refusal]:
     if of.is_deleted:
-        yield "Temporal has deleted the run"
+        yield Refusal(RefusalCode.RUN_DELETED, "Temporal has deleted the run")
     retries_items = action is RunAction.RETRY and of.status is RunStatus.COMPLETED and of.has_failed_items
     if retries_items and not of.is_nested:
         return
     if of.status not in _IN[action]:
-        yield f"the run is {of.status}"
+        yield _is(of.status)
     if of.is_stopping and of.status in _OPEN:
-        yield "the run is being stopped"
+        yield _STOPPING
     if of.is_nested and action in _OF_OUTER:
-        yield "the run is a part of another run: use that one"
+        yield Refusal(RefusalCode.NESTED, "the run is a part of another run: use that one")
     if action is RunAction.UNDO and not of.has_work_to_undo:
-        yield "nothing is left to undo"
+        yield Refusal(RefusalCode.NOTHING_TO_UNDO, "nothing is left to undo")
 
 
 def step_actions(who: Principal, run: Situation, step: Step, state: StepProgress) -> list[Action]:
@@ -113,20 +122,20 @@ def step_actions(who: Principal, run: Situation, step: Step, state: StepProgress
     return [permitted(who, Scope.OPERATE, action, _step_refusal(action, run, step, state)) for action in StepAction]
 
 
-def _step_refusal(action: StepAction, run: Situation, step: Step, state: StepProgress) -> str:
+def _step_refusal(action: StepAction, run: Situation, step: Step, state: StepProgress) -> Refusal | None:
     if action is StepAction.ANSWER:
         if step.is_timer or state.status is not StepStatus.WAITING:
-            return "the step waits for no answer"
-        return "the run is being stopped" if run.is_stopping else ""
+            return Refusal(RefusalCode.NO_ANSWER, "the step waits for no answer")
+        return _STOPPING if run.is_stopping else None
     if action is StepAction.RERUN:
-        return next(_rerun_refusals(run, state), "")
-    return next(_resolution_refusals(action, run, step, state), "")
+        return next(_rerun_refusals(run, state), None)
+    return next(_resolution_refusals(action, run, step, state), None)
 
 
-def _rerun_refusals(run: Situation, state: StepProgress) -> Iterator[str]:
+def _rerun_refusals(run: Situation, state: StepProgress) -> Iterator[Refusal]:
     yield from _refusals(RunAction.RERUN, run)
     if state.status is not StepStatus.COMPLETED:
-        yield f"the step is {state.status}"
+        yield _is(state.status)
 
 
 _KINDS: dict[StepAction, tuple[ResolutionKind, Json]] = {
@@ -137,24 +146,24 @@ _KINDS: dict[StepAction, tuple[ResolutionKind, Json]] = {
 }
 
 
-def _resolution_refusals(action: StepAction, run: Situation, step: Step, state: StepProgress) -> Iterator[str]:
+def _resolution_refusals(action: StepAction, run: Situation, step: Step, state: StepProgress) -> Iterator[Refusal]:
     if run.status in _OPEN:
         if run.is_stopping:
-            yield "the run is being stopped"
+            yield _STOPPING
         if state.status is not StepStatus.PARKED:
-            yield f"the step is {state.status}"
+            yield _is(state.status)
     elif run.is_nested:
-        yield "the run is a part of another run: retry that one"
+        yield Refusal(RefusalCode.NESTED, "the run is a part of another run: retry that one")
     elif run.status is RunStatus.COMPLETED:
         if action is not StepAction.RETRY or state.items is None or not state.items.failed:
-            yield "the run is completed"
+            yield _is(run.status)
     elif run.status not in _RETRYABLE:
-        yield f"the run is {run.status}"
+        yield _is(run.status)
     elif state.status is StepStatus.COMPLETED or not _is_to_run(state):
-        yield f"the step is {state.status}, and its result is kept"
+        yield Refusal(RefusalCode.STEP_KEPT, f"the step is {state.status}, and its result is kept")
     kind, value = _KINDS[action]
     if problem := resolution_problem(step, kind, value):
-        yield problem
+        yield Refusal(RefusalCode.STEP_KIND, problem)
 
 
 def _is_to_run(state: StepProgress) -> bool:

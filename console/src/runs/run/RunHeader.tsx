@@ -8,6 +8,7 @@ import { duration, exactTime } from '@/format/dates'
 import { count } from '@/format/numbers'
 import { visibleLines } from '@/format/text'
 import { Name } from '@/kit/Values'
+import { reasonWords } from '@/texts/reasons'
 
 import type { RunAction } from '../actions'
 import type { RunHead } from '../queries'
@@ -101,7 +102,7 @@ export function RunHeader({ run, now, onAct }: Props) {
 }
 
 function Actions({ run, onAct }: Omit<Props, 'now'>) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
   const actions = ORDER.flatMap((name) =>
     run.actions.filter((action) => action.name === name).map((action) => ({ ...action, name })),
   )
@@ -125,12 +126,12 @@ function Actions({ run, onAct }: Omit<Props, 'now'>) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          {actions.map(({ name, allowed, reason }) => (
+          {actions.map(({ name, allowed, reason: message, reason_code: code }) => (
             <Menu.Item key={name} disabled={!allowed} onClick={() => onAct(name)}>
               {t(`runs.do.${name}`)}
               {!allowed && (
                 <Text size="xs" c="dimmed">
-                  {reason}
+                  {reasonWords({ code, message }, t, i18n.language, 'runs.refused').title}
                 </Text>
               )}
             </Menu.Item>

@@ -11,6 +11,7 @@ import { visible, visibleLines } from '@/format/text'
 import { Loading } from '@/kit/Loading'
 import { Id } from '@/kit/Values'
 import { Trouble } from '@/kit/Trouble'
+import { reasonWords } from '@/texts/reasons'
 
 import { type Action, type StepDetail, stepQuery } from '../queries'
 import { type Panel, PANELS } from '../search'
@@ -185,22 +186,24 @@ function Answer({ runId, step }: { runId: string; step: StepDetail['step'] }) {
 const CHANGES = ['retry', 'edit', 'skip', 'output'] as const
 
 function StepActions({ actions, onChange }: { actions: Action[]; onChange: (change: Change) => void }) {
-  const { t } = useTranslation()
+  const { t, i18n } = useTranslation()
+  const refusal = ({ reason, reason_code: code }: Action) =>
+    reasonWords({ code, message: reason }, t, i18n.language, 'runs.refused').title
   const offered = CHANGES.flatMap((name) =>
     actions.filter((action) => action.name === name).map((action) => ({ ...action, name })),
   )
   if (offered.every((action) => !action.allowed)) return null
   return (
     <Group gap={6}>
-      {offered.map(({ name, allowed, reason }) => (
-        <Tooltip key={name} label={reason} disabled={allowed}>
+      {offered.map((action) => (
+        <Tooltip key={action.name} label={refusal(action)} disabled={action.allowed}>
           <Button
-            variant={name === 'retry' ? 'filled' : 'default'}
-            data-disabled={!allowed || undefined}
-            aria-disabled={!allowed}
-            onClick={() => allowed && onChange({ kind: name })}
+            variant={action.name === 'retry' ? 'filled' : 'default'}
+            data-disabled={!action.allowed || undefined}
+            aria-disabled={!action.allowed}
+            onClick={() => action.allowed && onChange({ kind: action.name })}
           >
-            {t(`runs.change.${name}`)}
+            {t(`runs.change.${action.name}`)}
           </Button>
         </Tooltip>
       ))}
