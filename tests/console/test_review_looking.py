@@ -44,7 +44,7 @@ async def test_the_heading_says_what_the_document_is_and_where_in_its_list(
     async with visit(browser, watch, size=size) as visitor:
         page = await visitor.tab(path_of(first, text))
         await shown(page)
-        for words in (vendor, "€119.00", f"{text} x", "Invoice", "decide by", "Overdue", "1 of 2"):
+        for words in (vendor, "€119.00", f"{text} x", "Invoice", "Decision overdue", "1 of 2"):
             await expect(heading(page).get_by_text(words).first).to_be_visible()
         await expect(heading(page).get_by_role("button", name="Previous document")).to_be_disabled()
         await expect(heading(page).get_by_role("button", name="Next document")).to_be_enabled()

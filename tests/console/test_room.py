@@ -1,4 +1,4 @@
-"""What a clerk decides by has room in every window and language: the buttons of a decision, and confidences."""
+"""What a clerk decides by has room in every window and language: heading, confidences, the buttons of a decision."""
 
 from pathlib import Path
 
@@ -47,6 +47,28 @@ async def test_the_buttons_of_a_decision_are_whole(
         await page.keyboard.press("p")
         await expect(page.locator("footer").get_by_role("textbox").last).to_be_focused()
         assert await hidden(page, "footer button", "footer") == []
+    assert watch.found() == []
+
+
+@pytest.mark.parametrize("locale", [GERMAN, ENGLISH])
+@pytest.mark.parametrize("size", [DESKTOP, NARROW, PHONE])
+async def test_the_deadline_is_whole_and_on_a_phone_the_whole_heading(
+    browser: Browser, site: Site, pictures: Path, size: tuple[int, int], locale: str
+) -> None:
+    item = await put(site, invoice_pdf(unique("D"), vendor="Gesellschaft für lange Namen mbH & Co. KG"))
+    late = "UPDATE reviews SET due_at = now() - interval '1 hour' WHERE review_id = $1"
+    await site.service.app.db.execute(late, item.review_id)
+    words = {GERMAN: "Entscheidung überfällig", ENGLISH: "Decision overdue"}[locale]
+    watch = Watch(site.url)
+    async with visit(browser, watch, size=size, locale=locale) as visitor:
+        page = await visitor.tab(path_of(item, "D_"))
+        await shown(page)
+        await expect(page.locator("header [class*=place]")).to_be_visible()
+        await expect(page.locator("header [class*=deadline]")).to_contain_text(words)
+        await screenshot(page, f"heading-{size[0]}-{locale}", pictures)
+        assert await hidden(page, "header [class*=deadline]", "header") == []
+        if size == PHONE:
+            assert await hidden(page, "header [class*=headline]", "header") == []
     assert watch.found() == []
 
 

@@ -27,6 +27,8 @@ export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
   const currency = fieldOf(fields, 'currency')?.value
   const next = neighbours && nextOf(neighbours)
   const previous = neighbours && previousOf(neighbours)
+  const isOpen = review.decided_by === null
+  const isOverdue = isOpen && review.band > 1
   return (
     <header className={classes.header}>
       <Step label={t('review.toList')} icon={IconArrowLeft} onClick={onLeave} />
@@ -39,25 +41,31 @@ export function SheetHeader({ view, neighbours, onOpen, onLeave }: Props) {
             </Text>
           )}
         </div>
-        <div className={classes.headlineRow}>
+        <div className={classes.details}>
           <Text size="xs" c="dimmed" truncate component="div" miw={0}>
             <Name value={document.file_name} most={40} /> · {nameOf('fields', kind, t)}
-            {review.due_at && (
-              <>
-                {' · '}
-                {t('review.due')} <Time value={review.due_at} />
-              </>
-            )}
           </Text>
-          {review.band > 0 && review.decided_by === null && (
-            <Badge color={review.band > 1 ? 'red' : 'orange'} size="sm" flex="none">
-              {t(review.band > 1 ? 'review.overdue' : 'review.urgent')}
+          {review.due_at && (
+            <Text size="xs" c="dimmed" component="div" className={classes.deadline}>
+              {isOverdue ? (
+                <Badge color="red" size="sm">
+                  {t('review.overdue')}
+                </Badge>
+              ) : (
+                t('review.due')
+              )}{' '}
+              <Time value={review.due_at} />
+            </Text>
+          )}
+          {isOpen && !isOverdue && review.band > 0 && (
+            <Badge color="orange" size="sm" flex="none">
+              {t('review.urgent')}
             </Badge>
           )}
         </div>
       </div>
       {neighbours && neighbours.total > 0 && (
-        <Group gap={0} wrap="nowrap" flex="none">
+        <Group gap={0} wrap="nowrap" className={classes.neighbours}>
           <Step label={t('review.previous')} icon={IconChevronLeft} onClick={previous && (() => onOpen(previous))} />
           <Text size="xs" c="dimmed" className={`numbers ${classes.place}`}>
             {t('review.placeOf', { place: neighbours.place, total: neighbours.total })}
