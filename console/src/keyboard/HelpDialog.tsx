@@ -9,7 +9,7 @@ import { bindings, holderOf, keysOf, withKeys } from './bindings'
 import { type CommandId, commandsOf, type Section, SECTIONS } from './commands'
 import classes from './HelpDialog.module.css'
 import { keyOf } from './keys'
-import { nameOf } from './names'
+import { capsOf, nameOf } from './names'
 
 export const helpOpened = signal(false)
 
@@ -23,7 +23,7 @@ export function HelpDialog() {
   useNewKey(waiting, (key) => {
     if (!waiting) return
     const holder = holderOf(key, waiting)
-    setTaken(holder ? t('keyboard.taken', { key, command: nameOf(holder, t) }) : '')
+    setTaken(holder ? t('keyboard.taken', { key: capsOf(key, t).join('+'), command: nameOf(holder, t) }) : '')
     if (!holder) bindings.set(withKeys(chosen, waiting, [key]))
     setWaiting(undefined)
   })

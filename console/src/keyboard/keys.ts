@@ -51,7 +51,7 @@ export function isActivated(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest(ACTIVATED) !== null
 }
 
-/** How a key is shown: `⌘ K` on a Mac, `Ctrl + K` elsewhere, arrows as arrows. */
+/** How a key is shown on an English keyboard: `⌘ K` on a Mac, `Ctrl + K` elsewhere, arrows as arrows. */
 export function shownParts(key: string, isMac: boolean): string[] {
   const parts = key === '+' ? ['+'] : key.split('+')
   return parts.map((part) => (part === 'Ctrl' ? (isMac ? '⌘' : 'Ctrl') : (SHOWN[part] ?? part.toUpperCase())))
@@ -67,6 +67,8 @@ const SHOWN: Record<string, string> = {
   Tab: 'Tab',
   PageDown: 'PgDn',
   PageUp: 'PgUp',
+  Home: 'Home',
+  End: 'End',
   Shift: 'Shift',
   ' ': 'Space',
 }

@@ -1,17 +1,17 @@
 import { Group, Kbd } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
 
 import { useSignal } from '@/app/signal'
 import { bindings, keysOf } from '@/keyboard/bindings'
 import type { CommandId } from '@/keyboard/commands'
-import { shownParts } from '@/keyboard/keys'
-
-const IS_MAC = /Mac|iP(hone|ad)/.test(navigator.platform)
+import { capsOf } from '@/keyboard/names'
 
 /** A key as keycaps. */
 export function KeyCaps({ value }: { value: string }) {
+  const { t } = useTranslation()
   return (
     <Group gap={3} wrap="nowrap" component="span">
-      {shownParts(value, IS_MAC).map((part) => (
+      {capsOf(value, t).map((part) => (
         <Kbd key={part} size="xs">
           {part}
         </Kbd>

@@ -1,8 +1,9 @@
 /** How all code editors look, and what each of them needs. Plain CodeMirror; in the chunks of the editors only. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
-import type { Extension } from '@codemirror/state'
+import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
+import i18next from 'i18next'
 
 /** Mantine's own text in a colour is too pale on the active line. */
 function readable(colour: string): string {
@@ -39,7 +40,7 @@ const look = EditorView.theme({
   },
 })
 
-/** Colours, fonts, and the nonce that the policy asks of the editor's styles (ADR 38). */
+/** Colours, fonts, the editor's own words, and the nonce that the policy asks of the editor's styles (ADR 38). */
 export function codeLook(label: string): Extension {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
   return [
@@ -47,5 +48,10 @@ export function codeLook(label: string): Extension {
     look,
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     EditorView.cspNonce.of(nonce),
+    EditorState.phrases.of({
+      Completions: i18next.t('code.completions'),
+      '$ unchanged lines': i18next.t('code.unchanged'),
+      'Control character': i18next.t('code.control'),
+    }),
   ]
 }

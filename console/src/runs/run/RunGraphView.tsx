@@ -3,6 +3,7 @@ import '@xyflow/react/dist/style.css'
 
 import { Alert, Center, Loader, useComputedColorScheme } from '@mantine/core'
 import {
+  type AriaLabelConfig,
   Background,
   Controls,
   type Edge,
@@ -15,6 +16,7 @@ import {
   useReactFlow,
   useStore,
 } from '@xyflow/react'
+import type { TFunction } from 'i18next'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -76,8 +78,9 @@ export function RunGraphView(props: Props) {
 function Canvas({ graph, layout, selected, focus, states, onSelect, onOpen }: Props & Placed) {
   const { t } = useTranslation()
   const scheme = useComputedColorScheme('light')
-  const nodes = useMemo(() => nodesOf(graph, layout.places), [graph, layout])
-  const edges = useMemo(() => edgesOf(graph, layout), [graph, layout])
+  const nodes = useMemo(() => nodesOf(graph, layout.places, t), [graph, layout, t])
+  const edges = useMemo(() => edgesOf(graph, layout, t), [graph, layout, t])
+  const labels = useMemo(() => labelsOf(t), [t])
   const shown = useMemo(
     () => nodes.map((node) => (node.id === selected ? { ...node, selected: true } : node)),
     [nodes, selected],
@@ -110,7 +113,7 @@ function Canvas({ graph, layout, selected, focus, states, onSelect, onOpen }: Pr
       edgesFocusable={false}
       onlyRenderVisibleElements
       fitViewOptions={FIT}
-      ariaLabelConfig={{ 'controls.ariaLabel': t('runs.graph.controls'), 'minimap.ariaLabel': t('runs.graph.minimap') }}
+      ariaLabelConfig={labels}
       proOptions={{ hideAttribution: true }}
     >
       <Background gap={24} size={1} />
@@ -219,7 +222,21 @@ function usePlaced(digest: string, graph: Graph): { placed?: Placed; problem?: s
 
 const NO_BENDS: Place[] = []
 
-function nodesOf(graph: Graph, places: Places): DrawnNode[] {
+/** What React Flow says in English by itself. */
+function labelsOf(t: TFunction): Partial<AriaLabelConfig> {
+  return {
+    'controls.ariaLabel': t('runs.graph.controls'),
+    'controls.zoomIn.ariaLabel': t('runs.graph.zoomIn'),
+    'controls.zoomOut.ariaLabel': t('runs.graph.zoomOut'),
+    'controls.fitView.ariaLabel': t('runs.graph.fit'),
+    'minimap.ariaLabel': t('runs.graph.minimap'),
+    'node.a11yDescription.default': t('runs.graph.open'),
+    'node.a11yDescription.keyboardDisabled': t('runs.graph.open'),
+    'edge.a11yDescription.default': '', // no arrow can be selected
+  }
+}
+
+function nodesOf(graph: Graph, places: Places, t: TFunction): DrawnNode[] {
   return graph.nodes.map((node) => ({
     id: node.id,
     type: 'drawn',
@@ -228,10 +245,11 @@ function nodesOf(graph: Graph, places: Places): DrawnNode[] {
     height: NODE_HEIGHT,
     data: node,
     draggable: false,
+    domAttributes: { 'aria-roledescription': t('runs.graph.node') },
   }))
 }
 
-function edgesOf(graph: Graph, { bends }: Layout): Edge[] {
+function edgesOf(graph: Graph, { bends }: Layout, t: TFunction): Edge[] {
   return graph.edges.map((edge) => ({
     id: `${edge.source}>${edge.target}>${edge.branch ?? ''}`,
     type: 'drawn',
@@ -241,5 +259,7 @@ function edgesOf(graph: Graph, { bends }: Layout): Edge[] {
     label: edge.branch ?? undefined,
     markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
     focusable: false,
+    ariaLabel: t('runs.graph.edgeOf', { source: edge.source, target: edge.target }),
+    domAttributes: { 'aria-roledescription': t('runs.graph.edge') },
   }))
 }
