@@ -1,12 +1,15 @@
-"""A German console speaks German, also where a library has words of its own: drawings, editors and keycaps."""
+"""A German console speaks German, also in values, drawings, editors and keycaps."""
 
+import re
 from uuid import uuid4
 
 import pytest
 from playwright.async_api import Browser, expect
 
+from tests.api.customer import unique
 from tests.console.site import Site, Watch, visit
 from tests.console.test_definitions import ASK, payment
+from tests.console.test_review import eventually_set, field, invoice_pdf, path_of, put, shown
 
 
 @pytest.mark.parametrize(
@@ -48,6 +51,25 @@ async def test_keys_are_named_as_on_a_german_keyboard(browser: Browser, site: Si
         await keys.get_by_role("button", name="Tastenkürzel").click()
         await page.keyboard.press("Control+k")
         await expect(keys.get_by_text("Strg+K bedeutet bereits „Befehlspalette“")).to_be_visible()
+    assert watch.found() == []
+
+
+async def test_values_are_written_as_in_german(browser: Browser, site: Site) -> None:
+    item = await put(site, invoice_pdf(unique("G")))
+    watch = Watch(site.url)
+    async with visit(browser, watch, locale="de-DE") as visitor:
+        page = await visitor.tab(path_of(item, "none"))
+        await shown(page)
+        await field(page, "Rechnungsnr.").focus()
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("w")
+        await expect(page.get_by_test_id("why")).to_contain_text(re.compile(r"\+\d,\d"))
+        await field(page, "Gesamt").fill("1234,5")
+        await page.keyboard.press("Escape")
+        await eventually_set(item, {"total": "1234.5"})
+        await page.goto(f"{site.url}/documents/{item.document_id}")
+        await expect(page.get_by_role("region", name="Verlauf")).to_contain_text("119,00 → 1.234,50")
+        await expect(page.get_by_role("row", name="Art Rechnung", exact=True)).to_be_visible()
     assert watch.found() == []
 
 

@@ -27,6 +27,7 @@ import { Name, Time } from '@/kit/Values'
 
 import classes from './DocumentPage.module.css'
 import { type HistoryEvent, historyQuery } from './queries'
+import { shownValue } from './values'
 
 type Look = { icon: Icon; color: string }
 
@@ -124,19 +125,18 @@ function Words({ event, fileName }: { event: HistoryEvent; fileName: string }) {
 function Change({ event }: { event: HistoryEvent }) {
   const { t } = useTranslation()
   if (event.what !== 'corrected' && event.what !== 'unlocked') return null
+  const shown = (value: string) => <Name value={shownValue(event.field ?? '', value, t)} most={120} />
   return (
     <Text size="sm">
       {event.was === null ? (
         <span className={classes.was}>{t('documents.nothing')}</span>
       ) : (
-        <s className={classes.was}>
-          <Name value={event.was} most={120} />
-        </s>
+        <s className={classes.was}>{shown(event.was)}</s>
       )}
       {event.what === 'corrected' && (
         <>
           {' → '}
-          {event.value === null ? t('documents.nothing') : <Name value={event.value} most={120} />}
+          {event.value === null ? t('documents.nothing') : shown(event.value)}
         </>
       )}
     </Text>

@@ -4,8 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-import { date } from '@/format/dates'
-import { decimal, percent } from '@/format/numbers'
+import { percent } from '@/format/numbers'
 import { Empty } from '@/kit/Empty'
 import { Loading } from '@/kit/Loading'
 import { State } from '@/kit/State'
@@ -15,6 +14,7 @@ import { Name, Time } from '@/kit/Values'
 import classes from './DocumentPage.module.css'
 import { readerName } from './History'
 import { type Readings, readingsQuery } from './queries'
+import { shownValue } from './values'
 
 /** Every reading in a column of its own; where they differ, the row says so. */
 export function ReadingsTable({ documentId }: { documentId: string }) {
@@ -99,7 +99,7 @@ function Row({ field }: { field: Readings['fields'][number] }) {
       </Table.Th>
       {field.values.map((value, place) => (
         <Table.Td key={place}>
-          {value === null ? <span className={classes.was}>–</span> : <Name value={shownValue(field.name, value)} />}
+          {value === null ? <span className={classes.was}>–</span> : <Name value={shownValue(field.name, value, t)} />}
         </Table.Td>
       ))}
     </Table.Tr>
@@ -118,10 +118,4 @@ function Lines({ readings }: { readings: Readings['readings'] }) {
       ))}
     </Table.Tr>
   )
-}
-
-const AMOUNTS = new Set(['net', 'tax', 'total'])
-
-function shownValue(name: string, value: string): string {
-  return AMOUNTS.has(name) ? decimal(value) : date(value)
 }

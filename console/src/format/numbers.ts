@@ -30,6 +30,11 @@ export function count(value: number, locale = ofBrowser): string {
   return numberFormat(locale).format(value)
 }
 
+/** A measure with one decimal: `2.4`. */
+export function rounded(value: number, locale = ofBrowser): string {
+  return numberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(value)
+}
+
 /** A share from 0 to 1 in whole percent. Never 100 % for what is not quite 1. */
 export function percent(share: number, locale = ofBrowser): string {
   const whole = share >= 1 ? 1 : Math.min(Math.round(share * 100) / 100, 0.99)

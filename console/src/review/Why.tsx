@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
-import { percent } from '@/format/numbers'
+import { percent, rounded } from '@/format/numbers'
 
 import type { Field } from './model'
 import classes from './review.module.css'
@@ -23,7 +23,7 @@ export function Why({ field }: { field: Field }) {
           </div>
           <Text size="xs" c="dimmed" className="numbers" ta="right">
             {part.weight > 0 ? '+' : '−'}
-            {Math.abs(part.weight).toFixed(1)}
+            {rounded(Math.abs(part.weight))}
           </Text>
         </div>
       ))}
