@@ -169,7 +169,7 @@ INDEXED = 3
 
 FIND_TEXT = f"""
 SELECT document_id FROM document_texts
- WHERE tenant_id = $1 AND trigrams(words) @> trigrams(lower($2)) AND strpos(words, lower($2)) > 0
+ WHERE tenant_id = $1 AND trigrams(words) @> covering_trigrams(lower($2)) AND strpos(words, lower($2)) > 0
  UNION ALL
 SELECT document_id FROM document_texts WHERE tenant_id = $1 AND total_key = trim_scale($3::numeric)::text
  LIMIT {MOST_FOUND + 1}"""

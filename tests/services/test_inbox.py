@@ -490,6 +490,13 @@ async def test_a_short_text_is_found_too(db: PoolConnectionProxy, text: str, cou
     assert len(await listed(db, text=text)) == count
 
 
+@pytest.mark.parametrize("text", ["abc", "abcd", "abcde", "abcdef", "abcdefg"])
+async def test_the_parts_that_are_looked_up_hold_every_character(db: PoolConnectionProxy, text: str) -> None:
+    parts = await db.fetchval("SELECT covering_trigrams($1)", text)
+    assert {*parts} <= {*await db.fetchval("SELECT trigrams($1)", text)}
+    assert {*"".join(parts)} == {*text}
+
+
 @pytest.mark.parametrize("table", ["documents", "seen_invoices"])
 async def test_a_text_is_looked_up_in_an_index(db: PoolConnectionProxy, table: str) -> None:
     """Under row-level security, which hides `@>` from indexes, the view is what makes it possible."""

@@ -64,6 +64,13 @@ CREATE FUNCTION trigrams(value text) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT COST 3000
     RETURN (SELECT coalesce(array_agg(substr(value, n, 3)), '{}') FROM generate_series(1, length(value) - 2) AS n);
 
+-- Every second of these parts, and the last: together they hold every character. The index finds nearly the same texts by
+-- them in less than half of the time, and each text found is compared with the whole anyway.
+CREATE FUNCTION covering_trigrams(value text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+    RETURN (SELECT coalesce(array_agg(substr(value, least(n, length(value) - 2), 3)), '{}')
+              FROM generate_series(1, length(value) - 1, 2) AS n);
+
 -- What of a text can be searched: its beginning, in lower case.
 CREATE FUNCTION searched(value text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
