@@ -31,7 +31,7 @@ DYNAMIC_CONFIG = (
     # discarded, and the run replayed from its beginning. A run may have 500 steps in progress, of two events each.
     "history.maximumBufferedEventsBatch=2000",
     'history.timerProcessorMaxTimeShift="10ms"',  # otherwise timers and backoffs under 1 s are rounded up to 1 s
-    # Of runs that are not in memory, the state is read again. By default 128,000 are kept for an hour: 150 MB for 5,000.
+    # Runs whose state stays in memory; the others are read again. By default 128,000 for an hour: 5,000 take 150 MB.
     "history.hostLevelCacheMaxSize=2000",
     "matching.enableFairness=true",
     # One partition: rate limits and fairness are exact, and p95 under load is a quarter of that with four.
