@@ -3,12 +3,11 @@ import type { TFunction } from 'i18next'
 
 import { date } from '@/format/dates'
 import { decimal } from '@/format/numbers'
+import { isAmount } from '@/review/model'
 import { nameOf } from '@/review/words'
-
-const AMOUNTS = new Set(['net', 'tax', 'total'])
 
 /** A value in the words and the numbers of the person: `Rechnung`, `1.234,00`, `12.04.2026`. */
 export function shownValue(field: string, value: string, t: TFunction): string {
   if (field === 'document_type') return nameOf('fields', value, t)
-  return AMOUNTS.has(field) ? decimal(value) : date(value)
+  return isAmount(field) ? decimal(value) : date(value)
 }
