@@ -15,6 +15,7 @@ import { reasonWords } from '@/texts/reasons'
 
 import { Certain } from './Certain'
 import { type Choice, choicesOf, type Field, type Place } from './model'
+import { Refused } from './Refused'
 import classes from './review.module.css'
 import { typedText } from './typing'
 import type { Entry } from './use_saving'
@@ -188,16 +189,7 @@ function Message({ entry }: { entry: Entry | undefined }) {
       </Text>
     )
   }
-  if (entry.state === 'wrong' && entry.problem) {
-    const [first] = (entry.problem.body.problems ?? []) as { message?: string; code?: string | null }[]
-    const { message = '', code } = first ?? {}
-    const { title, detail } = reasonWords({ code, message }, t, i18n.language, 'review.refused')
-    return (
-      <Text size="xs" c="red" role="alert" title={visible(detail)}>
-        {title ? visible(title) : problemText(entry.problem, t).detail}
-      </Text>
-    )
-  }
+  if (entry.state === 'wrong' && entry.problem) return <Refused problem={entry.problem} />
   if (entry.state === 'waits') {
     return (
       <Text size="xs" c="orange" role="status">

@@ -4,10 +4,9 @@ import { type ClipboardEvent, type KeyboardEvent, useLayoutEffect, useRef } from
 import { useTranslation } from 'react-i18next'
 
 import { money } from '@/format/numbers'
-import { visible } from '@/format/text'
-import { problemText } from '@/kit/problem_text'
 
 import { fieldOf, type Fields, type Line } from './model'
+import { Refused } from './Refused'
 import classes from './review.module.css'
 import { typedAmount } from './typing'
 import { cellOf, type CellTrouble, type Column, COLUMNS, isForLater, type Lines, placeOf, shown } from './use_lines'
@@ -160,7 +159,6 @@ export function LineGrid({ fields, lines, readOnly, onPlace }: Props) {
 function TroubleOfCell({ trouble, onChoose }: { trouble: CellTrouble; onChoose: (value: string) => void }) {
   const { t } = useTranslation()
   const { problem } = trouble
-  const [first] = (problem.body.problems ?? []) as { message?: string }[]
   if (problem.kind === 'ambiguous-value') {
     return (
       <Group gap={6} mt={4} role="alert">
@@ -182,11 +180,7 @@ function TroubleOfCell({ trouble, onChoose }: { trouble: CellTrouble; onChoose: 
       </Text>
     )
   }
-  return (
-    <Text size="xs" c="red" mt={4} role="alert">
-      {first?.message ? visible(first.message) : problemText(problem, t).detail}
-    </Text>
-  )
+  return <Refused problem={problem} mt={4} />
 }
 
 /** The sum of the lines, compared with the net amount of the document. */
