@@ -142,27 +142,36 @@ export function useSaving({ fields, mayChange, token, onSaved, onLost }: Asked):
     [documentId, inTurn, onSaved, put, send],
   )
 
+  /** Leaves a waiting text to its person if someone else has changed the field meanwhile; returns whether it did. */
+  const leave = useCallback(
+    (name: string): boolean => {
+      const { text, place, state } = latest.current[name] ?? {}
+      if (state !== 'waits' || isAsBefore(shown.current, name)) return false
+      put(name, { text, place, state: 'typed' })
+      return true
+    },
+    [put],
+  )
+
   const flush = useCallback(async () => {
     for (const [name, entry] of Object.entries(latest.current)) {
-      if (entry.text !== undefined && !(await save(name))) return name
+      if (entry.text !== undefined && (leave(name) || !(await save(name)))) return name
     }
     await turn.current
     return Object.entries(latest.current).find(([, entry]) => entry.text !== undefined)?.[0]
-  }, [save])
+  }, [leave, save])
 
   const waits = Object.values(entries).some((entry) => entry.state === 'waits')
   useEffect(() => {
     if (!waits || !mayChange) return
     const sendAll = async () => {
-      for (const [name, { text, place, state }] of Object.entries(latest.current)) {
-        if (state !== 'waits') continue
-        if (isAsBefore(shown.current, name)) await save(name)
-        else put(name, { text, place, state: 'typed' })
+      for (const [name, { state }] of Object.entries(latest.current)) {
+        if (state === 'waits' && !leave(name)) await save(name)
       }
     }
     const timer = setInterval(() => void sendAll(), AGAIN_MS)
     return () => clearInterval(timer)
-  }, [waits, mayChange, put, save])
+  }, [waits, mayChange, leave, save])
 
   return { entries, type, save, flush, forget, inTurn }
 }
