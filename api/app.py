@@ -15,6 +15,7 @@ from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
 from docrail.activities.registry import load_catalogue
+from docrail.adapters.memory import keep_little, settle
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, open_pool
 from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.adapters.sandbox.forker import Forker
@@ -61,7 +62,6 @@ from docrail.api.docs import add_docs
 from docrail.api.errors import register
 from docrail.api.first_key import print_first_key
 from docrail.api.first_problems import few_problems
-from docrail.api.memory import keep_little
 from docrail.api.methods import HeadAsGet
 from docrail.api.metrics import RequestMetrics
 from docrail.api.middleware.body_limit import BodyLimit, CloseUnread
@@ -181,6 +181,7 @@ def _lifespan(
             api.state.events = Events(app, api.state.most_streams)
             first = asyncio.create_task(print_first_key(app.db)) if settings.access == "keys" else None
             settle()
+            gc.enable()
             yield
             api.state.events.close()
             if first:
@@ -225,13 +226,6 @@ def _identity_provider(settings: Settings) -> IdentityProvider | None:
 
     lifetime = dt.timedelta(minutes=settings.oidc_session_minutes)
     return IdentityProvider(Issuer(issuer), settings.claim_mapping, lifetime)
-
-
-def settle() -> None:
-    """Take what is loaded out of the garbage collector's rounds: a large request would cause a round over all of it."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
 
 
 def _described(generate: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from bench.handwritten import Handwritten, HandwrittenChunk, noop, noops
 from docrail.activities.internal.groups import group_activity
 from docrail.activities.registry import load_catalogue
 from docrail.activities.wrapper import activity_for
+from docrail.adapters.memory import settle
 from docrail.adapters.temporal.connection import Connection, connect
 from docrail.services.tools import Tools
 from docrail.settings import Settings
-from docrail.worker import assemble_worker, settle_memory
+from docrail.worker import assemble_worker
 from docrail.workflows.document_chunk import DocumentChunk
 from docrail.workflows.run import Run
 
@@ -29,7 +30,7 @@ async def main(address: str, task_queue: str) -> None:
     activities: list[Callable[..., Any]] = [own, group_activity({"noop": own}), noop, noops]
     workflows = [Run, DocumentChunk, Handwritten, HandwrittenChunk, HandwrittenGraph]
     async with assemble_worker(client, task_queue, workflows, activities, sandboxed=False):
-        settle_memory()
+        settle()
         print("ready", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 

@@ -7,7 +7,6 @@ process that started it.
 """
 
 import ctypes
-import gc
 import os
 import resource
 import selectors
@@ -19,6 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import NoReturn
+
+from docrail.adapters.memory import settle
 
 HEADER = struct.Struct("!cI")
 """Header of an answer: the kind, then the length of the payload."""
@@ -86,12 +87,6 @@ def serve(control_fd: int, module: str, *arguments: str) -> None:
     finally:
         for pid in children.sockets:
             os.kill(pid, signal.SIGKILL)
-
-
-def settle() -> None:
-    """Keep what is loaded by now shared with the children: their collectors do not touch it."""
-    gc.collect()
-    gc.freeze()
 
 
 def _wake_on_child_end() -> socket.socket:

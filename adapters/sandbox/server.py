@@ -10,7 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docrail.adapters.sandbox.forking import MAX_ANSWER_BYTES, Program, settle
+from docrail.adapters.memory import settle
+from docrail.adapters.sandbox.forking import MAX_ANSWER_BYTES, Program
 from docrail.invoices.extent import MAX_PAGES
 
 if TYPE_CHECKING:  # loaded by _preload

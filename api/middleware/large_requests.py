@@ -10,9 +10,9 @@ from typing import cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from docrail.adapters.memory import return_memory
 from docrail.api.body_sizes import BODY_BYTES, upload_setting
 from docrail.api.errors import BodyTooLargeError, refusal
-from docrail.api.memory import return_memory
 from docrail.services.access.models import Principal
 from docrail.services.errors import Busy, OperationError, TooLarge, TooManyValues
 from docrail.services.turns import Turns
