@@ -24,6 +24,7 @@ from docrail.services.usage import repository as usage
 from docrail.workflows.contract.names import workflow_id
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, serve
+from tests.postgres import as_owner
 from tests.stack import eventually
 
 INFINITY = float("inf")
@@ -144,9 +145,12 @@ async def test_the_page_shows_what_waits_and_who_works(service: Service) -> None
         shown = (await page_of(http))['docrail_open_runs{status="waiting"}']
         return own.count == 1 and shown == (await service.app.temporal.count_workflows(waits)).count
 
+    async def shows_a_worker() -> bool:
+        return (await page_of(http))['docrail_workers{state="working"}'] >= 1
+
     await eventually(shows_the_wait, "the waiting run on the page")
+    await eventually(shows_a_worker, "the first heartbeat of the worker")
     page = await page_of(http)
-    assert page['docrail_workers{state="working"}'] >= 1
     assert page[f'docrail_queue_waiting{{queue="{service.settings.task_queue}",tasks="runs"}}'] >= 0
     assert page[f'docrail_queue_oldest_wait_seconds{{queue="{service.settings.task_queue}",tasks="steps"}}'] >= 0
     assert page["docrail_store_free_bytes"] > 0
@@ -192,6 +196,12 @@ async def test_every_metric_has_the_products_prefix(service: Service) -> None:
     assert [name for name in shown if not name.startswith("docrail_")] == []
 
 
+SET_OTHERS_ASIDE = """
+UPDATE pg_index SET indisvalid = false
+ WHERE indrelid = (SELECT indrelid FROM pg_index WHERE indexrelid = $1::text::regclass)
+   AND indexrelid <> $1::text::regclass"""
+
+
 @pytest.mark.parametrize(
     ("statement", "index"),
     [
@@ -202,10 +212,22 @@ async def test_every_metric_has_the_products_prefix(service: Service) -> None:
     ],
 )
 async def test_a_scrape_counts_only_what_is_open(service: Service, statement: str, index: str) -> None:
-    """However many rows are decided, resolved or of other days."""
-    async with service.pool.acquire() as db, db.transaction():
-        await db.execute("SET LOCAL enable_seqscan = off")
-        plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {statement}"))
+    """However many rows are decided, resolved or of other days.
+
+    The table's other indexes are set aside: of a few rows each is as cheap.
+    """
+    async with service.pool.acquire() as db:
+        changes = db.transaction()
+        await changes.start()
+        try:
+            role = await db.fetchval("SELECT current_user")
+            await as_owner(db)
+            await db.execute(SET_OTHERS_ASIDE, index)
+            await db.execute("SELECT set_config('role', $1, true)", role)
+            await db.execute("SET LOCAL enable_seqscan = off")
+            plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {statement}"))
+        finally:
+            await changes.rollback()
     assert f" {index} " in plan
     assert "Seq Scan" not in plan
 
