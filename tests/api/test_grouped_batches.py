@@ -193,6 +193,13 @@ async def test_a_failed_document_is_in_the_inbox_and_is_retried_as_any_run(
     await until(http, batch_id, "the retried one", lambda batch: batch["counts"]["done"] == 4)
 
 
+@pytest.fixture
+def is_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a batch wait for the end of a run that is paused for a moment, instead of counting it as one that asks."""
+    monkeypatch.setattr(window, "FIRST_WAIT", 3600.0)
+
+
+@pytest.mark.usefixtures("is_patient")
 async def test_a_document_that_someone_acts_on_leaves_and_the_others_are_done(
     http: httpx.AsyncClient, service: Service
 ) -> None:
@@ -303,6 +310,7 @@ async def test_a_chunk_whose_start_was_cut_off_before_its_workflow_is_started_la
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("is_patient")
 async def test_two_moves_of_one_run_at_the_same_time_give_one_workflow(
     http: httpx.AsyncClient, service: Service
 ) -> None:
