@@ -27,6 +27,7 @@ from tests.console.test_inbox import named, row, tab, waiting_of
 from tests.console.test_live import streams
 from tests.console.test_review import (
     Item,
+    end_claim,
     eventually_set,
     field,
     has_claim,
@@ -306,9 +307,7 @@ async def test_of_two_simultaneous_decisions_one_wins_and_the_other_sees_why(
         await shown(hers)
         await eventually(lambda: has_claim(item, "ann"), "the claim")
         # her claim ends while she reads, and he takes the document
-        await guarded_site.service.app.db.execute(
-            "UPDATE reviews SET claimed_until = now() - interval '1 minute' WHERE review_id = $1", item.review_id
-        )
+        await end_claim(guarded_site, item)
         his = await bob.tab(path_of(item, "none"))
         await shown(his)
         await eventually(lambda: has_claim(item, "bob"), "his claim")

@@ -345,19 +345,18 @@ async def test_a_field_that_was_left_while_the_server_was_down_is_sent_when_its_
 async def test_a_claim_that_has_ended_is_taken_again_or_is_seen_to_be_someone_elses(
     browser: Browser, guarded_site: Site
 ) -> None:
-    item, db = await put(guarded_site, invoice_pdf(unique("L"))), guarded_site.service.app.db
-    over = "UPDATE reviews SET claimed_until = now() - interval '1 second' WHERE review_id = $1"
+    item = await put(guarded_site, invoice_pdf(unique("L")))
     async with signed_in(browser, guarded_site, "ann") as ann, signed_in(browser, guarded_site, "bob") as bob:
         hers = await ann.tab(path_of(item, "none"))
         await shown(hers)
         await eventually(lambda: has_claim(item, "ann"), "the claim")
-        await db.execute(over, item.review_id)
+        await end_claim(guarded_site, item)
         ann.watch.expected.append(r"\b409\b")
         await field(hers, "Vendor").fill("Muster AG")
         await hers.keyboard.press("Escape")
         await eventually_set(item, {"vendor_name": "Muster AG"})
         assert await has_claim(item, "ann")
-        await db.execute(over, item.review_id)
+        await end_claim(guarded_site, item)
         await shown(await bob.tab(path_of(item, "none")))
         await eventually(lambda: has_claim(item, "bob"), "the other claim")
         await expect(hers.get_by_role("status").filter(has_text="bob has this until")).to_be_visible()
@@ -383,7 +382,7 @@ async def test_texts_that_wait_in_two_tabs_of_a_person_are_both_sent(visitor: Vi
 async def test_what_waits_does_not_overwrite_what_someone_else_wrote_after_the_claim_had_ended(
     browser: Browser, guarded_site: Site
 ) -> None:
-    item, db = await put(guarded_site, invoice_pdf(unique("V"))), guarded_site.service.app.db
+    item = await put(guarded_site, invoice_pdf(unique("V")))
     async with signed_in(browser, guarded_site, "ann") as ann, signed_in(browser, guarded_site, "bob") as bob:
         hers = await ann.tab(path_of(item, "none"))
         await shown(hers)
@@ -391,8 +390,7 @@ async def test_what_waits_does_not_overwrite_what_someone_else_wrote_after_the_c
         ann.watch.expected.append(r"\b409\b")
         await field(hers, "Vendor").fill("Muster AG")
         await hers.route("**/view", lambda route: route.abort("connectionrefused"))  # she does not hear of his claim
-        ended = "UPDATE reviews SET claimed_until = now() - interval '1 second' WHERE review_id = $1"
-        await db.execute(ended, item.review_id)
+        await end_claim(guarded_site, item)
         his = await bob.tab(path_of(item, "none"))
         await shown(his)
         await field(his, "Vendor").fill("Muster & Söhne")
@@ -413,7 +411,7 @@ async def test_what_waits_does_not_overwrite_what_someone_else_wrote_after_the_c
 async def test_of_two_texts_that_wait_only_the_one_whose_field_is_unchanged_is_sent(
     browser: Browser, guarded_site: Site
 ) -> None:
-    item, db = await put(guarded_site, invoice_pdf(unique("V"))), guarded_site.service.app.db
+    item = await put(guarded_site, invoice_pdf(unique("V")))
     async with signed_in(browser, guarded_site, "ann") as ann, signed_in(browser, guarded_site, "bob") as bob:
         hers = await ann.tab(path_of(item, "none"))
         await shown(hers)
@@ -425,8 +423,7 @@ async def test_of_two_texts_that_wait_only_the_one_whose_field_is_unchanged_is_s
             await field(hers, label).fill(text)
             await hers.keyboard.press("Escape")
         await expect(hers.get_by_text("Not sent yet")).to_have_count(2)
-        ended = "UPDATE reviews SET claimed_until = now() - interval '1 second' WHERE review_id = $1"
-        await db.execute(ended, item.review_id)
+        await end_claim(guarded_site, item)
         his = await bob.tab(path_of(item, "none"))
         await shown(his)
         await field(his, "Invoice no.").fill("B-1")
@@ -562,6 +559,12 @@ async def test_a_field_that_someone_else_changed_meanwhile_shows_both_values(
         await expect(hers.get_by_text("bob wrote “Muster & Söhne”.")).to_be_visible()
         await hers.get_by_role("button", name="Take it").click()
         await expect(field(hers, "Vendor")).to_have_value("Muster & Söhne")
+
+
+async def end_claim(site: Site, item: Item) -> None:
+    """Let the claim's time pass."""
+    over = "UPDATE reviews SET claimed_until = now() - interval '1 second' WHERE review_id = $1"
+    await site.service.app.db.execute(over, item.review_id)
 
 
 async def has_claim(item: Item, name: str | None) -> bool:

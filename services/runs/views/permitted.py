@@ -91,7 +91,7 @@ def run_actions(who: Principal, of: Situation) -> list[Action]:
 _STOPPING = Refusal(RefusalCode.RUN_STOPPING, "the run is being stopped")
 
 
-def _is(status: RunStatus | StepStatus) -> Refusal:
+def _not_while(status: RunStatus | StepStatus) -> Refusal:
     if isinstance(status, RunStatus):
         return Refusal(RefusalCode.RUN_STATUS, f"the run is {status}")
     return Refusal(RefusalCode.STEP_STATUS, f"the step is {status}")
@@ -108,7 +108,7 @@ def _refusals(action: RunAction, of: Situation) -> Iterator[Refusal]:
     if retries_items and not of.is_nested:
         return
     if of.status not in _IN[action]:
-        yield _is(of.status)
+        yield _not_while(of.status)
     if of.is_stopping and of.status in _OPEN:
         yield _STOPPING
     if of.is_nested and action in _OF_OUTER:
@@ -135,7 +135,7 @@ def _step_refusal(action: StepAction, run: Situation, step: Step, state: StepPro
 def _rerun_refusals(run: Situation, state: StepProgress) -> Iterator[Refusal]:
     yield from _refusals(RunAction.RERUN, run)
     if state.status is not StepStatus.COMPLETED:
-        yield _is(state.status)
+        yield _not_while(state.status)
 
 
 _KINDS: dict[StepAction, tuple[ResolutionKind, Json]] = {
@@ -151,14 +151,14 @@ def _resolution_refusals(action: StepAction, run: Situation, step: Step, state: 
         if run.is_stopping:
             yield _STOPPING
         if state.status is not StepStatus.PARKED:
-            yield _is(state.status)
+            yield _not_while(state.status)
     elif run.is_nested:
         yield Refusal(RefusalCode.NESTED, "the run is a part of another run: retry that one")
     elif run.status is RunStatus.COMPLETED:
         if action is not StepAction.RETRY or state.items is None or not state.items.failed:
-            yield _is(run.status)
+            yield _not_while(run.status)
     elif run.status not in _RETRYABLE:
-        yield _is(run.status)
+        yield _not_while(run.status)
     elif state.status is StepStatus.COMPLETED or not _is_to_run(state):
         yield Refusal(RefusalCode.STEP_KEPT, f"the step is {state.status}, and its result is kept")
     kind, value = _KINDS[action]
