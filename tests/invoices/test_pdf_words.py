@@ -33,11 +33,12 @@ def shown(*pieces: tuple[float, str]) -> bytes:
     ("pieces", "words"),
     [
         (((50, "Ver"), (66.6, "kaufer")), ["Verkaufer"]),
+        (((50, "Ver"), (67.0, "kaufer")), ["Ver", "kaufer"]),
         (((50, "Ver"), (69.0, "kaufer")), ["Ver", "kaufer"]),
         (((50, "btw\\):"), (60, "6184.85")), ["btw):", "6184.85"]),
         (((50, "two words"),), ["two", "words"]),
     ],
-    ids=["set widely", "apart", "set over each other", "a space"],
+    ids=["set widely", "wider than its letters", "apart", "set over each other", "a space"],
 )
 def test_a_space_that_the_file_does_not_have_splits_no_word(
     pieces: tuple[tuple[float, str], ...], words: list[str]

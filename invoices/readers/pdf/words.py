@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import pypdfium2
 from pypdfium2 import raw
@@ -20,6 +21,8 @@ WORD_GAP = 0.28
 """Characters further apart than this share of their height are in different words, whatever the file says."""
 GUESSED_GAP = 0.15
 """The same within a word where pdfium generates a space that is not in the file: letters may be spaced widely."""
+WIDER_GAP = 0.1
+"""The same, as the difference to the gaps between the letters before it: of one word they are alike."""
 MAX_CHARACTERS = 50_000
 """Characters of a page; a page of fine print has 10,000."""
 CONTROLS = frozenset(letter for letter in map(chr, (*range(0x20), *range(0x7F, 0xA0))) if not letter.isspace())
@@ -126,18 +129,23 @@ def _group(characters: Sequence[_Character | None]) -> list[list[_Character]]:
     before: _Character | None = None
     for character in characters:
         if character is not None:
-            if before is None or _apart(before, character):
+            if before is None or _apart(before, character, groups[-1]):
                 groups.append([])
             groups[-1].append(character)
         before = character
     return groups
 
 
-def _apart(before: _Character, character: _Character) -> bool:
+def _apart(before: _Character, character: _Character, word: Sequence[_Character]) -> bool:
     height = max(before.bottom - before.top, 1.0)
     gap = character.left - before.right
     if character.after_guess:
         inside = before.text.isalpha() and character.text.islower()
-        if not inside or gap > GUESSED_GAP * height:
+        if not inside or gap > GUESSED_GAP * height or (len(word) > 1 and gap - _spacing(word) > WIDER_GAP * height):
             return True
     return gap > WORD_GAP * height or gap < -2 * height or abs(character.bottom - before.bottom) > height / 2
+
+
+def _spacing(word: Sequence[_Character]) -> float:
+    """Return the mean gap between the letters of a word."""
+    return sum(after.left - before.right for before, after in pairwise(word)) / (len(word) - 1)
