@@ -113,7 +113,7 @@ LANGUAGE = Language(
             *("verkaufer", "lieferant", "rechnungs(?:steller|ersteller|aussteller)", "aussteller"),
             *("leistungserbringer", r"von(?=\W*$)"),
         ),
-        Label.PAYEE: ("kontoinhaber", "zahlungsempfanger"),
+        Label.PAYEE: ("kontoinhaber", "zahlungsempfanger", "konto ?/ ?zahlbar an"),
         Label.BUYER: (
             r"(?:rechnungs|waren|leistungs)\s*(?:empfanger|adresse|anschrift)",
             "rechnung an",
@@ -128,7 +128,7 @@ LANGUAGE = Language(
         Label.RECIPIENTS: (r"\w+empfangers?", "auftraggebers?"),
         Label.REGISTRATION: (
             *("hrb", "hra", "amtsgericht", "handelsregister", r"geschaftsfuhr\w*", r"ust\W{0,3}id\w*"),
-            *(r"fn(?= ?\d)", r"firmenbuch\w*", r"uid(?=\W)", r"steuer\W?n(?:r|ummer)"),
+            *(r"fn(?= ?\d)", r"firmenbuch\w*", r"uid(?=\W)", r"steuer\W?n(?:r|ummer)", r"mwst\W{1,2}n(?:r|ummer)"),
         ),
         Label.VAT_ID: (
             r"u\.?\s?st\.?[\s.-]*id\w*(?:[\s.-]*(?:nr|nummer|no|ident\w*))*",

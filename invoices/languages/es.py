@@ -91,7 +91,7 @@ LANGUAGE = Language(
             "por primera vez",
             r"(?:nuev[oa]s?|proxim[oa]s?) (?:\w+ ){0,2}?(?:cuotas?|plazos?|pagos?|recibos?|factur\w+)",
         ),
-        Label.SELLER: ("(?:datos del )?(?:proveedor|vendedor|emisor)", r"de(?=\W*$)"),
+        Label.SELLER: ("(?:datos del )?(?:proveedora?|vendedora?|emisora?)", r"de(?=\W*$)"),
         Label.PAYEE: ("titular(?: de la cuenta)?", "beneficiario"),
         Label.BUYER: (
             *("cliente", "factura(?:r|do) a", "datos del cliente", "destinatario", "receptor", "comprador"),

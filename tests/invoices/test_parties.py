@@ -1,8 +1,11 @@
 """Seller and buyer are distinguished, with their names, VAT ids and accounts."""
 
+from dataclasses import replace
+
 import pytest
 
-from docrail.invoices.readers.parties.names import is_name
+from docrail.invoices.readers.layout.page import Page, Word
+from docrail.invoices.readers.parties.names import LEGAL_FORM, is_name
 from docrail.invoices.readers.read import read_text
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
@@ -494,3 +497,60 @@ def test_numbers_in_the_foot_that_begins_with_the_sellers_name_are_the_sellers()
 )
 def test_a_bank_is_the_readers_own_in_one_language_and_the_payees_in_another(text: str, iban: str | None) -> None:
     assert read_text([page([*block(50, 40, SELLER, *ADDRESS), (50, 400, text)])]).iban.value == iban
+
+
+LOGO = Page(
+    1,
+    595.0,
+    842.0,
+    (Word("blau", 50, 40, 130, 70), *page([(50, 300, "Kontakt: www.blau.example"), (50, 330, "blau")]).words),
+)
+"""A logo in large print, like the domain."""
+HEAD_OF_BUYER = block(50, 120, BUYER, *OTHER_ADDRESS, "USt-IdNr. DE136695976")
+
+
+@pytest.mark.parametrize(
+    "foot",
+    [
+        [(50, 800, f"{SELLER} · Amtsgericht Hamburg HRB 123456")],
+        [(50, 800, f"{SELLER}, Hafenstraße 9, 20457 Hamburg · MWST-Nr. CHE-116.281.710 MWST")],
+        [(50, 800, SELLER), (300, 800, "HRB 123456"), (50, 812, "Hafenstraße 9"), (50, 824, "20457 Hamburg")],
+        [(50, 800, f"{SELLER} - Stammkapital 90.000,00 EUR - HRB 123456")],
+    ],
+    ids=["a line", "a Swiss number", "columns", "its capital"],
+)
+def test_a_company_that_registers_in_the_foot_is_the_vendor(foot: list[Line]) -> None:
+    """Issuers state there what the law asks for; a logo is a brand, and an address in the head may be the buyer's."""
+    words = (*LOGO.words, *page([*HEAD_OF_BUYER, *foot]).words)
+    assert read_text([replace(LOGO, words=words)]).vendor_name.value == SELLER
+
+
+def test_the_foot_of_the_last_page_names_the_vendor_as_well() -> None:
+    last = page([(50, 100, "Summe 100,00 EUR"), *FOOT], 2)
+    assert read_text([LOGO, last]).vendor_name.value == SELLER
+
+
+def test_of_a_name_read_twice_from_a_picture_the_larger_print_is_right() -> None:
+    large = Word("Cornichon", 50, 40, 200, 70, 0.99), Word("GmbH", 210, 40, 280, 70, 0.99)
+    small = [replace(word, score=0.99) for word in page([(50, 800, "Comichon GmbH, HRB 123456")]).words]
+    others = [replace(word, score=0.99) for word in page(table("Leistung | Betrag", "Beratung | 100,00")).words]
+    picture = Page(1, 595.0, 842.0, (*large, *others, *small), sureness=0.99)
+    assert read_text([picture]).vendor_name.value == "Cornichon GmbH"
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        (block(50, 500, "Konto / Zahlbar an", "CH93 0076 2011 6238 5295 7", SELLER, *ADDRESS), SELLER),
+        (block(320, 60, "EMISORA", "Amaya Zubil Rekal", "C/ Mayor 8", "20400 Tolosa"), "Amaya Zubil Rekal"),
+        ([(50, 800, "The Letter Guild CIO, registered charity 1198823")], "The Letter Guild CIO"),
+    ],
+    ids=["a payment part", "an issuer", "a charity"],
+)
+def test_names_at_further_labels_and_with_further_forms(lines: list[Line], name: str) -> None:
+    assert read_text([page([(50, 40, "Seerose"), *lines])]).vendor_name.value == name
+
+
+def test_as_in_a_sentence_is_no_legal_form() -> None:
+    assert LEGAL_FORM.search("nordic foods as, oslo")
+    assert not LEGAL_FORM.search("reg. office as above.")

@@ -19,10 +19,10 @@ LEGAL_FORM = re.compile(
     r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)|(?:sdn\.? )?bhd|berhad|s/b|pte|"
     r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
     r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|"
-    r"company|a/?s|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
+    r"company|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
     r"(?<=[a-z] )[oe]g(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
-    r"dac|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
+    r"dac|cio(?! [a-z])|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
 )
 """Legal forms of companies. An Irish county, `Co. Mayo`, is not one."""
 WHOLE_FORM = re.compile(

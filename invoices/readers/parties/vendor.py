@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from enum import Enum
 from statistics import median
 
@@ -50,6 +51,8 @@ LEAST_SURNAME = 4
 """Fewest letters of a name that may be matched inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
 OF_A_LOGO = 0.5
 """Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
+ALIKE = 0.85
+"""Least similarity of two readings of one name."""
 LOGO = 2
 """Names of up to this many letters are more likely read from a logo than registered."""
 
@@ -79,12 +82,18 @@ class NameCandidate:
     first: bool = False
     registered: bool = False
     """Whether register details, a tax number or an owner follow it."""
+    in_foot: bool = False
     depth: float = 0.0
     """Position in the head, as a share of the page's height."""
     on_the_net: bool = False
     mentions: int = 0
     agreed: bool = False
     """Whether both a label and a typical place of sellers give this name."""
+
+    @property
+    def signs_the_foot(self) -> bool:
+        """Whether it is a company that states its register details, such as its capital, where issuers must."""
+        return self.in_foot and self.legal and self.registered
 
     @property
     def source(self) -> Source:
@@ -103,6 +112,7 @@ VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
     Feature("larger type than usual", 0.6, lambda c: c.size),
     Feature("first line", 0.7, lambda c: c.first),
     Feature("register details or an owner follow", 1.0, lambda c: c.registered),
+    Feature("a company states its register details in the foot", 2.3, lambda c: c.signs_the_foot),
     Feature("depth in the head", -0.8, lambda c: c.depth),
     Feature("like a domain on the page", 1.5, lambda c: c.on_the_net),
     Feature("further mentions", 0.3, lambda c: c.mentions),
@@ -118,6 +128,7 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
     best = leaders(VENDOR_NAME, own)[0]
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
+    best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     evidence = (Evidence.NAMED_AGAIN,) if best.on_the_net or best.mentions > 0 else ()
     return found(finder.layout, best.name, best.cell, best.source, evidence)
 
@@ -129,7 +140,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     everything, on_the_net = squeeze(layout.text), names.domains(layout)
     candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
     others = {id(cell) for cell in (*charged_cells(layout), *_salespeople(finder))}
-    candidates = [c for c in candidates if id(c.cell) not in others]
+    candidates = [c for c in candidates if c.signs_the_foot or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
     given = {(squeeze(c.name), c.source) for c in own}
     every = [
@@ -187,6 +198,14 @@ def _is_in_full(candidate: NameCandidate, short: NameCandidate) -> bool:
     return bool(differing) and all(
         word.endswith(".") and len(word) > LEAST_SURNAME and other.startswith(word[:-1]) for word, other in differing
     )
+
+
+def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
+    """Return whether the candidate is the same name in larger print, of which OCR gets fewer letters wrong."""
+    one, other = squeeze(candidate.name), squeeze(small.name)
+    if small.cell.words[0].score is None or candidate.legal != small.legal or candidate.size <= small.size + LARGER:
+        return False
+    return one != other and SequenceMatcher(None, one, other).ratio() >= ALIKE
 
 
 def _begins(words: Sequence[str], word: str) -> bool:
@@ -266,7 +285,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
         known = registered or owned or short in on_the_net
         if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
             continue
-        if cell.page > 1 and (spelt_out or not (legal and short.startswith(logos))):
+        if cell.page > 1 and (spelt_out or not legal):
             continue
         spelt_out = spelt_out or (legal and bool(logos) and short.startswith(logos))
         size = min(1.0, max(0.0, cell.height / usual - 1))
@@ -274,7 +293,10 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
             logos = (*logos, short)
         depth = place if place < TOP else 0.0
         yield NameCandidate(
-            names.clean(name), cell, NameAt.LINE, 0, legal, size, first, registered=registered or owned, depth=depth
+            *(names.clean(name), cell, NameAt.LINE, 0, legal, size, first),
+            registered=registered or owned,
+            in_foot=place >= TOP,
+            depth=depth,
         )
         first = False
 
@@ -305,6 +327,7 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         name, own_entry = names.REGISTER_ENTRY.subn("", names.before_address(cell.text))
         if low and (short := names.before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
+        own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
         name = names.CONTACT.sub("", name)
         name = names.before_remark(name) if names.is_name(name) else name
         if cell in rests or names.is_legal_form(cell):
@@ -312,6 +335,13 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         rest = names.rest_below(layout, cell, said)
         rests += [rest] if rest else []
         yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
+
+
+def _is_followed_by_register(layout: Layout, cell: Cell) -> bool:
+    """Return whether the cell to the right starts with register details: a foot is often set in columns."""
+    cells = layout.rows[cell.row].cells
+    after = cells[cells.index(cell) + 1 :][:1]
+    return names.has_legal_form(cell) and any(REGISTRATION.match(other.folded) for other in after)
 
 
 def _is_in_head(layout: Layout, name: str) -> bool:
