@@ -554,3 +554,8 @@ def test_names_at_further_labels_and_with_further_forms(lines: list[Line], name:
 def test_as_in_a_sentence_is_no_legal_form() -> None:
     assert LEGAL_FORM.search("nordic foods as, oslo")
     assert not LEGAL_FORM.search("reg. office as above.")
+
+
+def test_a_buyers_block_ends_at_the_sellers_label() -> None:
+    lines = block(50, 60, "Customer ID", "cus_77", "PO", "4500087213", "FROM", SELLER, *ADDRESS)
+    assert read_text([page(lines)]).vendor_name.value == SELLER

@@ -244,7 +244,7 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
         inside = [cell for cell in row.cells if start.left - start.height <= cell.left < limit - start.height / 2]
         if row.page != start.page or row.top - bottom > (GAP if lines else MAX_DROP) * start.height:
             break
-        if any(_is_of_the_invoice(cell, row) for cell in inside):
+        if any(_is_of_the_invoice(cell, row) or _is_the_sellers_label(cell) for cell in inside):
             break
         if inside:
             lines.extend(inside)
@@ -252,6 +252,11 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
         if len(lines) > MAX_BLOCK_CELLS:
             break
     return lines
+
+
+def _is_the_sellers_label(cell: Cell) -> bool:
+    """Return whether a line is only a label of the seller, at which another block starts."""
+    return vocabulary.SELLER.fullmatch(cell.folded.strip(" :")) is not None
 
 
 def _is_of_the_invoice(cell: Cell, row: Row) -> bool:
