@@ -525,6 +525,12 @@ def test_a_company_that_registers_in_the_foot_is_the_vendor(foot: list[Line]) ->
     assert read_text([replace(LOGO, words=words)]).vendor_name.value == SELLER
 
 
+@pytest.mark.parametrize("line", ["Halte Nord SAS au capital de 240 000 EUR", "Puerto Azul S.L.· NIF B41752296"])
+def test_a_company_that_registers_in_its_own_line_is_the_vendor(line: str) -> None:
+    words = (*LOGO.words, *page([(50, 90, line)]).words)
+    assert read_text([replace(LOGO, words=words)]).vendor_name.value in {"Halte Nord SAS", "Puerto Azul S.L."}
+
+
 def test_the_foot_of_the_last_page_names_the_vendor_as_well() -> None:
     last = page([(50, 100, "Summe 100,00 EUR"), *FOOT], 2)
     assert read_text([LOGO, last]).vendor_name.value == SELLER

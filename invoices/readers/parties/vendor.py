@@ -82,7 +82,8 @@ class NameCandidate:
     first: bool = False
     registered: bool = False
     """Whether register details, a tax number or an owner follow it."""
-    in_foot: bool = False
+    stated: bool = False
+    """Whether the register details are in its own line, or in the foot."""
     depth: float = 0.0
     """Position in the head, as a share of the page's height."""
     on_the_net: bool = False
@@ -91,9 +92,9 @@ class NameCandidate:
     """Whether both a label and a typical place of sellers give this name."""
 
     @property
-    def signs_the_foot(self) -> bool:
-        """Whether it is a company that states its register details, such as its capital, where issuers must."""
-        return self.in_foot and self.legal and self.registered
+    def is_the_issuer(self) -> bool:
+        """Whether it is a company that states its register details as issuers must, with its name or in the foot."""
+        return self.stated and self.legal and self.registered
 
     @property
     def source(self) -> Source:
@@ -112,7 +113,7 @@ VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
     Feature("larger type than usual", 0.6, lambda c: c.size),
     Feature("first line", 0.7, lambda c: c.first),
     Feature("register details or an owner follow", 1.0, lambda c: c.registered),
-    Feature("a company states its register details in the foot", 2.3, lambda c: c.signs_the_foot),
+    Feature("a company states its register details", 2.3, lambda c: c.is_the_issuer),
     Feature("depth in the head", -0.8, lambda c: c.depth),
     Feature("like a domain on the page", 1.5, lambda c: c.on_the_net),
     Feature("further mentions", 0.3, lambda c: c.mentions),
@@ -140,7 +141,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     everything, on_the_net = squeeze(layout.text), names.domains(layout)
     candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
     others = {id(cell) for cell in (*charged_cells(layout), *_salespeople(finder))}
-    candidates = [c for c in candidates if c.signs_the_foot or id(c.cell) not in others]
+    candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
     given = {(squeeze(c.name), c.source) for c in own}
     every = [
@@ -295,7 +296,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
         yield NameCandidate(
             *(names.clean(name), cell, NameAt.LINE, 0, legal, size, first),
             registered=registered or owned,
-            in_foot=place >= TOP,
+            stated=own_entry or place >= TOP,
             depth=depth,
         )
         first = False
@@ -325,7 +326,7 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue
         name, own_entry = names.REGISTER_ENTRY.subn("", names.before_address(cell.text))
-        if low and (short := names.before_register(cell.text)) != cell.text:
+        if (short := names.before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
         name = names.CONTACT.sub("", name)
