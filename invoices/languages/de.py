@@ -213,7 +213,8 @@ LANGUAGE = Language(
         Label.OTHERWISE: ("sonst", "danach", "ansonsten"),
         Label.TENDER: (
             *("bar(?:geld|zahlung)?", "gegeben", "ruckgeld", "wechselgeld"),
-            r"(?:ec|giro)[\s-]?(?:karte|card)",
+            r"(?:geg\.? )?(?:ec|giro)[\s-]?(?:karte|card|cash)",
+            "kartenzahlung",
         ),
         Label.CHANGE: ("ruckgeld", "wechselgeld"),
         Label.ROUNDING: (r"rundung\w*",),

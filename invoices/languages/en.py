@@ -231,7 +231,8 @@ LANGUAGE = Language(
         Label.OTHERWISE: ("otherwise", "thereafter", "after that"),
         Label.TENDER: (
             *("cash", "change", "tender(?:ed)?", "visa", "master ?card", "maestro", "amex", "edc"),
-            "(?:credit|debit|bank) ?card",
+            "(?:(?:credit|debit|bank) ?)?card",
+            "contactless",
         ),
         Label.TENDER_WORD: ("due", "given", "back", "amt", "amount", "paid", "payment", "received", "returned"),
         Label.CHANGE: ("(?:cash )?change",),

@@ -176,7 +176,8 @@ LANGUAGE = Language(
         Label.CASH_DISCOUNT: ("pronto pago",),
         Label.WITHOUT: ("sin ",),
         Label.OTHERWISE: ("en otro caso", "de lo contrario"),
-        Label.TENDER: ("efectivo",),
+        Label.TENDER: ("efectivo", "entregado", "cambio", "(?:venta |pago (?:con )?)?tarjeta(?: bancaria)?"),
+        Label.CHANGE: ("cambio",),
         Label.ROUNDING: ("redondeo",),
     },
     papers={

@@ -179,7 +179,7 @@ LANGUAGE = Language(
         Label.CASH_DISCOUNT: ("escompte",),
         Label.WITHOUT: ("pas d'", "sans ", "aucun "),
         Label.OTHERWISE: ("sinon", "passe ce delai"),
-        Label.TENDER: ("especes", "rendu", "carte (?:bancaire|bleue)"),
+        Label.TENDER: ("especes", "rendu(?: monnaie)?", "carte (?:bancaire|bleue)", "cb(?: emv)?(?: sans contact)?"),
         Label.CHANGE: ("rendu",),
         Label.ROUNDING: ("arrondi",),
     },

@@ -143,7 +143,8 @@ LANGUAGE = Language(
         Label.CASH_DISCOUNT: ("sconto (?:cassa|per pagamento)",),
         Label.WITHOUT: ("senza ",),
         Label.OTHERWISE: ("altrimenti", "oltre"),
-        Label.TENDER: ("contant[ei]",),
+        Label.TENDER: ("contant[ei]", "resto", "pagamento (?:elettronico|con carta)", "bancomat"),
+        Label.CHANGE: ("resto",),
         Label.ROUNDING: ("arrotondamento",),
     },
     papers={

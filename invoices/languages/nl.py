@@ -170,7 +170,7 @@ LANGUAGE = Language(
         Label.CASH_DISCOUNT: ("(?:betalings|contant)korting", "kredietbeperking"),
         Label.WITHOUT: ("zonder ", "geen "),
         Label.OTHERWISE: ("anders", "daarna"),
-        Label.TENDER: ("contant", "wisselgeld"),
+        Label.TENDER: ("contant", "wisselgeld", "pinnen", "pin(?:betaling)?"),
         Label.CHANGE: ("wisselgeld",),
         Label.ROUNDING: ("afronding",),
     },

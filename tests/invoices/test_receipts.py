@@ -2,6 +2,7 @@
 
 import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -256,3 +257,29 @@ def test_a_receipt_is_booked_as_an_invoice_is() -> None:
     invoice = sound(document_type=FieldValue(value=DocumentType.INVOICE, source=Source.TEXT_LABEL))
     assert assess(receipt, TODAY).problems == assess(invoice, TODAY).problems == ()
     assert assess(receipt, TODAY).confidence == assess(invoice, TODAY).confidence
+
+
+def test_what_was_paid_by_card_is_the_total_and_no_part_of_it() -> None:
+    """The signs of the rates are misread, so only the last base and tax are known by their columns."""
+    items = ("1 HUEVOS | | 22,48", "1 DETERGENTE | | 4,98", "TOTAL | | 27,46", "TARJETA BANCARIA | | 27,46")
+    taxes = ("IVA | BASE IMPONIBLE | CUOTA", "48 | 10,08 | 0,40", "108 | 10,91 | 1,09", "21 | 4,12 | 0,86")
+    assert read(*items, *taxes).total.value == Decimal("27.46")
+
+
+def test_the_tax_is_the_one_that_the_taxes_at_the_rates_add_up_to() -> None:
+    rows = ("TOTALE EUR | 35,18", "di cui IVA | 3,26")
+    rates = ("A= 4,00% | IVA 0,47", "B=10,00% | IVA 1,37", "C=22,00% | IVA 1,42")
+    assert read(*SHOP, *rows, *rates).tax.value == Decimal("3.26")
+
+
+def test_no_change_was_given_where_it_is_zero() -> None:
+    rows = ("TOTAL | 12.10", "Entregado | 12.10", "Cambio | 0.00")
+    assert read(*SHOP, *rows).document_type.value is DocumentType.INVOICE
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["Geg. EC-Cash", "Kartenzahlung", "Tarjeta bancaria", "Rendu monnaie", "CB sans contact", "Pagamento elettronico"],
+)
+def test_further_ways_to_pay_are_no_sums(label: str) -> None:
+    assert role_of(label.lower()) is Role.NOT_A_SUM

@@ -85,6 +85,13 @@ def settled(amounts: Sequence[Money]) -> Decimal | None:
     return handed.pop() - change.pop() if len(handed) == len(change) == 1 else None
 
 
+def paid_in_full(amounts: Sequence[Money]) -> Decimal | None:
+    """Return the only total that was paid as it is named, as by card; no part of it is the total."""
+    handed = {money.value for money in amounts if money.exact and _handed_over(money)}
+    paid = {money.value for money in amounts if money.exact and money.role in (Role.TOTAL, Role.PLAIN_TOTAL)} & handed
+    return paid.pop() if len(paid) == 1 else None
+
+
 def _handed_over(money: Money) -> bool:
     return bool(TENDERED.match(money.label)) and not CHANGE.search(money.label)
 

@@ -27,6 +27,7 @@ from docrail.invoices.readers.amounts.sums import (
     Totals,
     before_payment,
     is_of_a_part,
+    paid_in_full,
     partly_taxed,
     plausible_rate,
     plausible_tax,
@@ -164,12 +165,14 @@ def solutions(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | N
     untaxed = [each for each in _untaxed(of) if _value(each.totals.net) not in refuted]
     named, kept = of.named, settled(amounts)
     something = any(total.value for total in named)  # if so, 0 + 0 = 0 belongs to a tax table
+    paid = paid_in_full(amounts)
     rests = {step_total(step) for step in of.steps}
     return [
         replace(each, kept=_value(each.totals.total) == kept)
         for each in (*taxed, *untaxed)
         if not is_of_a_part(each.totals.total, named, lines_total, rests)
         and (_value(each.totals.total) or not something)
+        and not (paid and _is_less(each.totals.total, paid, named))
     ]
 
 
@@ -179,9 +182,17 @@ def _solve(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None
     named, kept = of.named, settled(amounts)
     headed = [part for part in _parts(amounts, Role.TOTAL) if part.value == _largest(amounts)]
     total = next((total for total in (*named, *of.totals) if total.value == kept), next(iter([*named, *headed]), None))
-    net, tax = _plausible_net(of.nets, total), plausible_tax(of.taxes, total)
+    net, tax = _plausible_net(of.nets, total), plausible_tax(_of_all_rates(of.taxes, amounts), total)
     unsure = net is None and tax is not None and total is not None and _is_far(of.nets, total)
     return Totals(net, tax, total, total_unsure=unsure)
+
+
+def _of_all_rates(taxes: Sequence[Part], amounts: Sequence[Money]) -> Sequence[Part]:
+    """Return the taxes without those at single rates, if a printed one is the sum of these."""
+    single = {money.cell.row: money for money in amounts if money.exact and money.role is Role.TAX and money.rate}
+    whole = [part for part in taxes if part.value == sum(money.value for money in single.values())]
+    several = len({money.rate for money in single.values()}) > 1
+    return [part for part in whole if part.cell] or taxes if several else taxes
 
 
 def _is_far(nets: Sequence[Part], total: Part) -> bool:
@@ -191,6 +202,11 @@ def _is_far(nets: Sequence[Part], total: Part) -> bool:
 
 def _value(part: Part | None) -> Decimal | None:
     return part.value if part else None
+
+
+def _is_less(total: Part | None, paid: Decimal, named: Sequence[Part]) -> bool:
+    """Return whether a total is less than what was paid, and nothing names it."""
+    return total is not None and abs(total.value) < abs(paid) and all(part.value != total.value for part in named)
 
 
 def _before_adjustment(totals: Totals) -> Decimal | None:

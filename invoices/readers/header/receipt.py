@@ -34,7 +34,7 @@ class Slip:
 
 SLIP: tuple[Feature[Slip], ...] = (
     Feature("an amount is handed over", 1.0, lambda s: any(not CHANGE.search(money.label) for money in s.paid)),
-    Feature("change is returned", 1.5, lambda s: any(CHANGE.search(money.label) is not None for money in s.paid)),
+    Feature("change is returned", 1.5, lambda s: any(CHANGE.search(m.label) is not None and m.value for m in s.paid)),
     Feature("it is printed on a roll", 1.0, lambda s: s.layout.pages[0].width < NARROW * s.layout.pages[0].height),
     Feature("it names no recipient", 0.5, lambda s: not s.has_buyer),
     Feature("it names a recipient", -1.5, lambda s: s.has_buyer),
