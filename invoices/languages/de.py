@@ -40,7 +40,7 @@ LANGUAGE = Language(
         Label.INVOICE: ("rechnung(?:en)?",),
         Label.NUMBERED: (
             *("beleg", "dokument", "fakt(?:u+r)?[ay]?", "rechn?", "korrektur", "gutschrifts", "r[eg]"),
-            *("quittungs?", "storno"),
+            *("quittungs?", "storno", "(?:kassen)?bon"),
         ),
         Label.NUMBER: (
             rf"(?:\w*rechnung(?:s|skorrektur)?|gutschrift){BRACKETED}[\s-]*{NO}",
@@ -48,7 +48,7 @@ LANGUAGE = Language(
             rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{NO}",
         ),
         Label.DATED: ("vom", "von"),
-        Label.OTHER_PAPER: (".*dokument",),
+        Label.OTHER_PAPER: (".*dokument", ".*bon"),
         Label.TITLE: (r"beleg(?=\W*$)",),
         Label.CORRECTION: ("korrektur", "storno"),
         Label.ISSUE_DATE: (
@@ -216,6 +216,7 @@ LANGUAGE = Language(
             r"(?:geg\.? )?(?:ec|giro)[\s-]?(?:karte|card|cash)",
             "kartenzahlung",
         ),
+        Label.TENDER_WORD: ("kontaktlos", "betrag"),
         Label.CHANGE: ("ruckgeld", "wechselgeld"),
         Label.ROUNDING: (r"rundung\w*",),
     },

@@ -39,7 +39,7 @@ LANGUAGE = Language(
         Label.INVOICE: ("invoices?", r"\binv"),
         Label.NUMBERED: (
             *("inv", "bill", "receipt", "voucher", "statement", "doc", "document", "credit", "cn", "memo"),
-            *("(?<![a-z] )note", "debit note", "adjustment note", "application(?: for payment)?"),
+            *("(?<![a-z] )note", "check", "debit note", "adjustment note", "application(?: for payment)?"),
         ),
         Label.COUNTED: ("(?<!id )doc(?:ument)?",),
         Label.NUMBER: (
@@ -47,7 +47,15 @@ LANGUAGE = Language(
             "(?:invoice|bill) ref(?:erence)?",
         ),
         Label.DATED: ("dated", "of"),
-        Label.OTHER_PAPER: ("statement", "debit", "adjustment", "application", r".*docs?(?![a-z])", ".*document"),
+        Label.OTHER_PAPER: (
+            "statement",
+            "debit",
+            "adjustment",
+            "application",
+            r".*docs?(?![a-z])",
+            ".*document",
+            "check",
+        ),
         Label.CREDIT_NUMBER: (r"cn(?![a-z])", r"credit[\s.-]+n(?!ot)"),
         Label.CORRECTION: ("correct",),
         Label.ISSUE_DATE: (

@@ -7,6 +7,7 @@ LANGUAGE = Language(
     code="es",
     titles=(
         "factura(?: rectificativa| simplificada)?",
+        r"fra\.? simplificada",
         "nota de credito",
         "(?:minuta|nota|recibo) de honorarios",
     ),
@@ -37,7 +38,7 @@ LANGUAGE = Language(
         Label.INVOICE: ("facturas?",),
         Label.NUMBERED: (
             *("documento?", "nota", "abono", "fra", "fact", "factura rectificativa", "minuta", "recibo"),
-            *("nota d[ie] (?:debito|cargo)", "nota credito", "certificacion"),
+            *("nota d[ie] (?:debito|cargo)", "nota credito", "certificacion", "ticket"),
         ),
         Label.COUNTED: ("(?<!id )documento", "fra", "fact", "abono", "recibo"),
         Label.NUMBER: (
@@ -47,7 +48,7 @@ LANGUAGE = Language(
             rf"factura (?:de )?(?!client|klant)\w+ {NO}",
         ),
         Label.DATED: ("(?<!antes )del",),
-        Label.OTHER_PAPER: (".*debito?(?![a-z])", ".*cargo", "certificacion"),
+        Label.OTHER_PAPER: (".*debito?(?![a-z])", ".*cargo", "certificacion", ".*ticket"),
         Label.CORRECTION: ("rectificativa",),
         Label.ISSUE_DATE: (
             r"fecha\s*(?:del?\s*)?(?:la\s*)?(?:factura|fra|emision|expedicion|documento|abono)",
@@ -182,7 +183,7 @@ LANGUAGE = Language(
     },
     papers={
         DocumentType.CREDIT_NOTE: ("nota (?:de )?credito", "nota de abono"),
-        DocumentType.RECEIPT: ("(?:ticket|tique)(?: de (?:compra|caja))?",),
+        DocumentType.RECEIPT: ("(?:ticket|tique)(?: de (?:compra|caja))?", "recibo(?: de \\w+)?"),
         DocumentType.DUNNING_LETTER: (
             "(?:(?:primer|segundo|tercer|ultimo) )?(?:recordatorio|aviso|requerimiento) de (?:pago|cobro|impago)",
             "reclamacion de (?:pago|deuda)",

@@ -35,6 +35,7 @@ LANGUAGE = Language(
         Label.INVOICE: ("factures?",),
         Label.NUMBERED: (
             *("document", "fact", "recu", "quittance", "note de debit", "piece", "liquidation", "decompte", "releve"),
+            "ticket(?: de caisse)?",
         ),
         Label.COUNTED: ("fact", "piece"),
         Label.NUMBER: (
@@ -44,7 +45,7 @@ LANGUAGE = Language(
             rf"facture (?:de |d')?(?!client|klant)\w+ {NO}",
         ),
         Label.DATED: ("du", "date"),
-        Label.OTHER_PAPER: (".*debit(?![a-z])", "liquidation", "decompte", "releve", ".*piece"),
+        Label.OTHER_PAPER: (".*debit(?![a-z])", "liquidation", "decompte", "releve", ".*piece", ".*ticket"),
         Label.CORRECTION: ("rectificative",),
         Label.ISSUE_DATE: (
             r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|(?:l')?avoir)",

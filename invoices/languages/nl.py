@@ -40,7 +40,7 @@ LANGUAGE = Language(
     paying=r"netto|beta\w+|voldoen|overma\w+|te voldoen",
     labels={
         Label.INVOICE: ("factuurs?", "facturen"),
-        Label.NUMBERED: ("(?:credit)?nota", "declaratie", "fact", "afrekening"),
+        Label.NUMBERED: ("(?:credit)?nota", "declaratie", "fact", "afrekening", "(?:kassa)?bon"),
         Label.COUNTED: ("fact",),
         Label.NUMBER: (
             rf"factuur{BRACKETED}[\s-]*{NO}",
@@ -48,7 +48,7 @@ LANGUAGE = Language(
             rf"factuur (?:voor )?(?!client|klant)\w+ {NO}",
         ),
         Label.DATED: ("van", r"d\.d\."),
-        Label.OTHER_PAPER: ("afrekening",),
+        Label.OTHER_PAPER: ("afrekening", ".*bon"),
         Label.TITLE: (
             r"nota(?=\W+[a-z]{1,4}[-./]?\d)",
             r"declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d)",

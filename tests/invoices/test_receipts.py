@@ -283,3 +283,37 @@ def test_no_change_was_given_where_it_is_zero() -> None:
 )
 def test_further_ways_to_pay_are_no_sums(label: str) -> None:
     assert role_of(label.lower()) is Role.NOT_A_SUM
+
+
+@pytest.mark.parametrize(
+    ("row", "number"),
+    [
+        ("Bon-Nr.: 4417", "4417"),
+        ("Check #: 3061", "3061"),
+        ("Ticket n° 014207", "014207"),
+        ("Ticket de caisse n° 26-09341", "26-09341"),
+        ("Fra. simplificada FS-81120", "FS-81120"),
+        ("Bonnummer: 0077-118294", "0077-118294"),
+    ],
+)
+def test_a_receipt_may_call_its_number_after_itself(row: str, number: str) -> None:
+    assert read(*SHOP, row, "Total | 12.00").invoice_number.value == number
+
+
+def test_an_invoices_number_counts_more_than_that_of_a_slip() -> None:
+    assert read("Factuur F26-0031", *SHOP, "Bonnummer: 118294", "Total | 12.00").invoice_number.value == "F26-0031"
+
+
+@pytest.mark.parametrize("title", ["Quittung Nr. A-330718", "Ticket de caisse n° 26-09341", "RICEVUTA N. 00317"])
+def test_the_number_of_a_receipt_makes_it_no_invoice(title: str) -> None:
+    assert read(title, *SHOP, "Total | 12.00").document_type.value is DocumentType.RECEIPT
+
+
+def test_the_title_of_a_receipt_is_not_its_vendor() -> None:
+    assert read("RECIBO DE TAXI", "Taxi Quiroga", "15001 Coruna", "Total | 12.00").vendor_name.value == "Taxi Quiroga"
+
+
+def test_the_slip_of_a_cards_terminal_is_a_mark_of_a_till() -> None:
+    rows = ("Tax invoice", *SHOP, "Total | 12.00", "Visa | 12.00")
+    assert read(*rows).document_type.value is DocumentType.INVOICE
+    assert read(*rows, "AID A0000000031010").document_type.value is DocumentType.RECEIPT

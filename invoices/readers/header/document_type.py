@@ -23,6 +23,7 @@ from docrail.invoices.readers.layout.page import Cell, Layout
 from docrail.invoices.readers.layout.places import computed, found
 
 CREDIT_WORDS = vocabulary.any_of(*PAPERS[DocumentType.CREDIT_NOTE])
+RECEIPT_WORDS = vocabulary.any_of(*PAPERS[DocumentType.RECEIPT])
 HEAD = 0.5
 """Share of the first page in which a title may stand."""
 TITLE_WORDS, TITLE_LETTERS = 7, 80
@@ -98,11 +99,13 @@ def find_document_type(layout: Layout, total: Decimal | None = None) -> FieldVal
 
 
 def _invoice_names(layout: Layout) -> Iterator[Cell]:
-    """Yield the short cells that name an invoice or its number."""
+    """Yield the short cells that name an invoice or its number, rather than the number of another paper."""
     for cell in layout.cells:
-        if len(cell.words) <= TITLE_WORDS and (
-            vocabulary.INVOICE_TITLE.search(cell.folded) or vocabulary.INVOICE_NUMBER.search(cell.folded)
-        ):
+        if len(cell.words) > TITLE_WORDS:
+            continue
+        number = vocabulary.INVOICE_NUMBER.search(cell.folded)
+        another = number and (vocabulary.OTHER_PAPER.match(number.group()) or RECEIPT_WORDS.match(number.group()))
+        if (number and not another) or vocabulary.INVOICE_TITLE.search(cell.folded):
             yield cell
 
 

@@ -3,6 +3,7 @@
 An invoice may name a card or cash as well, so a receipt needs several marks of a till.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,9 +14,12 @@ from docrail.invoices.readers.amounts.money import Money
 from docrail.invoices.readers.amounts.sum_words import CHANGE, TENDERED
 from docrail.invoices.readers.layout.page import Layout
 from docrail.invoices.readers.layout.places import found
+from docrail.invoices.values.folding import fold
 
 NARROW = 0.6
 """Width of a till roll's page as a share of its height, at most; sheets of paper have 0.7."""
+TERMINAL = re.compile(r"\ba[il1]d\W{0,3}a[0o]{4,}[\do]+")
+"""The application of a card, which its terminal prints by the rules of EMV: `AID: A0000000031010`."""
 LEAST = 2.5
 """Fewest points of a receipt."""
 
@@ -35,6 +39,7 @@ class Slip:
 SLIP: tuple[Feature[Slip], ...] = (
     Feature("an amount is handed over", 1.0, lambda s: any(not CHANGE.search(money.label) for money in s.paid)),
     Feature("change is returned", 1.5, lambda s: any(CHANGE.search(m.label) is not None and m.value for m in s.paid)),
+    Feature("a card's terminal printed it", 1.5, lambda s: TERMINAL.search(fold(s.layout.text)) is not None),
     Feature("it is printed on a roll", 1.0, lambda s: s.layout.pages[0].width < NARROW * s.layout.pages[0].height),
     Feature("it names no recipient", 0.5, lambda s: not s.has_buyer),
     Feature("it names a recipient", -1.5, lambda s: s.has_buyer),

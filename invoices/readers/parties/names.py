@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from docrail.invoices.facts import DocumentType
+from docrail.invoices.languages.all import PAPERS
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout
 from docrail.invoices.values.currencies import CURRENCIES
@@ -55,6 +57,8 @@ LABELS = (
     vocabulary.REGISTRATION,
     vocabulary.CURRENCY_LABEL,
 )
+RECEIPT_TITLE = vocabulary.any_of(*PAPERS[DocumentType.RECEIPT])
+"""Titles of receipts, which stand where the name is looked for."""
 COUNTRY = re.compile(
     r"deutschland|germany|austria|osterreich|schweiz|switzerland|suisse|france|frankreich|nederland|netherlands|"
     r"belgie|belgique|belgium|luxembourg|italia|italy|espana|spain|portugal|united kingdom|united states|usa|uk|india"
@@ -121,7 +125,7 @@ def is_name(text: str) -> bool:
         return False
     if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
         return False
-    if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text):
+    if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text) or (not legal and RECEIPT_TITLE.match(folded)):
         return False
     place = FOUNDED.sub("", folded) if legal else folded
     street = not legal and STREET_NAME.match(folded)
