@@ -42,7 +42,7 @@ DOCUMENTS = (
     "eleventh/fr-04.pdf",
 )
 """Together they use all features but those of the pages below."""
-TILL = ("Subtotal | 55.38", "GST 6% | 3.32", "Total | 58.70", "Cash | 60.00", "Change | 1.30")
+TILL = ("Subtotal | 55.38", "GST 6% | 3.32", "Total | 58.70", "Cash | 60.00", "Change | 1.30", "AID: A0000000031010")
 ON_A_ROLL = ("Invoice 7", "Bill to: | Miller Ltd", *TILL, "Payable by 01.12.2026", "IBAN DE02120300000000202051")
 PARTLY_TAXED = ("Total 6% (excl. GST): | 13.30", "GST: | 0.80", "Total 0%: | 54.31", "Total Payable: | 68.41")
 PAGES = (

@@ -317,3 +317,17 @@ def test_the_slip_of_a_cards_terminal_is_a_mark_of_a_till() -> None:
     rows = ("Tax invoice", *SHOP, "Total | 12.00", "Visa | 12.00")
     assert read(*rows).document_type.value is DocumentType.INVOICE
     assert read(*rows, "AID A0000000031010").document_type.value is DocumentType.RECEIPT
+
+
+def test_a_count_and_a_price_belong_to_the_words_above_them() -> None:
+    items = ("Shampoo | | 4,49", "Tandpasta mint | |", "2 x 3,25 | | 6,50", "Vitamine D | | 6,99")
+    invoice = read(*SHOP, *items, "TOTAAL | | 17,98")
+    assert [line.amount for line in invoice.line_items] == [Decimal("4.49"), Decimal("6.50"), Decimal("6.99")]
+    assert invoice.line_items[1].description == "Tandpasta mint"
+
+
+def test_what_is_taken_off_a_list_is_no_line_of_it_and_the_lines_agree() -> None:
+    items = ("Shampoo | | 4,49", "Vitamine D | | 6,99", "Korting | | -2,00")
+    invoice = assess(read(*SHOP, *items, "TOTAAL | | 9,48"), TODAY)
+    assert [line.amount for line in invoice.line_items] == [Decimal("4.49"), Decimal("6.99")]
+    assert "lines_disagree" not in {problem.code for problem in invoice.problems}

@@ -96,12 +96,13 @@ def _is_between(net: Part, adjustment: Adjustment, tax: Part) -> bool:
 
 
 def with_net_adjustment(totals: Totals, lines_total: Decimal | None, steps: Sequence[Step]) -> Totals:
-    """Return the totals with what lies between the lines and a printed net, if it is printed as well."""
+    """Return the totals with what lies between the lines and a printed net or total, if it is printed as well."""
     if lines_total is None or totals.net is None or totals.net_adjustment:
         return totals
-    apart = totals.net.value - lines_total
-    if apart and any(step_total(step) == apart for step in steps):
-        return replace(totals, net_adjustment=apart)
+    for target in (totals.net, totals.total):  # prices may include taxes
+        apart = target.value - lines_total if target else ZERO
+        if apart and any(step_total(step) == apart for step in steps):
+            return replace(totals, net_adjustment=apart)
     return totals
 
 

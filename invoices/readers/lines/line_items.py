@@ -3,6 +3,7 @@
 Amounts carried over from page to page (`A reporter`, `Riporto`) are recognized by arithmetic, whatever they are called.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,8 @@ from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
 """Largest distance in points between an amount's right edge and its column's."""
+COUNTED = re.compile(r"(?:^|\s)[x×*@]\s?\d|\d\s?[x×*@](?:\s|$)", re.IGNORECASE)
+"""A count or a price: `2 x 3,25`."""
 LEAST_COLUMNS = 4
 """Cells before an amount from which a row is a line even if it is called shipping; a shipping sum has only its name."""
 MAX_CHOICES = 12
@@ -58,6 +61,8 @@ class _Line:
     item: LineItem
     sure: bool
     """Whether it is numbered, or its quantity times its price gives its amount."""
+    listed: bool = False
+    """Whether it is only words and an amount, in a list without headings as tills print it."""
     extra: bool = False
     """Shipping, a surcharge or a row without a quantity: a line only if the net includes it."""
     row: int = 0
@@ -94,7 +99,14 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     if _sum(chosen) not in sums:
         above = _above_their_sum(layout, sums, headed) or _above_tax_and_total(layout, amounts)
         chosen = above if above and (len(above) > len(chosen) or _sum(chosen) not in headed) else chosen
-    return tuple(line.item for line in chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout, sums))
+    chosen = chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout, sums)
+    return tuple(line.item for line in chosen if not (line.listed and _is_taken_off(line.item)))
+
+
+def _is_taken_off(item: LineItem) -> bool:
+    """Return whether a line takes something off the lines before it, by its name and its sign."""
+    less = item.amount is not None and item.amount < 0 and item.quantity is None
+    return less and role_of(item.description.lower()) is Role.ADJUSTMENT
 
 
 def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
@@ -195,11 +207,22 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
     for row in layout.rows:
         charge = _last_amount(row)
         line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
+        if line is None and charge and not is_sum(row):
+            line = _under_its_words(layout, row, charge)
         if line is None and lines and goes_on(row, layout.rows[lines[-1].row]):
             continue
         if line is None and lines:
             yield lines, row
         lines = [*lines, line] if line else []
+
+
+def _under_its_words(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
+    """Return the line of a row with a count, a price and an amount below its words, as tills print several of one."""
+    above = layout.rows[row.number - 1] if row.number else row
+    before = [cell for cell in row.cells if cell.left < charge.cell.left]
+    if above is row or above.page != row.page or _last_amount(above) or not any(COUNTED.search(c.text) for c in before):
+        return None
+    return _line(layout, Table((row,), Columns(), headed=True, summed=True), charge, [*above.cells, *before])
 
 
 def _summed_line(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
@@ -303,7 +326,8 @@ def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) 
         page=charge.row.page,
         box=box_around(layout, [*cells, charge.cell]),
     )
-    return _Line(item, sure=numbers.agree or numbered, extra=not charged, row=charge.row.number)
+    sure, number = numbers.agree or numbered, charge.row.number
+    return _Line(item, sure=sure, listed=table.summed and len(cells) == 1, extra=not charged, row=number)
 
 
 def _with_words(table: Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
