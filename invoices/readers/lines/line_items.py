@@ -39,7 +39,7 @@ from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
 """Largest distance in points between an amount's right edge and its column's."""
-COUNTED = re.compile(r"(?:^|\s)[x×*@]\s?\d|\d\s?[x×*@](?:\s|$)", re.IGNORECASE)
+COUNTED = re.compile(r"(?:^|\s)[x\u00d7*@]\s?\d|\d\s?[x\u00d7*@](?:\s|$)", re.IGNORECASE)
 """A count or a price: `2 x 3,25`."""
 LEAST_COLUMNS = 4
 """Cells before an amount from which a row is a line even if it is called shipping; a shipping sum has only its name."""
