@@ -565,3 +565,9 @@ def test_as_in_a_sentence_is_no_legal_form() -> None:
 def test_a_buyers_block_ends_at_the_sellers_label() -> None:
     lines = block(50, 60, "Customer ID", "cus_77", "PO", "4500087213", "FROM", SELLER, *ADDRESS)
     assert read_text([page(lines)]).vendor_name.value == SELLER
+
+
+def test_an_address_over_a_tax_number_is_not_the_buyers() -> None:
+    head = (*block(50, 40, SELLER, *ADDRESS), (200, 90, f"{SELLER} - Hafenstraße 9 - 20457 Hamburg"))
+    invoice = read_text([page([*head, (200, 103, "Tel. 040 55017 - USt-IdNr. DE136695976")])])
+    assert invoice.vendor_vat_id.value == BUYERS_VAT

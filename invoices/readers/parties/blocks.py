@@ -183,7 +183,8 @@ def _for_attention(finder: Finder) -> list[Cell]:
 def _second_address(finder: Finder) -> list[Cell]:
     """Return the address below another one in a letter's head, since the sender's comes first; empty if there is none.
 
-    For pages without a buyer label. An address with a seller label is the sender's, wherever it is.
+    For pages without a buyer label. An address with a seller label is the sender's, wherever it is, and so is one with
+    a phone or a tax number in it or in the next line.
     """
     sellers = (at for at in finder.at(vocabulary.SELLER) if at.leads and not is_only_a_word(finder, at))
     labelled = [at.cell for at in sellers if _address_from(finder, at.cell)]
@@ -198,8 +199,8 @@ def _second_address(finder: Finder) -> list[Cell]:
             if not address:
                 continue
             if seen:
-                plain = not any(NO_ADDRESS.search(line.folded) for line in address)
-                return [cell, *_block(finder, cell)] if plain else []
+                block = [cell, *_block(finder, cell)]
+                return [] if any(NO_ADDRESS.search(line.folded) for line in (*address, *block[:2])) else block
             end, seen = address[-1].bottom, True
     return []
 
