@@ -7,7 +7,7 @@ LANGUAGE = Language(
     code="de",
     titles=(
         r"\w*rechnung(?:skorrektur)?",
-        "gutschrift",
+        r"gutschrift(?:s(?:anzeige|beleg))?",
         "(?:honorar|kosten|gebuhren)note",
     ),
     months=(

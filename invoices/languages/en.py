@@ -95,7 +95,7 @@ LANGUAGE = Language(
             rf"(?:remit|transfer|settle|pay)(?:ment)?\b{IN_SENTENCE}{{0,40}}?\b(?:until|before|no later than|by)",
             rf"(?:balance|remainder)\b{IN_SENTENCE}{{0,40}}?\b(?:no later than|at the latest (?:by|on)|by(?= \d))",
             "direct debit (?:date|on)",
-            rf"will (?:be )?(?:collect|take|debit|charge)\w*\b{IN_SENTENCE}{{0,50}}?\bon(?: or \w+)?",
+            rf"(?:will|we['\u2019]ll) (?:be )?(?:collect|take|debit|charge)\w*\b{IN_SENTENCE}{{0,50}}?\bon(?: or \w+)?",
             r"(?:payment|payable)(?: terms)?\W{1,2}(?:(?:within|in) )*(?=\d{1,3} days(?![a-z]))",
         ),
         Label.DELIVERY_DATE: (
