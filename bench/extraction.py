@@ -35,6 +35,7 @@ from docrail.invoices.readers.warm_up import warm_up
 ROOT = Path(__file__).parents[1]
 DEVELOPMENT = ROOT.parent / "shared" / "data" / "invoices"
 INVENTED_FOLDER = ROOT / "tests" / "invoices" / "invented"
+PICTURED_FOLDER = ROOT / "tests" / "invoices" / "pictured"
 UNSEEN_FOLDER = ROOT / "tests" / "invoices" / "unseen"
 PAGE = ROOT / "docs" / "reference" / "extraction.md"
 TODAY = dt.date(2026, 11, 1)
@@ -75,6 +76,16 @@ INVENTED = """## Invented invoices
 
 The documents of `tests/invoices/invented`, which are in the repository. The shipped curves were fitted without them;
 the rules were written with them in view: the README there has the scores at first sight.
+
+"""
+PICTURED_RECEIPTS = """## Pictured receipts
+
+The receipts of `tests/invoices/pictured`, as photographs and scans: the README there has the scores at first sight.
+
+"""
+PICTURED_INVOICES = """## Pictured invoices
+
+The invoices of `tests/invoices/pictured`.
 
 """
 SCANS = """## Scans of the invented invoices
@@ -118,10 +129,18 @@ def main() -> None:
     others[PRINTED] = printed
     others[INVENTED] = [] if folder == INVENTED_FOLDER else _in_all_processes(INVENTED_FOLDER)
     others[SCANS] = [] if sys.argv[1:] else _read_scans(INVENTED_FOLDER)
+    pictured = [] if sys.argv[1:] else _in_all_processes(PICTURED_FOLDER)
+    others[PICTURED_RECEIPTS] = [each for each in pictured if is_receipt(each[0])]
+    others[PICTURED_INVOICES] = [each for each in pictured if not is_receipt(each[0])]
     text = page(folder.name, readings, costs, others)
     print(text)
     if folder == DEVELOPMENT:
         PAGE.write_text(text, "utf-8")
+
+
+def is_receipt(truth: Truth) -> bool:
+    """Return whether a pictured document is in the folder of receipts."""
+    return Path(truth.file).parent.name == "receipts"
 
 
 def load_truths(folder: Path) -> Iterator[Truth]:

@@ -50,11 +50,11 @@ class Scored:
         assert outcomes["right"] >= LEAST_RIGHT * outcomes.total(), others
         assert outcomes["wrong"] <= MOST_WRONG * outcomes.total(), others
 
-    def calibration_error(self) -> float:
+    def calibration_error(self, truths: Sequence[Truth] | None = None) -> float:
         return expected_error(
             [
                 (getattr(invoice, name).confidence, outcome == "right")
-                for truth in self.truths
+                for truth in truths or self.truths
                 if (invoice := self.reading(truth.file)) is not None
                 for name, outcome in judge(truth, invoice)
                 if outcome != "missing" and name in FIELD_NAMES
