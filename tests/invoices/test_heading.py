@@ -255,7 +255,7 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Le agradecemos que abone el importe antes del 12/06/2024",
         "Die Nachzahlung wird am 12.06.2024 fällig.",
         "We will collect €527.20 from your account on 12 June 2024.",
-        "We’ll collect on 12 June 2024 by Direct Debit",
+        "We\u2019ll collect on 12 June 2024 by Direct Debit",
         "Bitte zahlen Sie 1.306,98 EUR bis zum 12.06.2024.",
         "EL IMPORTE SERA ADEUDADO EN SU CUENTA TERMINADA EN ...7730 EL DIA 12/06/2024.",
     ],
