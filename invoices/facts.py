@@ -63,6 +63,8 @@ class Evidence(StrEnum):
     AMBIGUOUS_DATE = "ambiguous_date"
     FROM_PAYMENT_TERM = "from_payment_term"
     """The date of issue and a printed number of days give it."""
+    WITH_TIME = "with_time"
+    """A time of day is printed next to the date, as tills print the moment of a sale."""
     NAMED_AGAIN = "named_again"
     SEVERAL_CANDIDATES = "several_candidates"
     SEVERAL_SUMS = "several_sums"

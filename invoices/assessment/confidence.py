@@ -37,6 +37,7 @@ EVIDENCE = {
     Evidence.IMPLAUSIBLE_DATE: -2.0,
     Evidence.AMBIGUOUS_DATE: -1.5,
     Evidence.FROM_PAYMENT_TERM: 0.5,
+    Evidence.WITH_TIME: 1.5,
     Evidence.NAMED_AGAIN: 1.5,
     Evidence.SEVERAL_CANDIDATES: -1.0,
     Evidence.SECOND_SOURCE_AGREES: 1.5,

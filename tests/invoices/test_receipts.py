@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from docrail.invoices.assessment.confidence import assess
-from docrail.invoices.facts import DocumentType, Source
+from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.invoices.readers.amounts.money import Role, role_of
 from docrail.invoices.readers.layout.page import Page, Word, lay_out
@@ -331,3 +331,9 @@ def test_what_is_taken_off_a_list_is_no_line_of_it_and_the_lines_agree() -> None
     invoice = assess(read(*SHOP, *items, "TOTAAL | | 9,48"), TODAY)
     assert [line.amount for line in invoice.line_items] == [Decimal("4.49"), Decimal("6.99")]
     assert "lines_disagree" not in {problem.code for problem in invoice.problems}
+
+
+def test_a_time_next_to_a_date_without_a_label_is_evidence_for_it() -> None:
+    timed, plain = (assess(read(*SHOP, row, "Total | 12.00"), TODAY).date for row in ("2026-10-17 18:50", "2026-10-17"))
+    assert (timed.value, timed.evidence) == (dt.date(2026, 10, 17), (Evidence.WITH_TIME,))
+    assert timed.confidence > plain.confidence

@@ -156,8 +156,9 @@ def _best_date(layout: Layout, candidates: Iterable[DateCandidate]) -> FieldValu
         return FieldValue()
     guessed = best.basis in (DateAt.HEAD, DateAt.ALONE)
     source = Source.TEXT_PATTERN if guessed else Source.TEXT_LABEL
-    evidence = (Evidence.AMBIGUOUS_DATE,) if best.found.ambiguous else ()
-    return found(layout, best.found.value, best.cell, source, evidence)
+    timed = guessed and _timed(layout.rows[best.cell.row].text, best.cell.text[best.found.end :])
+    facts = ((Evidence.AMBIGUOUS_DATE, best.found.ambiguous), (Evidence.WITH_TIME, timed))
+    return found(layout, best.found.value, best.cell, source, tuple(fact for fact, holds in facts if holds))
 
 
 def issue_dates(finder: Finder, *, month_first: bool) -> list[DateCandidate]:
