@@ -221,7 +221,7 @@ LANGUAGE = Language(
         Label.ROUNDING: (r"rundung\w*",),
     },
     papers={
-        DocumentType.CREDIT_NOTE: ("gutschrift",),
+        DocumentType.CREDIT_NOTE: (r"gutschrift(?:s(?:anzeige|beleg))?",),
         DocumentType.RECEIPT: ("quittung", "kassen(?:bon|beleg|zettel)", "barbeleg"),
         DocumentType.DUNNING_LETTER: (
             r"(?:(?:erste|zweite|dritte|letzte|\d)\.? )?(?:zahlungs|rechnungs)?(?:mahnung|erinnerung)",

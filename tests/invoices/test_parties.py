@@ -571,3 +571,8 @@ def test_an_address_over_a_tax_number_is_not_the_buyers() -> None:
     head = (*block(50, 40, SELLER, *ADDRESS), (200, 90, f"{SELLER} - Hafenstraße 9 - 20457 Hamburg"))
     invoice = read_text([page([*head, (200, 103, "Tel. 040 55017 - USt-IdNr. DE136695976")])])
     assert invoice.vendor_vat_id.value == BUYERS_VAT
+
+
+def test_a_bank_in_the_foot_is_not_the_vendor() -> None:
+    words = (*LOGO.words, *page([(50, 800, "Hansebank AG, Hafenstraße 9, 20457 Hamburg, HRB 4711")]).words)
+    assert read_text([replace(LOGO, words=words)]).vendor_name.value == "blau"

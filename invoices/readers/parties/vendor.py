@@ -44,6 +44,8 @@ ADDRESS_LINES = 4
 """Most lines from a name to the postal code of its address."""
 LARGER = 0.1
 """Relative extra height from which a line stands out."""
+BANK = re.compile(r"bank|sparkasse|\b(?:banco|banque|banca|caisse|caja|cassa)\b")
+"""Invoices state the bank of their account, some with its register details."""
 FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
 """A name with register details may start with digits; elsewhere they are a street number."""
@@ -94,7 +96,7 @@ class NameCandidate:
     @property
     def is_the_issuer(self) -> bool:
         """Whether it is a company that states its register details as issuers must, with its name or in the foot."""
-        return self.stated and self.legal and self.registered
+        return self.stated and self.legal and self.registered and not BANK.search(fold(self.name))
 
     @property
     def source(self) -> Source:
@@ -286,7 +288,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
         known = registered or owned or short in on_the_net
         if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
             continue
-        if cell.page > 1 and (spelt_out or not legal):
+        if cell.page > 1 and (spelt_out or not legal or BANK.search(fold(name))):
             continue
         spelt_out = spelt_out or (legal and bool(logos) and short.startswith(logos))
         size = min(1.0, max(0.0, cell.height / usual - 1))
