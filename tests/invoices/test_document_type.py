@@ -17,8 +17,8 @@ from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
 
 TITLES = {
-    DocumentType.CREDIT_NOTE: "Credit note|Gutschrift Nr. 77|Gutschriftsanzeige|AVOIR|Nota di credito n. NC/31|Creditnota|"
-    "Nota de crédito|Kreditnota|Dobropis|Hyvityslasku|Kreditfaktura",
+    DocumentType.CREDIT_NOTE: "Credit note|Gutschrift Nr. 77|Gutschriftsanzeige|AVOIR|Nota di credito n. NC/31|"
+    "Creditnota|Nota de crédito|Kreditnota|Dobropis|Hyvityslasku|Kreditfaktura",
     DocumentType.RECEIPT: "Receipt|Sales receipt|Quittung|Ticket de caisse|Kassabon|Scontrino|Kvitto|Kuitti",
     DocumentType.DUNNING_LETTER: (
         "2. Mahnung|Zahlungserinnerung zur Rechnung RE-77|Payment reminder|Final notice|Reminder for invoice 77|"
