@@ -337,3 +337,13 @@ def test_a_time_next_to_a_date_without_a_label_is_evidence_for_it() -> None:
     timed, plain = (assess(read(*SHOP, row, "Total | 12.00"), TODAY).date for row in ("2026-10-17 18:50", "2026-10-17"))
     assert (timed.value, timed.evidence) == (dt.date(2026, 10, 17), (Evidence.WITH_TIME,))
     assert timed.confidence > plain.confidence
+
+
+def test_a_count_and_one_word_are_goods_where_nothing_else_names_them() -> None:
+    items = ("2 Verdure alla griglia | | 18,00", "1 Grappa | | 4,00")
+    assert [line.amount for line in read(*SHOP, *items, "Totale | | 22,00").line_items] == [Decimal(18), Decimal(4)]
+
+
+def test_a_list_goes_on_where_words_have_their_count_below_them() -> None:
+    items = ("2 BAGUETTE TRAD. | |", "x 1,25 | | 2,50", "3 CROISSANT BEURRE | |", "x 1,30 | | 3,90", "1 PAIN | | 4,20")
+    assert len(read(*SHOP, *items, "TOTAL TTC | | 10,60").line_items) == 3

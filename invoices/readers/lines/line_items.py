@@ -41,6 +41,7 @@ ALIGNED = 14.0
 """Largest distance in points between an amount's right edge and its column's."""
 COUNTED = re.compile(r"(?:^|\s)[x\u00d7*@]\s?\d|\d\s?[x\u00d7*@](?:\s|$)", re.IGNORECASE)
 """A count or a price: `2 x 3,25`."""
+GOODS = re.compile(r"\d{1,3} [^\W\d_]{3,}")
 LEAST_COLUMNS = 4
 """Cells before an amount from which a row is a line even if it is called shipping; a shipping sum has only its name."""
 MAX_CHOICES = 12
@@ -209,7 +210,7 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
         line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
         if line is None and charge and not is_sum(row):
             line = _under_its_words(layout, row, charge)
-        if line is None and lines and goes_on(row, layout.rows[lines[-1].row]):
+        if line is None and lines and (goes_on(row, layout.rows[lines[-1].row]) or _heads_a_count(layout, row)):
             continue
         if line is None and lines:
             yield lines, row
@@ -223,6 +224,13 @@ def _under_its_words(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
     if above is row or above.page != row.page or _last_amount(above) or not any(COUNTED.search(c.text) for c in before):
         return None
     return _line(layout, Table((row,), Columns(), headed=True, summed=True), charge, [*above.cells, *before])
+
+
+def _heads_a_count(layout: Layout, row: Row) -> bool:
+    """Return whether the row has the words of a line whose count, price and amount are in the next row."""
+    below = layout.rows[row.number + 1 : row.number + 2]
+    charge = _last_amount(below[0]) if below else None
+    return charge is not None and _under_its_words(layout, below[0], charge) is not None
 
 
 def _summed_line(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
@@ -308,7 +316,7 @@ def _is_discount(charge: _Charge, before: Sequence[Cell], held: _Line) -> bool:
 
 
 def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) -> _Line | None:
-    described = descriptions(cells)
+    described = descriptions(cells) or _counted_goods(layout, charge.row, cells)
     if not described:
         return None
     description = max(described, key=len)
@@ -328,6 +336,13 @@ def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) 
     )
     sure, number = numbers.agree or numbered, charge.row.number
     return _Line(item, sure=sure, listed=table.summed and len(cells) == 1, extra=not charged, row=number)
+
+
+def _counted_goods(layout: Layout, row: Row, cells: Sequence[Cell]) -> list[str]:
+    """Return the only text of a row if it is a count and one word, as `1 Grappa`; a unit stands under its words."""
+    above = layout.rows[row.number - 1] if row.number else row
+    alone = len(cells) == 1 and GOODS.fullmatch(cells[0].text) and role_of(cells[0].folded) is Role.OTHER
+    return [cells[0].text] if alone and above is not row and _last_amount(above) else []
 
 
 def _with_words(table: Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
