@@ -48,6 +48,7 @@ LANGUAGE = Language(
             rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{NO}",
         ),
         Label.DATED: ("vom", "von"),
+        Label.SLIP: ("bon",),
         Label.OTHER_PAPER: (".*dokument", ".*bon"),
         Label.TITLE: (r"beleg(?=\W*$)",),
         Label.CORRECTION: ("korrektur", "storno"),

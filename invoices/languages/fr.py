@@ -45,6 +45,7 @@ LANGUAGE = Language(
             rf"facture (?:de |d')?(?!client|klant)\w+ {NO}",
         ),
         Label.DATED: ("du", "date"),
+        Label.SLIP: ("ticket",),
         Label.OTHER_PAPER: (".*debit(?![a-z])", "liquidation", "decompte", "releve", ".*piece", ".*ticket"),
         Label.CORRECTION: ("rectificative",),
         Label.ISSUE_DATE: (

@@ -28,6 +28,8 @@ class Label(Enum):
     NUMBER = auto()
     DATED = auto()
     """What comes between a document's name or number and its date."""
+    SLIP = auto()
+    """Names of receipts that are no titles: they have other meanings too."""
     OTHER_PAPER = auto()
     """Starts of number labels that may name another document's number."""
     CREDIT_NUMBER = auto()

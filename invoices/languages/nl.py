@@ -48,6 +48,7 @@ LANGUAGE = Language(
             rf"factuur (?:voor )?(?!client|klant)\w+ {NO}",
         ),
         Label.DATED: ("van", r"d\.d\."),
+        Label.SLIP: ("bon",),
         Label.OTHER_PAPER: ("afrekening", ".*bon"),
         Label.TITLE: (
             r"nota(?=\W+[a-z]{1,4}[-./]?\d)",

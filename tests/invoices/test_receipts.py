@@ -294,9 +294,13 @@ def test_further_ways_to_pay_are_no_sums(label: str) -> None:
         ("Ticket de caisse n° 26-09341", "26-09341"),
         ("Fra. simplificada FS-81120", "FS-81120"),
         ("Bonnummer: 0077-118294", "0077-118294"),
+        ("Bon | B-004471", "B-004471"),
+        ("Ticket 3308-07-0219", "3308-07-0219"),
+        ("Ricevuta fiscale R/2026/0641", "R/2026/0641"),
+        ("Ticket 4 personnes", None),
     ],
 )
-def test_a_receipt_may_call_its_number_after_itself(row: str, number: str) -> None:
+def test_a_receipt_may_call_its_number_after_itself(row: str, number: str | None) -> None:
     assert read(*SHOP, row, "Total | 12.00").invoice_number.value == number
 
 

@@ -115,7 +115,14 @@ def find_order_reference(finder: Finder) -> FieldValue[str]:
 @lru_cache(maxsize=2)
 def invoice_numbers(finder: Finder) -> tuple[NumberCandidate, ...]:
     """Return the texts that may be the invoice number."""
-    return tuple(_invoice_numbers(finder))
+    return (*_invoice_numbers(finder), *_receipt_numbers(finder))
+
+
+def _receipt_numbers(finder: Finder) -> Iterator[NumberCandidate]:
+    """Yield the numbers that directly follow the name of a receipt: `Ticket 3308-07-0219`."""
+    for labelled in finder.at(vocabulary.RECEIPT_NAME):
+        if labelled.leads and NUMBER_FORM.fullmatch(labelled.text.strip()):
+            yield from _number_at(labelled, NumberAt.OTHER_LABEL)
 
 
 def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:

@@ -5,7 +5,8 @@ The modules that use them decide where a label may be and what may follow it.
 
 import re
 
-from docrail.invoices.languages.all import LABELS, LANGUAGES
+from docrail.invoices.facts import DocumentType
+from docrail.invoices.languages.all import LABELS, LANGUAGES, PAPERS
 from docrail.invoices.languages.language import NO, Label
 
 
@@ -47,6 +48,8 @@ DATED_NUMBER = any_of(
 OTHER_PAPER = re.compile(LABELS[Label.OTHER_PAPER])
 """Matches labels whose number may belong to another document than the invoice."""
 CREDIT_NUMBER = re.compile(LABELS[Label.CREDIT_NUMBER])
+RECEIPT_NAME = re.compile(rf"^\W*(?:{'|'.join(PAPERS[DocumentType.RECEIPT])}|{LABELS[Label.SLIP]})(?![a-z])")
+"""Names of receipts, which their number may follow directly."""
 INVOICE_TITLE = any_of(INVOICE_WORDS, LABELS[Label.TITLE])
 CORRECTION = re.compile(LABELS[Label.CORRECTION])
 
