@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from bench.extraction import INVENTED, PAGE, PRINTED, SCANS, UNSEEN, UNSEEN_SCANS, Cost, page
+from bench.extraction import (
+    INVENTED,
+    PAGE,
+    PICTURED_INVOICES,
+    PICTURED_RECEIPTS,
+    PRINTED,
+    SCANS,
+    UNSEEN,
+    UNSEEN_SCANS,
+    Cost,
+    page,
+)
 from bench.extraction_scores import Truth, fitted, judge, scores
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue, InvoiceData, LineItem
@@ -21,7 +32,7 @@ INVOICE = InvoiceData(
     total=FieldValue(value=Decimal("-119.00"), source=Source.TEXT_LABEL, confidence=0.9),
     line_items=(LineItem(amount=Decimal(100)),),
 )
-OTHERS = (UNSEEN, UNSEEN_SCANS, PRINTED, INVENTED, SCANS)
+OTHERS = (UNSEEN, UNSEEN_SCANS, PRINTED, INVENTED, SCANS, PICTURED_RECEIPTS, PICTURED_INVOICES)
 
 
 def truth(*, is_credit_note: bool = False, **expected: Any) -> Truth:
