@@ -202,7 +202,15 @@ LANGUAGE = Language(
             "(?:kur|orts|gaste|betten|tourismus)(?:taxe|abgabe|steuer)",
             "beherbergungs(?:steuer|abgabe)",
             "citytax",
-            *("auslagen", "durchlaufende posten", "pfand", "leergut", r"nicht steuerbar\w*", r"steuerfrei\w*"),
+            *(
+                "auslagen",
+                "durchlaufende posten",
+                "gutschein",
+                "pfand",
+                "leergut",
+                r"nicht steuerbar\w*",
+                r"steuerfrei\w*",
+            ),
         ),
         Label.PAID: (
             *("(?:bereits )?(?:bezahlt|gezahlt)", r"anzahlung\w*", r"erhaltene\w*", "offener? betrag", "offene"),

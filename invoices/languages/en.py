@@ -210,6 +210,7 @@ LANGUAGE = Language(
                 "carriage",
                 "insurance",
                 "surcharge",
+                "coupon",
                 "deposit",
             ),
             *("tip", r"serv(?:ice)?\.? ?ch(?:ar|r)?ge?s?", "p ?& ?p", "discount", "rebate"),

@@ -330,8 +330,9 @@ def test_a_count_and_a_price_belong_to_the_words_above_them() -> None:
     assert invoice.line_items[1].description == "Tandpasta mint"
 
 
-def test_what_is_taken_off_a_list_is_no_line_of_it_and_the_lines_agree() -> None:
-    items = ("Shampoo | | 4,49", "Vitamine D | | 6,99", "Korting | | -2,00")
+@pytest.mark.parametrize("name", ["Korting", "Gutschein", "MFR coupon"])
+def test_what_is_taken_off_a_list_is_no_line_of_it_and_the_lines_agree(name: str) -> None:
+    items = ("Shampoo | | 4,49", "Vitamine D | | 6,99", f"{name} | | -2,00")
     invoice = assess(read(*SHOP, *items, "TOTAAL | | 9,48"), TODAY)
     assert [line.amount for line in invoice.line_items] == [Decimal("4.49"), Decimal("6.99")]
     assert "lines_disagree" not in {problem.code for problem in invoice.problems}
