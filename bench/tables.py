@@ -107,10 +107,9 @@ def asked(documents: int) -> list[Asked]:
 
     async def known(db: asyncpg.Pool) -> Any:
         """Compare a document with all others, as each one is when it was read."""
-        mine = ("doc", "0" * 64, "invoice", "re-77777", "DE000000077", None, "vendor77gmbh", Decimal("55.12"))
-        return await db.fetchrow(
-            LOAD_KNOWN, TENANT, *mine, dt.datetime.now(dt.UTC).date(), ["vat:DE000000077"], None, None
-        )
+        today = dt.datetime.now(dt.UTC).date()
+        mine = ("doc", "0" * 64, "invoice", "re-77777", "DE000000077", None, "vendor77gmbh", Decimal("55.12"), today)
+        return await db.fetch(LOAD_KNOWN, TENANT, *([each] for each in (*mine, '["vat:DE000000077"]', None, None)))
 
     waiting = DocumentStatus.ATTENTION
     middle = documents // 2 // 500 * 500
