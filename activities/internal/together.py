@@ -56,10 +56,16 @@ class Together:
     async def _run(self) -> None:
         outputs: Sequence[BaseModel | None] = [None] * len(self._arrived)
         try:
-            assert self._handler.run_all is not None, "otherwise no call arrives here"
-            outputs = await self._handler.run_all([call for call, _ in self._arrived], self._tools)
+            outputs = await self._outputs()
         except Exception:
             log.warning("%s could not make %d calls at once", self._handler.name, len(self._arrived), exc_info=True)
         for (_, future), output in zip(self._arrived, outputs, strict=True):
             if not future.done():  # its time is over
                 future.set_result(output)
+
+    async def _outputs(self) -> Sequence[BaseModel]:
+        assert self._handler.run_all is not None, "otherwise no call arrives here"
+        outputs = await self._handler.run_all([call for call, _ in self._arrived], self._tools)
+        if len(outputs) != len(self._arrived):
+            raise TypeError(f"run_all returned {len(outputs)} outputs for {len(self._arrived)} calls")
+        return outputs

@@ -53,6 +53,8 @@ class Recorded:
                 self.stopped = True
         if {"bad", "worse"} & {*texts}:
             raise RuntimeError("one of them is bad")
+        if "lost" in texts:
+            texts.remove("lost")
         return [Output(text=text.upper()) for text in texts]
 
     async def group(self, *configs: Json, seconds: float = 10) -> list[CallEnd]:
@@ -85,6 +87,12 @@ async def test_calls_that_cannot_be_made_at_once_are_made_alone_and_only_the_bad
     ends = await recorded.group(*({"text": text} for text in ("a", "bad", "worse")))
     assert [said(end) for end in ends] == ["A", "BAD", "ValueError"]
     assert (recorded.together, sorted(recorded.alone)) == ([["a", "bad", "worse"]], ["a", "bad", "worse"])
+
+
+async def test_a_handler_that_forgets_a_call_is_given_each_alone() -> None:
+    recorded = Recorded()
+    ends = await recorded.group(*({"text": text} for text in ("a", "lost")))
+    assert [said(end) for end in ends] == ["A", "LOST"]
 
 
 async def test_a_call_with_a_wrong_config_fails_and_does_not_hold_up_the_others() -> None:
