@@ -23,6 +23,7 @@ from docrail.adapters.store.files import (
     sync_folder,
     write_all_atomic,
     write_atomic,
+    write_for_now,
 )
 
 
@@ -70,8 +71,11 @@ class Folder(Protocol):
     def open(self, path: str) -> io.BufferedReader:
         """Open the file to read parts of it. Raises: FileNotFoundError."""
 
-    def write(self, path: str, data: bytes) -> None:
-        """Write the file, replacing any previous content."""
+    def write(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Write the file, replacing any previous content.
+
+        If not `durable`, a power failure may leave it missing, empty or incomplete: for what can be made again.
+        """
 
     def write_all(self, files: Mapping[str, bytes]) -> None:
         """Write the files, by path, which is cheaper than one by one. After an error some of them may be written."""
@@ -135,9 +139,9 @@ class LocalFolder:
         """Open the file to read parts of it."""
         return self._at(path).open("rb")
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write a temporary file, then rename it: a reader sees all of the old bytes or all of the new ones."""
-        write_atomic(self._at(path), data)
+        (write_atomic if durable else write_for_now)(self._at(path), data)
 
     def write_all(self, files: Mapping[str, bytes]) -> None:
         """Write the files as `write` does, with one round of making their names durable."""

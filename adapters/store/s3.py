@@ -103,7 +103,7 @@ class S3Folder:
         with self._request("read", path) as key:
             return bytes(obstore.get_range(self.store, key, start=start, length=size))
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, *, durable: bool = True) -> None:  # noqa: ARG002  # S3 always is
         """Put the object."""
         with self._request("write", path) as key:
             obstore.put(self.store, key, data, use_multipart=False)

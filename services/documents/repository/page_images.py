@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Literal
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from docrail.adapters.store.blobs import blob_path
 from docrail.adapters.store.folders import Folder
@@ -37,17 +38,18 @@ async def keep_image(blobs: Folder, sha256: str, number: int, size: Size, image:
 async def load_words(blobs: Folder, sha256: str, number: int) -> list[PlacedWord] | None:
     """Return the stored words of a page; None if they are not stored. Raises: OSError."""
     if (stored := await _load(blobs, _words_path(sha256, None))) is not None:
-        pages = await asyncio.to_thread(_PAGES.validate_json, stored)
-        if number <= len(pages) and pages[number - 1]:  # none: blank, or not among the pages that were read
-            return pages[number - 1]
+        with suppress(ValidationError):  # incomplete since a power failure
+            pages = await asyncio.to_thread(_PAGES.validate_json, stored)
+            if number <= len(pages) and pages[number - 1]:  # none: blank, or not among the pages that were read
+                return pages[number - 1]
     stored = await _load(blobs, _words_path(sha256, number))
     return None if stored is None else _WORDS.validate_json(stored)
 
 
 async def keep_words(blobs: Folder, sha256: str, pages: Sequence[Sequence[PlacedWord]]) -> None:
-    """Store the words of all pages. Raises: OSError."""
+    """Store the words of all pages, which can be read again: not durable on return. Raises: OSError."""
     written = _PAGES.dump_json([list(page) for page in pages])
-    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, None), written)
+    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, None), written, durable=False)
 
 
 async def keep_words_of_page(blobs: Folder, sha256: str, number: int, words: Sequence[PlacedWord]) -> None:
@@ -68,8 +70,8 @@ async def _load(blobs: Folder, path: str) -> bytes | None:
         return None
 
 
-def _keep(blobs: Folder, sha256: str, path: str, data: bytes) -> None:
-    blobs.write(path, data)
+def _keep(blobs: Folder, sha256: str, path: str, data: bytes, *, durable: bool = True) -> None:
+    blobs.write(path, data, durable=durable)
     if blobs.stat(blob_path(sha256)) is None:
         remove_images(blobs, sha256)
 

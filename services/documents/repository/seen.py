@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import asyncpg
 from pydantic import TypeAdapter
 
-from docrail.adapters.postgres.pool import Database
+from docrail.adapters.postgres.pool import COMMITS_LATER, Database, is_alone
 from docrail.invoices.assessment.assess import Known
 from docrail.invoices.assessment.duplicates import DAYS_APART, SHORTEST_NUMBER, Seen
 from docrail.invoices.assessment.vendor_memory import VendorMemory, vendor_keys
@@ -39,13 +39,15 @@ SELECT w.place, d.sha256, d.received_at, d.duplicate_of,
       SELECT {COMPARED}, {_LISTED}, seen_at FROM seen_invoices
        WHERE tenant_id = $1 AND document_id = w.document_id) s ON true"""
 
-# In the order of their ids, so that concurrent statements lock them in the same order.
-NOTE_SEEN = """
+# In the order of their ids, so that concurrent statements lock them in the same order. If it is lost, so is what
+# follows from it, and the documents are assessed again.
+NOTE_SEEN = f"""
 INSERT INTO seen_invoices (tenant_id, document_id, sha256, document_type, number_key, vat_id, iban, name_key, total,
                            issued_on, vendor_name, invoice_number, currency)
 SELECT $1, own.*
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::numeric[],
               $10::date[], $11::text[], $12::text[], $13::text[]) AS own (document_id)
+ WHERE {COMMITS_LATER.format(is_alone="$14")}
  ORDER BY document_id
 ON CONFLICT (tenant_id, document_id) DO UPDATE
    SET sha256 = EXCLUDED.sha256, document_type = EXCLUDED.document_type, number_key = EXCLUDED.number_key,
@@ -134,7 +136,8 @@ async def load_read(db: Database, tenant_id: str, wanted: Sequence[Wanted]) -> d
 
 async def note_seen(db: Database, tenant_id: str, seen: Sequence[tuple[Seen, Listed]]) -> None:
     """Store what each document is compared by, and what lists show of it."""
-    await db.execute(NOTE_SEEN, tenant_id, *_columns([(*_values(own), *listed) for own, listed in seen]))
+    columns = _columns([(*_values(own), *listed) for own, listed in seen])
+    await db.execute(NOTE_SEEN, tenant_id, *columns, is_alone(db))
 
 
 async def load_known(
