@@ -72,7 +72,7 @@ async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_i
     async with tools.blobs.at_hand(sha256) as path:
         read = await tools.reader.read_with_words(path)
     saving = save_extraction(tools.db, tenant_id, sha256, version, read.invoice)
-    if read.words is None:
+    if not read.words:
         return Reading(version, await saving, cached=False)
     # Of a reading that is stored without its words, they are read again when someone looks at them.
     invoice, _ = await asyncio.gather(saving, keep_words(tools.blobs.folder, sha256, read.words))

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from docrail.adapters.store.blobs import blob_path
 from docrail.adapters.store.folders import Folder
+from docrail.invoices.model import Box
 from docrail.invoices.page_text import PlacedWord
 
 DRAWN_BY = "1"
@@ -16,8 +17,8 @@ DRAWN_BY = "1"
 
 Size = Literal["full", "small"]
 
-_WORDS = TypeAdapter(list[PlacedWord])
-_PAGES = TypeAdapter(list[list[PlacedWord]])
+_PAGES = TypeAdapter(list[list[tuple[str, Box]]])
+"""Text and box of each word of each page."""
 
 
 def image_tag(sha256: str, number: int, size: Size) -> str:
@@ -41,20 +42,24 @@ async def load_words(blobs: Folder, sha256: str, number: int) -> list[PlacedWord
         with suppress(ValidationError):  # incomplete since a power failure
             pages = await asyncio.to_thread(_PAGES.validate_json, stored)
             if number <= len(pages) and pages[number - 1]:  # none: blank, or not among the pages that were read
-                return pages[number - 1]
+                return _placed(pages[number - 1])
     stored = await _load(blobs, _words_path(sha256, number))
-    return None if stored is None else _WORDS.validate_json(stored)
+    return None if stored is None else _placed(_PAGES.validate_json(stored)[0])
 
 
-async def keep_words(blobs: Folder, sha256: str, pages: Sequence[Sequence[PlacedWord]]) -> None:
-    """Store the words of all pages, which can be read again: not durable on return. Raises: OSError."""
-    written = _PAGES.dump_json([list(page) for page in pages])
-    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, None), written, durable=False)
+async def keep_words(blobs: Folder, sha256: str, pages: bytes) -> None:
+    """Store the words of all pages: JSON, validated when it is loaded. Not durable on return. Raises: OSError."""
+    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, None), pages, durable=False)
 
 
 async def keep_words_of_page(blobs: Folder, sha256: str, number: int, words: Sequence[PlacedWord]) -> None:
     """Store the words of one page. Raises: OSError."""
-    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, number), _WORDS.dump_json(list(words)))
+    written = _PAGES.dump_json([[(word.text, word.box) for word in words]])
+    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, number), written)
+
+
+def _placed(words: list[tuple[str, Box]]) -> list[PlacedWord]:
+    return [PlacedWord(text, box) for text, box in words]
 
 
 def remove_images(blobs: Folder, sha256: str) -> None:
