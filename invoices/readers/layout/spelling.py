@@ -27,7 +27,7 @@ MOST_WORDS, MOST_TIMES = 400, 2
 
 
 def warm_up() -> None:
-    """Prepare the tables of known words and labels: it takes 2 ms."""
+    """Prepare the tables of known words and labels: it takes a millisecond."""
     _known()
     _labels()
 
