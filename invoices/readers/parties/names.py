@@ -129,7 +129,7 @@ def is_name(text: str) -> bool:
         return False
     place = FOUNDED.sub("", folded) if legal else folded
     street = not legal and STREET_NAME.match(folded)
-    return not (street or _is_label(folded, legal=legal) or _is_address(place) or _has_figures(text))
+    return not (street or _is_address(place) or _has_figures(text) or _is_label(folded, legal=legal))
 
 
 def _is_label(folded: str, *, legal: bool) -> bool:
