@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import json
 import random
 import re
 from dataclasses import replace
@@ -19,7 +20,7 @@ from docrail.invoices.facts import Evidence, Severity, Source
 from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.services.documents.assessed import load_all_assessed
 from docrail.services.documents.models import Wanted
-from docrail.services.documents.repository.seen import LOAD_KNOWN
+from docrail.services.documents.repository.seen import LOAD_KNOWN, asked_of
 from docrail.services.documents.repository.vendors import remember
 from docrail.services.documents.service import mark_decided
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, as_owner, new_document_id, upload
@@ -186,8 +187,9 @@ async def test_documents_are_compared_by_indexes(db: PoolConnectionProxy) -> Non
     await as_owner(db)  # only the owner may analyze
     await db.execute("ANALYZE documents, seen_invoices, reviews, vendors, vendor_keys")
     await db.execute("SELECT set_config('role', 'docrail_app', true), set_config('docrail.tenant', $1, true)", TENANT)
-    own = ("doc", "0" * 64, "invoice", "re-1", "DE1", "DE2", "muster", Decimal(1), TODAY, '["vat:DE1"]', None, None)
-    plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {LOAD_KNOWN}", TENANT, *([each] for each in own)))
+    own = seen_of(reading(total=Decimal(1)), "0" * 64)
+    asked = json.dumps([asked_of(own, ["vat:DE1"], dt.datetime.now(dt.UTC), None)])
+    plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {LOAD_KNOWN}", TENANT, asked))
     assert {"documents_by_sha256", "seen_invoices_by_number", "seen_invoices_by_total"} <= set(plan.split())
     assert not re.search("Seq Scan on (documents|seen_invoices)", plan)
 

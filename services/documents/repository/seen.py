@@ -10,6 +10,7 @@ import asyncpg
 from pydantic import TypeAdapter
 
 from docrail.adapters.postgres.pool import COMMITS_LATER, Database, is_alone
+from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.assess import Known
 from docrail.invoices.assessment.duplicates import DAYS_APART, SHORTEST_NUMBER, Seen
 from docrail.invoices.assessment.vendor_memory import VendorMemory, vendor_keys
@@ -83,14 +84,15 @@ _LIKENESSES = (
               OR right(s.number_key, {_HALF}) = right(own.number_key, {_HALF}))""",
 )
 
-_VENDORS_OF = FIND_VENDORS.replace("unnest($2::text[])", "json_array_elements_text(own.vendor_keys::json)")
+_VENDORS_OF = FIND_VENDORS.replace("unnest($2::text[])", "json_array_elements_text(own.vendor_keys)")
 
+# Of JSON PostgreSQL expects the same number of rows for all values, so it keeps its plan: making one takes 2 ms.
 LOAD_KNOWN = f"""
 SELECT own.document_id, others.found AS others, vendors.found AS vendors, c.version, c.body::text AS calibration
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::numeric[],
-              $10::date[], $11::text[], $12::timestamptz[], $13::text[])
-       AS own (document_id, sha256, document_type, number_key, vat_id, iban, name_key, total, issued_on, vendor_keys,
-               received_at, duplicate_of)
+  FROM json_to_recordset($2::text::json)
+       AS own (document_id text, sha256 text, document_type text, number_key text, vat_id text, iban text,
+               name_key text, total numeric, issued_on date, vendor_keys json, received_at timestamptz,
+               duplicate_of text)
   CROSS JOIN LATERAL (
       SELECT json_agg(found ORDER BY document_id)::text AS found FROM (
           SELECT document_id, own.sha256, own.document_type, NULL AS number_key, NULL AS vat_id, NULL AS iban,
@@ -144,14 +146,20 @@ async def load_known(
     db: Database, tenant_id: str, read: Sequence[tuple[Seen, InvoiceData, ReadDocument]]
 ) -> list[Known]:
     """Return what the tenant's other documents, approvals and calibration are known to say about each document."""
-    columns = _columns(
+    asked = json.dumps(
         [
-            (*_values(own), json.dumps(vendor_keys(invoice)), document.received_at, document.duplicate_of)
+            asked_of(own, vendor_keys(invoice), document.received_at, document.duplicate_of)
             for own, invoice, document in read
         ]
     )
-    found = {row["document_id"]: row for row in await db.fetch(LOAD_KNOWN, tenant_id, *columns)}
+    found = {row["document_id"]: row for row in await db.fetch(LOAD_KNOWN, tenant_id, asked)}
     return [_known(own, found[own.document_id]) for own, _, _ in read]
+
+
+def asked_of(own: Seen, keys: Sequence[str], received_at: dt.datetime, duplicate_of: str | None) -> dict[str, Json]:
+    """Return a row of LOAD_KNOWN's parameter."""
+    arrival: dict[str, Json] = {"received_at": received_at.isoformat(), "duplicate_of": duplicate_of}
+    return {**_SEEN.dump_python(own, mode="json"), "vendor_keys": list(keys), **arrival}
 
 
 def _read(row: asyncpg.Record) -> ReadDocument:
