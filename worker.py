@@ -37,7 +37,7 @@ from docrail.activities.internal.triggers import trigger_activity
 from docrail.activities.internal.values import value_activities
 from docrail.activities.registry import load_catalogue
 from docrail.activities.tenant_scope import TenantScope
-from docrail.activities.wrapper import activity_for, missing_handler_activity
+from docrail.activities.wrapper import Attempts, missing_handler_activity
 from docrail.adapters.gemini.access import GeminiAccess
 from docrail.adapters.http.addresses import AllowedHosts
 from docrail.adapters.http.client import HttpClient
@@ -169,10 +169,14 @@ def handler_activities(catalogue: Catalogue, tools: Tools) -> list[Callable[...,
         log.error("this worker has no handler %r: %s", broken.name, broken)
     given = HandlerTools(tools)
     own = {
-        handler.name: activity_for(handler, tools, given if handler.name in catalogue.outside else None)
+        handler.name: Attempts(handler, tools, given if handler.name in catalogue.outside else None)
         for handler in catalogue.values()
     }
-    return [*own.values(), group_activity(own), missing_handler_activity(catalogue.broken)]
+    return [
+        *(each.as_activity() for each in own.values()),
+        group_activity(own),
+        missing_handler_activity(catalogue.broken),
+    ]
 
 
 def internal_activities(tools: Tools) -> list[Callable[..., Any]]:

@@ -3,13 +3,14 @@
 import asyncio
 import math
 import random
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 from temporalio import activity
 from temporalio.common import RawValue
@@ -38,14 +39,29 @@ BEATS_PER_TIMEOUT = 3
 """Heartbeats sent within one heartbeat timeout, so that losing one does no harm."""
 
 
-def activity_for(
-    handler: Handler, tools: Tools, given: HandlerTools | None = None
-) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
-    """Return the Temporal activity of `handler`, which gets the `given` tools, by default `tools`."""
+Run = Callable[[StepCall[Any], Any], Awaitable[BaseModel]]
 
-    @activity.defn(name=handler.name)
-    async def execute(call: AttemptRequest) -> StepOutcome:
-        info = activity.info()
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """Makes attempts at calls of `handler`, which gets the `given` tools, by default `tools`."""
+
+    handler: Handler
+    tools: Tools
+    given: HandlerTools | None = None
+
+    def as_activity(self) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
+        """Return the Temporal activity of the handler."""
+
+        @activity.defn(name=self.handler.name)
+        async def execute(call: AttemptRequest) -> StepOutcome:
+            return await self.make(call, self.handler.run)
+
+        return execute
+
+    async def make(self, call: AttemptRequest, run: Run) -> StepOutcome:
+        """Make one attempt, with `run` as the handler's body. Raises: ApplicationError."""
+        handler, tools, info = self.handler, self.tools, activity.info()
         attempt, earlier = call.failed_before + info.attempt, errors_left(info.heartbeat_details)
         hidden: dict[str, str] = {}
         start_recording()
@@ -62,7 +78,7 @@ def activity_for(
                 if found := await find_output(call, handler.name, tools):
                     output = await _found(found.output, call, tools)
                     return StepOutcome(output=output, attempt=attempt, cached=True, earlier=earlier)
-                made = replaced((await handler.run(step, given or tools)).model_dump(mode="json"), hidden)
+                made = replaced((await run(step, self.given or tools)).model_dump(mode="json"), hidden)
                 output = await _carried(redaction().json(made), call, tools)
                 await keep_output(call, handler.name, output, tools)
                 return StepOutcome(output=output, attempt=attempt, earlier=earlier)
@@ -76,7 +92,12 @@ def activity_for(
                 raise
             raise ApplicationError("the worker was stopped", _progress(attempt, earlier), type=WORKER_STOPPED) from None
 
-    return execute
+
+def activity_for(
+    handler: Handler, tools: Tools, given: HandlerTools | None = None
+) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
+    """Return the Temporal activity of `handler`, which gets the `given` tools, by default `tools`."""
+    return Attempts(handler, tools, given).as_activity()
 
 
 class NoHandlerError(WorkerNotConfiguredError):

@@ -1,11 +1,13 @@
 """Coalesce concurrent requests for the same key into one query."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, TypeVar
 
-WAIT_SECONDS = 0.02
-"""How long the first caller waits for others: steps of one run that start together arrive within milliseconds."""
+WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.004, 0.02
+"""How long the first caller waits for others: steps of one run that start together arrive within milliseconds, unless
+the event loop is late."""
 
 T = TypeVar("T")
 
@@ -28,6 +30,16 @@ class Coalescer:
         return answer
 
     async def _load(self, key: Hashable, load: Callable[[], Awaitable[T]]) -> T:
-        await asyncio.sleep(WAIT_SECONDS)
+        await _let_others_arrive()
         del self._pending[key]
         return await load()
+
+
+async def _let_others_arrive() -> None:
+    begun = before = time.monotonic()
+    while True:
+        await asyncio.sleep(WAIT_SECONDS)
+        now = time.monotonic()
+        if now - before < 2 * WAIT_SECONDS or now - begun >= LONGEST_WAIT_SECONDS:
+            return
+        before = now

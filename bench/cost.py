@@ -20,7 +20,7 @@ import asyncpg
 from temporalio.client import Client
 
 from bench.cpu import cpu_seconds, since
-from bench.pipeline import Send, process, send_batch, upload
+from bench.pipeline import Send, documents, process, send_batch, upload
 from docrail.embedded.stack import Stack, StackOptions, run_stack
 from docrail.embedded.temporal import NAMESPACE
 
@@ -69,9 +69,9 @@ async def histories(stack: Stack, after: dt.datetime) -> dict[str, float]:
 
 async def measure(stack: Stack, data: Path, what: str, count: int, send: Send) -> None:
     """Print what each of `count` documents costs."""
-    await process(stack, 20, send)  # warm up
+    await process(stack, documents(20), send)  # warm up
     began, before, used = dt.datetime.now(dt.UTC), await stored(stack, data), cpu_seconds()
-    await process(stack, count, send)
+    await process(stack, documents(count), send)
     spent, after = since(used), await stored(stack, data)
     grown = {name: after.table_bytes[name] - before.table_bytes[name] for name in after.table_bytes}
     rows = {name: after.rows[name] - before.rows[name] for name in after.rows}

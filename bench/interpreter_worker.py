@@ -13,7 +13,7 @@ from bench.graphs import HandwrittenGraph
 from bench.handwritten import Handwritten, HandwrittenChunk, noop, noops
 from docrail.activities.internal.groups import group_activity
 from docrail.activities.registry import load_catalogue
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.memory import settle
 from docrail.adapters.temporal.connection import Connection, connect
 from docrail.services.tools import Tools
@@ -26,8 +26,8 @@ from docrail.workflows.run import Run
 async def main(address: str, task_queue: str) -> None:
     client = await connect(Connection(address, keys=Settings().encryption))
     tools = cast(Tools, None)  # `noop` uses none
-    own = activity_for(load_catalogue()["noop"], tools)
-    activities: list[Callable[..., Any]] = [own, group_activity({"noop": own}), noop, noops]
+    own = Attempts(load_catalogue()["noop"], tools)
+    activities: list[Callable[..., Any]] = [own.as_activity(), group_activity({"noop": own}), noop, noops]
     workflows = [Run, DocumentChunk, Handwritten, HandwrittenChunk, HandwrittenGraph]
     async with assemble_worker(client, task_queue, workflows, activities, sandboxed=False):
         settle()

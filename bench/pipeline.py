@@ -1,7 +1,10 @@
 """Measure the whole invoice pipeline on this machine, from upload over HTTP to review item, in documents per hour.
 
-Uses text PDFs of the samples, each made unique so that nothing is cached. Prints one JSON line with the target of 5,000
-documents per hour and the CPU milliseconds per document of each role. --batch sends them as a batch of zip files.
+Uses text PDFs of the samples, each made unique so that nothing is cached: each resembles a sixth of the others, and is
+compared with them. --different uses the invoices of the tests' sets, each of which is another one. Prints one JSON line
+with the target of 5,000 documents per hour and the CPU milliseconds per document of each role. --batch sends them as a
+batch of zip files. --alone sends each after the review item of the one before, and prints the median of the times from
+upload to review item.
 """
 
 import argparse
@@ -9,11 +12,13 @@ import asyncio
 import io
 import json
 import os
+import random
+import statistics
 import tempfile
 import time
 import uuid
 import zipfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,21 +28,34 @@ import asyncpg
 from bench.cpu import cpu_seconds, since
 from docrail.embedded.stack import Stack, StackOptions, run_stack
 
-SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+ROOT = Path(__file__).resolve().parent.parent
 TEXT_PDFS = ("i2d_*.pdf", "smartap_*.pdf")
+SETS = ("tests/invoices/unseen", "tests/invoices/invented")
 TARGET_PER_HOUR = 5_000
 """Target in documents per hour with two workers."""
 UPLOADS_AT_ONCE = 8
 FILES_OF_ZIP = 100
-POLL_SECONDS = 0.1
+WARM_UP = 20
+POLL_SECONDS, OFTEN_SECONDS = 0.1, 0.002
 
 Send = Callable[[Stack, list[bytes]], Awaitable[None]]
 
 
-def documents(count: int) -> list[bytes]:
+def samples() -> list[Path]:
+    return [path for pattern in TEXT_PDFS for path in sorted((ROOT / "samples").glob(pattern))]
+
+
+def different() -> list[Path]:
+    """Return text PDFs of different invoices, in an order that mixes their sets."""
+    found = [path for folder in SETS for path in sorted((ROOT / folder).rglob("*.pdf"))]
+    random.Random(len(found)).shuffle(found)
+    return found
+
+
+def documents(count: int, originals: Sequence[Path] = ()) -> list[bytes]:
     """Return `count` text PDFs with distinct bytes: PDF readers ignore a comment after the end of the file."""
-    originals = [path.read_bytes() for pattern in TEXT_PDFS for path in sorted(SAMPLES.glob(pattern))]
-    return [originals[number % len(originals)] + f"\n%{uuid.uuid4()}\n".encode() for number in range(count)]
+    read = [path.read_bytes() for path in (originals or samples())[:count]]
+    return [read[number % len(read)] + f"\n%{uuid.uuid4()}\n".encode() for number in range(count)]
 
 
 async def upload(stack: Stack, files: list[bytes]) -> None:
@@ -69,11 +87,24 @@ async def _post(stack: Stack, path: str, **request: Any) -> Any:
     return answer.raise_for_status().json()
 
 
-async def process(stack: Stack, count: int, send: Send) -> tuple[float, float]:
+async def one_by_one(stack: Stack, files: list[bytes]) -> float:
+    """Return the median of the seconds from each document's upload to its review item."""
+    connection, seconds = await asyncpg.connect(stack.postgres.dsn), []
+    for data in files:
+        begun = time.perf_counter()
+        answer = await stack.http.post("/v1/documents", files={"file": ("alone.pdf", data)})
+        its_review = ("SELECT FROM reviews WHERE document_id = $1", answer.raise_for_status().json()["document_id"])
+        while await connection.fetchrow(*its_review) is None:  # noqa: ASYNC110 - a database
+            await asyncio.sleep(OFTEN_SECONDS)
+        seconds.append(time.perf_counter() - begun)
+    await connection.close()
+    return statistics.median(seconds)
+
+
+async def process(stack: Stack, files: list[bytes], send: Send) -> tuple[float, float]:
     """Return the seconds until all uploads were accepted, and until all documents were in the review queue."""
-    connection = await asyncpg.connect(stack.postgres.dsn)
+    connection, count = await asyncpg.connect(stack.postgres.dsn), len(files)
     before = await connection.fetchval("SELECT count(*) FROM reviews")
-    files = documents(count)
     begun = time.perf_counter()
     await send(stack, files)
     uploaded = time.perf_counter() - begun
@@ -90,20 +121,28 @@ async def main() -> None:
     parser.add_argument("--batch", action="store_true", help="send them as a batch")
     parser.add_argument("--no-group", action="store_true", help="of a batch whose documents run alone")
     parser.add_argument("--max-concurrency", type=int, default=10, help="of the batch")
+    parser.add_argument("--different", action="store_true", help="another invoice each time")
+    parser.add_argument("--alone", action="store_true", help="one document after the other")
     options = parser.parse_args()
     batch = partial(send_batch, grouped=not options.no_group, max_concurrency=options.max_concurrency)
     send: Send = batch if options.batch else upload
+    files = documents(WARM_UP + options.documents, different() if options.different else samples())
     with tempfile.TemporaryDirectory() as folder:
         stack_options = StackOptions(Path(folder), api_port=0, temporal_port=0, ui_port=0, workers=options.workers)
         async with run_stack(stack_options, report=lambda _: None) as stack:
-            await process(stack, 20, send)  # warm up: the readers' server, connections, compiled plan
+            await process(stack, files[:WARM_UP], send)  # the readers' server, connections, compiled plan
+            if options.alone:
+                median = await one_by_one(stack, files[WARM_UP:])
+                print(json.dumps({"bench": "pipeline", "alone": options.documents, "p50_ms": round(1000 * median)}))
+                return
             before = cpu_seconds()
-            uploaded, seconds = await process(stack, options.documents, send)
+            uploaded, seconds = await process(stack, files[WARM_UP:], send)
             used = since(before)
     per_hour = options.documents / seconds * 3600
-    line = {
+    line: dict[str, Any] = {
         "bench": "pipeline",
         "documents": options.documents,
+        "different": options.different,
         "workers": options.workers,
         "batch": options.batch and {"grouped": not options.no_group, "max_concurrency": options.max_concurrency},
         "cores": os.cpu_count(),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.cpu import cpu_seconds, since
-from bench.pipeline import process, upload
+from bench.pipeline import documents, process, upload
 from docrail.embedded.processes import Supervised
 from docrail.embedded.stack import Stack, StackOptions, run_stack
 from tests.stack import descendants
@@ -66,10 +66,10 @@ def _move(pids: Sequence[int], group: Path) -> None:
 
 async def measure(stack: Stack, count: int, share: float) -> tuple[float, dict[str, float]]:
     """Return the documents per second, and the CPU milliseconds a document of each role."""
-    await process(stack, 10 * len(stack.workers), upload)  # warm up: each worker has started its readers
+    await process(stack, documents(10 * len(stack.workers)), upload)  # warm up: each worker has started its readers
     with limited(stack.workers, share):
         before = cpu_seconds()
-        _, seconds = await process(stack, count, upload)
+        _, seconds = await process(stack, documents(count), upload)
         used = since(before)
     return count / seconds, {role: 1000 * spent / count for role, spent in used.items()}
 

@@ -14,7 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from docrail.adapters.postgres.migrate import migrate
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.postgres.tenants import of_tenant
 from docrail.embedded.postgres import admit_services, start_postgres
-from docrail.services.documents.repository.seen import LOAD_KNOWN
+from docrail.invoices.assessment.duplicates import Seen
+from docrail.services.documents.repository.seen import LOAD_KNOWN, asked_of
 from docrail.services.inbox.models import DocumentFilter, DocumentSort, DocumentStatus
 from docrail.services.inbox.repository import count_documents, find_neighbours, has_more_than_sorted, list_documents
 from docrail.services.reviews.models import ReviewFilter, Sort
@@ -107,10 +108,10 @@ def asked(documents: int) -> list[Asked]:
 
     async def known(db: asyncpg.Pool) -> Any:
         """Compare a document with all others, as each one is when it was read."""
-        mine = ("doc", "0" * 64, "invoice", "re-77777", "DE000000077", None, "vendor77gmbh", Decimal("55.12"))
-        return await db.fetchrow(
-            LOAD_KNOWN, TENANT, *mine, dt.datetime.now(dt.UTC).date(), ["vat:DE000000077"], None, None
-        )
+        now = dt.datetime.now(dt.UTC)
+        mine = Seen("doc", "0" * 64, number_key="re-77777", vat_id="DE000000077", name_key="vendor77gmbh")
+        mine = replace(mine, total=Decimal("55.12"), issued_on=now.date())
+        return await db.fetch(LOAD_KNOWN, TENANT, json.dumps([asked_of(mine, ["vat:DE000000077"], now, None)]))
 
     waiting = DocumentStatus.ATTENTION
     middle = documents // 2 // 500 * 500

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
 
@@ -215,7 +215,8 @@ class Handler:
 
     `run` takes the call and the tools, `Tools` for a handler of your own. `aliases` are other names that definitions
     may call it by; everything else calls it by `name`. One that `is_light` takes milliseconds, and calls nothing
-    outside: the documents of a batch may share an activity for it.
+    outside: the documents of a batch may share an activity for it. With `run_all`, that makes their calls at once, all
+    of one tenant and each of a document of its own; if it raises an error, each call is made by `run`.
     """
 
     name: str
@@ -224,6 +225,7 @@ class Handler:
     run: Callable[[StepCall[Any], Any], Awaitable[BaseModel]]
     aliases: tuple[str, ...] = ()
     is_light: bool = False
+    run_all: Callable[[Sequence[StepCall[Any]], Any], Awaitable[Sequence[BaseModel]]] | None = None
 
     @property
     def summary(self) -> str:

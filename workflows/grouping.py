@@ -29,7 +29,7 @@ from docrail.workflows.lost_workers import Losses, MadeAlone
 from docrail.workflows.outcomes import Work
 from docrail.workflows.start_step import Piece, call_of, priority_of, retry_policy, start_call
 
-LINGER = timedelta(milliseconds=300)
+LINGER = timedelta(seconds=1)
 """Longest time that ready calls wait for those of other runs, while other work of the chunk runs."""
 
 MOST_CALLS = 50

@@ -1,6 +1,7 @@
 """Handler `create_review`: open a review item for an extracted document, by urgency, or approve it straight through."""
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal
 
@@ -8,12 +9,12 @@ from pydantic import BaseModel, Field
 
 from docrail.handlers import Handler, StepCall
 from docrail.invoices.assessment.straight_through import Policy, StraightThrough, decide
-from docrail.services.documents.models import Document
-from docrail.services.documents.service import load_document
-from docrail.services.reviews.approvals import open_item
+from docrail.services.documents.models import Document, Wanted
+from docrail.services.documents.service import load_documents
+from docrail.services.reviews.approvals import Asked, open_items
 from docrail.services.reviews.items import appearance_of
-from docrail.services.reviews.models import APPROVED, Question
-from docrail.services.reviews.standing import DocumentState, load_state
+from docrail.services.reviews.models import APPROVED, Question, Review
+from docrail.services.reviews.standing import DocumentState, load_states
 from docrail.services.tools import Tools
 
 DRAWN = "It is one of the audit sample, which a person always sees."
@@ -68,16 +69,36 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
 
     Raises: NotStored.
     """
-    config, today = call.config, dt.datetime.now(dt.UTC).date()
-    # Outside the transaction: the document's values must be visible to documents assessed at the same time.
-    state = await load_state(tools.db, call.tenant_id, config.document_id, today=today)
-    verdict = decide(state.invoice, _policy(config.straight_through))
-    document = await load_document(tools.db, call.tenant_id, config.document_id)
+    return (await run_all([call], tools))[0]
+
+
+async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
+    """Open the items of the documents of calls of one tenant. Raises: as `run`."""
+    tenant_id, today = calls[0].tenant_id, dt.datetime.now(dt.UTC).date()
+    ids = [call.config.document_id for call in calls]
+    # Outside the transaction: the documents' values must be visible to documents assessed at the same time.
+    states = await load_states(tools.db, tenant_id, [Wanted(each) for each in ids], today=today)
+    documents = await load_documents(tools.db, tenant_id, ids)
+    asked = [
+        _asked(call, tools, states[Wanted(each)], documents.get(each)) for call, each in zip(calls, ids, strict=True)
+    ]
+    reviews = await open_items(tools.db, tenant_id, [each for each, _ in asked], tools.four_eyes_above)
+    for document_id, (each, _), review in zip(ids, asked, reviews, strict=True):
+        if review.is_open:
+            _draw_ahead(documents.get(document_id), tools, each.invoice.page_count)
+    return [_output(review, verdict) for review, (_, verdict) in zip(reviews, asked, strict=True)]
+
+
+def _asked(
+    call: StepCall[Config], tools: Tools, state: DocumentState, document: Document | None
+) -> tuple[Asked, StraightThrough]:
+    through = call.config.straight_through
+    verdict = decide(state.invoice, _policy(through))
     question = _question(call, state, verdict, tools.four_eyes_above, document.file_name if document else None)
-    passes = verdict.passes and config.straight_through.mode == "on"
-    review = await open_item(tools.db, call.tenant_id, question, state.invoice, tools.four_eyes_above, passes=passes)
-    if review.is_open:
-        _draw_ahead(document, tools, state.invoice.page_count)
+    return Asked(question, state.invoice, passes=verdict.passes and through.mode == "on"), verdict
+
+
+def _output(review: Review, verdict: StraightThrough) -> Output:
     return Output(
         review_id=review.review_id,
         priority=review.priority,
@@ -126,4 +147,4 @@ def _policy(config: StraightThroughConfig) -> Policy:
     )
 
 
-HANDLER = Handler("create_review", Config, Output, run, is_light=True)
+HANDLER = Handler("create_review", Config, Output, run, is_light=True, run_all=run_all)

@@ -1,6 +1,6 @@
 """Handler `record_metrics`: count a document for Prometheus, at most once however often a run is retried."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from docrail.adapters.postgres.pool import NotStored
 from docrail.handlers import Handler, StepCall
 from docrail.services.document_outcomes import Outcome
-from docrail.services.documents.service import claim_metrics, load_document
+from docrail.services.documents.service import claim_all_metrics, load_documents
 from docrail.services.tools import Tools
 
 _OUTCOMES: Mapping[str, Outcome] = {"completed": "success", "failed": "failed"}
@@ -34,13 +34,22 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     one document uncounted there, as it loses all its counters anyway, and no document is ever counted twice.
     Raises: NotStored.
     """
-    document_id, outcome = call.config.document_id, _OUTCOMES[call.config.status]
-    claim = await claim_metrics(tools.db, call.tenant_id, document_id, outcome)
-    if claim:
-        tools.metrics.record_document(outcome, claim.seconds, claim.confidence)
-    elif await load_document(tools.db, call.tenant_id, document_id) is None:
-        raise NotStored("document", document_id, call.tenant_id)
-    return Output(recorded=claim is not None)
+    return (await run_all([call], tools))[0]
 
 
-HANDLER = Handler("record_metrics", Config, Output, run, is_light=True)
+async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
+    """Count the documents of calls of one tenant. Raises: as `run`."""
+    tenant_id = calls[0].tenant_id
+    outcomes = {call.config.document_id: _OUTCOMES[call.config.status] for call in calls}
+    claims = await claim_all_metrics(tools.db, tenant_id, outcomes)
+    for document_id, claim in claims.items():
+        tools.metrics.record_document(outcomes[document_id], claim.seconds, claim.confidence)
+    if earlier := [document_id for document_id in outcomes if document_id not in claims]:
+        stored = await load_documents(tools.db, tenant_id, earlier)
+        for document_id in earlier:
+            if document_id not in stored:
+                raise NotStored("document", document_id, tenant_id)
+    return [Output(recorded=call.config.document_id in claims) for call in calls]
+
+
+HANDLER = Handler("record_metrics", Config, Output, run, is_light=True, run_all=run_all)

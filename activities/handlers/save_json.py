@@ -1,9 +1,12 @@
 """Handler `save_json`: write an extracted invoice to the lake as JSON, with exact values."""
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, Field
 
 from docrail.handlers import Handler, StepCall
-from docrail.services.lake.reference import InvoiceRef, load_version
+from docrail.services.lake.files import Kind
+from docrail.services.lake.reference import InvoiceRef, load_versions
 from docrail.services.tools import Tools
 
 
@@ -26,9 +29,20 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
 
     Raises: NotStored, ValueError (never retried); OSError, such as a full disk (retried).
     """
-    invoice, version = await load_version(tools, call.tenant_id, call.config.invoice)
-    file = await tools.lake.write_json(call.tenant_id, invoice, version)
-    return Output(path=file.path, sha256=file.sha256, size_bytes=file.size)
+    return (await run_all([call], tools))[0]
 
 
-HANDLER = Handler("save_json", Config, Output, run, is_light=True)
+async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
+    """Write the files. Raises: as `run`."""
+    return await save("json", calls, tools)
+
+
+async def save(kind: Kind, calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
+    """Write the invoices of calls of one tenant. Raises: as `run`."""
+    tenant_id = calls[0].tenant_id
+    states = await load_versions(tools, tenant_id, [call.config.invoice for call in calls])
+    files = await tools.lake.write_all(tenant_id, kind, states)
+    return [Output(path=file.path, sha256=file.sha256, size_bytes=file.size) for file in files]
+
+
+HANDLER = Handler("save_json", Config, Output, run, is_light=True, run_all=run_all)

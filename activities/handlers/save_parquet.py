@@ -1,8 +1,9 @@
 """Handler `save_parquet`: write an extracted invoice to the lake as Parquet, for queries over many documents."""
 
-from docrail.activities.handlers.save_json import Config, Output
+from collections.abc import Sequence
+
+from docrail.activities.handlers.save_json import Config, Output, save
 from docrail.handlers import Handler, StepCall
-from docrail.services.lake.reference import load_version
 from docrail.services.tools import Tools
 
 
@@ -11,9 +12,12 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
 
     Raises: NotStored, ValueError (never retried); OSError, such as a full disk (retried).
     """
-    invoice, version = await load_version(tools, call.tenant_id, call.config.invoice)
-    file = await tools.lake.write_parquet(call.tenant_id, invoice, version)
-    return Output(path=file.path, sha256=file.sha256, size_bytes=file.size)
+    return (await run_all([call], tools))[0]
 
 
-HANDLER = Handler("save_parquet", Config, Output, run, is_light=True)
+async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
+    """Write the files. Raises: as `run`."""
+    return await save("parquet", calls, tools)
+
+
+HANDLER = Handler("save_parquet", Config, Output, run, is_light=True, run_all=run_all)

@@ -1,12 +1,13 @@
 """Activity that makes the calls of several runs at the same step. Definitions cannot name it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from docrail.activities.internal.together import Together
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.log_context import busy_with
 from docrail.workflows.contract.messages import (
     WORKER_STOPPED,
@@ -15,11 +16,8 @@ from docrail.workflows.contract.messages import (
     CallFailure,
     GroupCall,
     GroupReport,
-    StepOutcome,
 )
 from docrail.workflows.contract.names import RUN_GROUP
-
-Execute = Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]
 
 MOST_REPORT_BYTES = 1_500_000
 """Temporal accepts 2 MiB as an activity's result: the calls whose outcomes do not fit are made alone."""
@@ -27,31 +25,36 @@ MOST_REPORT_BYTES = 1_500_000
 NOT_MADE = CallEnd()
 
 
-def group_activity(executes: Mapping[str, Execute]) -> Callable[[GroupCall], Awaitable[GroupReport]]:
-    """Return the activity; `executes` are the handlers' own activities, by name.
+def group_activity(attempts: Mapping[str, Attempts]) -> Callable[[GroupCall], Awaitable[GroupReport]]:
+    """Return the activity for the handlers, by name.
 
     It is safe to repeat, as each call is.
     """
 
     @activity.defn(name=RUN_GROUP)
     async def run_group(group: GroupCall) -> GroupReport:
-        execute = executes.get(group.handler)
-        if execute is None:  # each call then meets this worker, or another, by itself
+        own = attempts.get(group.handler)
+        if own is None:  # each call then meets this worker, or another, by itself
             return GroupReport(ends=(NOT_MADE,) * len(group.calls))
+        together = Together(own.handler, len(group.calls))
         try:
-            ends = await asyncio.gather(*(_end_of(execute, call, group.seconds) for call in group.calls))
+            ends = await asyncio.gather(
+                *(_end_of(own, together, number, call, group.seconds) for number, call in enumerate(group.calls))
+            )
         except asyncio.CancelledError:  # no run cancels a group: the worker stops
             raise ApplicationError("the worker was stopped", type=WORKER_STOPPED) from None
+        finally:
+            await together.close()
         return GroupReport(ends=tuple(_fitting(ends)))
 
     return run_group
 
 
-async def _end_of(execute: Execute, call: AttemptRequest, seconds: float) -> CallEnd:
+async def _end_of(own: Attempts, together: Together, number: int, call: AttemptRequest, seconds: float) -> CallEnd:
     try:
         with busy_with({"run_id": call.run_id, "step_id": call.step_id}):
             async with asyncio.timeout(seconds):  # unlike wait_for, it makes no task of its own
-                return CallEnd(outcome=await execute(call))
+                return CallEnd(outcome=await own.make(call, together.run_of(number)))
     except ApplicationError as error:
         if error.type == WORKER_STOPPED or _is_unfit(error):
             return NOT_MADE
@@ -65,6 +68,8 @@ async def _end_of(execute: Execute, call: AttemptRequest, seconds: float) -> Cal
         return CallEnd(failure=failure)
     except TimeoutError:
         return NOT_MADE
+    finally:
+        together.pass_by(number)
 
 
 def _is_unfit(error: ApplicationError) -> bool:

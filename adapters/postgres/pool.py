@@ -107,6 +107,16 @@ async def planned_for_values(db: Database) -> AsyncIterator[asyncpg.Connection |
         yield db
 
 
+COMMITS_LATER = "(NOT {is_alone}::boolean OR set_config('synchronous_commit', 'off', true) = 'off')"
+"""A condition that lets a statement which `is_alone` in its transaction commit without waiting for the disk: a crash of
+the server may undo it, until something that waits is committed after it. For what is then done again."""
+
+
+def is_alone(db: Database) -> bool:
+    """Return whether a statement has a transaction of its own there."""
+    return isinstance(db, asyncpg.Pool)
+
+
 MOST_DELETED = 5000
 """Rows that one DELETE removes, so that it neither takes long nor holds many locks."""
 

@@ -20,6 +20,8 @@ _NEEDED = re.compile(r"PATH|HOME|TZ|LANG|LC_\w+|TMPDIR|TEMP|TMP|(?:LD|MALLOC)_\w
 HANG_UP_GRACE_SECONDS = 5.0
 """Grace period after the child's own timer, for a child that its timer does not end (stopped, or in the kernel)."""
 SERVER_EXIT_SECONDS = 5.0
+LARGE_BYTES = 1 << 16
+"""A larger request is written in a thread."""
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 """Keeps libraries from starting threads in the server: forked children would not have them."""
 _LIMIT_SIGNALS = frozenset({signal.SIGALRM, signal.SIGXCPU})
@@ -151,8 +153,11 @@ async def _converse(server: _Server, payload: bytes, limits: ChildLimits) -> byt
     ours, theirs = socket.socketpair()
     with ours:
         ours.setblocking(False)
-        with theirs, tempfile.TemporaryFile(buffering=0) as file:
-            await asyncio.to_thread(_write, file, payload, limits)
+        with theirs, _request_file() as file:
+            if len(payload) > LARGE_BYTES:
+                await asyncio.to_thread(_write, file, payload, limits)
+            else:
+                _write(file, payload, limits)
             socket.send_fds(server.control, [b"\0"], [theirs.fileno(), file.fileno()])
         try:
             async with asyncio.timeout(limits.wall_seconds + HANG_UP_GRACE_SECONDS):
@@ -163,6 +168,13 @@ async def _converse(server: _Server, payload: bytes, limits: ChildLimits) -> byt
     if kind == STATUS:
         raise _death(int(answer))
     return answer
+
+
+def _request_file() -> IO[bytes]:
+    """Return a file without a name, on Linux in memory: creating one on a disk took 2 ms of CPU while others write."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("request"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
 
 
 def _write(file: IO[bytes], payload: bytes, limits: ChildLimits) -> None:

@@ -31,7 +31,7 @@ class ReaderDiedError(OSError):
 
 
 class _Answer(BaseModel, extra="forbid"):
-    """A child's answer: exactly one of these; a reading comes with the words of its pages, if they are not too many."""
+    """A child's answer: exactly one of these; a reading comes with the `page_words`, if they are not too many."""
 
     invoice: InvoiceData | None = None
     drawn: Base64Bytes | None = None
@@ -39,7 +39,9 @@ class _Answer(BaseModel, extra="forbid"):
     pages: list[PageText] | None = None
     """The text of the pages."""
     words: list[list[tuple[str, Box]]] | None = None
-    """The words of the pages."""
+    """The words of a page."""
+    page_words: bytes = b""
+    """The words of all pages, as text that is not validated."""
     fields: FieldsReading | None = None
     """The fields of a schema."""
     unreadable: tuple[Unreadable, str] | None = None
@@ -52,10 +54,13 @@ class _Answer(BaseModel, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """A reading, and the words of each page; None if they are too many, or there are no pages."""
+    """A reading, and the words of its pages as JSON that is not validated.
+
+    The words are empty if they are too many, or there are no pages.
+    """
 
     invoice: InvoiceData
-    words: list[list[PlacedWord]] | None
+    words: bytes
 
 
 class DocumentReader:
@@ -97,14 +102,14 @@ class DocumentReader:
         if answer.invoice or answer.unreadable:
             self._record(answer.invoice.reader if answer.invoice else "unreadable", answer.cpu_seconds)
         invoice = answer.invoice or self._fail(answer, path)
-        return ReadDocument(invoice, [*map(_placed, answer.words)] if answer.words else None)
+        return ReadDocument(invoice, answer.page_words)
 
     async def words(self, path: Path, page: int) -> list[PlacedWord] | None:
         """Return the words of a page, counted from 1; None if there is no such page. Raises: as `check`."""
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), words_of=page))
         if answer.unreadable or answer.os_error or answer.out_of_memory or answer.bug:
             self._fail(answer, path)
-        return _placed(answer.words[0]) if answer.words else None
+        return [PlacedWord(text, box) for text, box in answer.words[0]] if answer.words else None
 
     async def at_rest(self) -> None:
         """Wait until no document was open for REST_SECONDS, unless to draw a page.
@@ -194,7 +199,8 @@ class DocumentReader:
         limits = request.limits
         most = ChildLimits(limits.memory_bytes, limits.cpu_seconds, limits.wall_seconds)
         try:
-            return _Answer.model_validate_json(await self._forker.ask(request.to_line(), most))
+            line, _, words = (await self._forker.ask(request.to_line(), most)).partition(b"\n")
+            answer = _Answer.model_validate_json(line)
         except ServerDiedError as error:
             raise ReaderDiedError(f"{error}: it read {request.path}") from error
         except ChildTimedOutError:
@@ -203,6 +209,7 @@ class DocumentReader:
             raise _crashed(str(error)) from error
         except ValidationError as error:
             raise _crashed("gave an answer that makes no sense") from error
+        return answer.model_copy(update={"page_words": words})
 
     def _fail(self, answer: _Answer, path: Path) -> NoReturn:
         """Raise the error of an answer without a result."""
@@ -216,10 +223,6 @@ class DocumentReader:
                 Unreadable.UNSAFE, f"Opening this document takes more than {limit} MB of memory. " + _MEMORY_HINT
             )
         raise _crashed(f"failed ({answer.bug})")
-
-
-def _placed(words: list[tuple[str, Box]]) -> list[PlacedWord]:
-    return [PlacedWord(text, box) for text, box in words]
 
 
 def _too_large(size: int, limit: int) -> UnreadableDocument:

@@ -121,7 +121,10 @@ def _answer_line(line: bytes) -> bytes:
 
 
 def _answer(request: ReadingRequest) -> bytes:
-    """Return the reading, or the reason for none, as JSON bytes with one of the keys that reader.py expects."""
+    """Return the reading, or the reason for none, as a line of JSON with one of the keys that reader.py expects.
+
+    After the line of a reading come the words of the pages, which nothing reads here before they are looked at.
+    """
     from docrail.invoices.problems import UnreadableDocument  # noqa: PLC0415  # loaded by _preload
 
     try:
@@ -163,13 +166,13 @@ def _opened(request: ReadingRequest, data: bytes) -> bytes:
         fields = perform(data, request.schema, request.answered, max_pages=most)
         return _sendable(b'{"fields":%s}' % fields.model_dump_json().encode())
     if request.claims is not None:
-        invoice, words = check_claims(request.claims, printed_pages(data, max_pages=most)), b"null"
+        invoice, words = check_claims(request.claims, printed_pages(data, max_pages=most)), b""
     else:
         invoice, pages = read_with_pages(data, today=dt.datetime.now(dt.UTC).date(), max_pages=most)
-        words = json.dumps([_plain(placed_words(page)) for page in pages]).encode()
-    read = b'{"cpu_seconds":%.4f,"invoice":%s' % (time.process_time(), invoice.model_dump_json().encode())
-    whole = b'%s,"words":%s}' % (read, words)
-    return whole if len(whole) <= MAX_ANSWER_BYTES else _sendable(read + b"}")
+        words = json.dumps([_plain(placed_words(page)) for page in pages]).encode() if pages else b""
+    read = b'{"cpu_seconds":%.4f,"invoice":%s}' % (time.process_time(), invoice.model_dump_json().encode())
+    whole = read + b"\n" + words
+    return whole if len(whole) <= MAX_ANSWER_BYTES else _sendable(read)
 
 
 def _plain(words: Sequence["PlacedWord"]) -> list[list[Any]]:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import secrets
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,19 +18,45 @@ def write_atomic(path: Path, data: bytes) -> None:
     Only this user may read the file, whatever the process's umask is. With two concurrent writers, the bytes of one of
     them remain. Raises: OSError (disk full, no permission); then `path` is unchanged and no temporary file is left.
     """
-    make_folder(path.parent)
+    write_all_atomic({path: data})
+
+
+def write_for_now(path: Path, data: bytes) -> None:
+    """Write what can be made again: a power failure may leave it missing, empty or incomplete.
+
+    Raises: as `write_atomic`.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _replace(path, data, durable=False)
+
+
+def write_all_atomic(files: Mapping[Path, bytes]) -> None:
+    """Write each file as `write_atomic` does, and make the names in each folder durable once, for all of them.
+
+    Raises: OSError; then some may be written, and no temporary file is left.
+    """
+    folders = dict.fromkeys(path.parent for path in files)
+    for folder in folders:
+        make_folder(folder)
+    for path, data in files.items():
+        _replace(path, data, durable=True)
+    for folder in folders:
+        sync_folder(folder)
+
+
+def _replace(path: Path, data: bytes, *, durable: bool) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open_private(temporary, "xb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
 
 
 def open_private(path: Path, mode: str) -> IO[Any]:

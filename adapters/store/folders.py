@@ -10,13 +10,21 @@ import hashlib
 import io
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from docrail.adapters.postgres.pool import StorageError
-from docrail.adapters.store.files import make_folder, open_private, remove_leftovers, sync_folder, write_atomic
+from docrail.adapters.store.files import (
+    make_folder,
+    open_private,
+    remove_leftovers,
+    sync_folder,
+    write_all_atomic,
+    write_atomic,
+    write_for_now,
+)
 
 
 class FileChanged(StorageError):  # noqa: N818  # a statement about the file
@@ -63,8 +71,14 @@ class Folder(Protocol):
     def open(self, path: str) -> io.BufferedReader:
         """Open the file to read parts of it. Raises: FileNotFoundError."""
 
-    def write(self, path: str, data: bytes) -> None:
-        """Write the file, replacing any previous content."""
+    def write(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Write the file, replacing any previous content.
+
+        If not `durable`, a power failure may leave it missing, empty or incomplete: for what can be made again.
+        """
+
+    def write_all(self, files: Mapping[str, bytes]) -> None:
+        """Write the files, by path, which is cheaper than one by one. After an error some of them may be written."""
 
     def create(self, path: str, data: bytes) -> bool:
         """Write the file unless it exists; return whether it was written.
@@ -125,9 +139,13 @@ class LocalFolder:
         """Open the file to read parts of it."""
         return self._at(path).open("rb")
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write a temporary file, then rename it: a reader sees all of the old bytes or all of the new ones."""
-        write_atomic(self._at(path), data)
+        (write_atomic if durable else write_for_now)(self._at(path), data)
+
+    def write_all(self, files: Mapping[str, bytes]) -> None:
+        """Write the files as `write` does, with one round of making their names durable."""
+        write_all_atomic({self._at(path): data for path, data in files.items()})
 
     def create(self, path: str, data: bytes) -> bool:
         """Write the file unless it exists."""

@@ -2,7 +2,8 @@
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,9 @@ REQUEST_SECONDS = 60
 """Timeout of a request: the largest stored value has 64 MiB."""
 RETRY_SECONDS = 20
 """How long refused and lost requests are retried; after that, Temporal's retries apply."""
+
+PUTS_AT_ONCE = 8
+"""Requests that `write_all` makes at the same time."""
 
 WITHOUT_KEYS = ("Missing AccessKeyId", "Missing SecretAccessKey", "/latest/api/token")
 """Texts in the client's errors that indicate missing keys. The last is where a machine at Amazon requests the keys of
@@ -99,10 +103,15 @@ class S3Folder:
         with self._request("read", path) as key:
             return bytes(obstore.get_range(self.store, key, start=start, length=size))
 
-    def write(self, path: str, data: bytes) -> None:
+    def write(self, path: str, data: bytes, *, durable: bool = True) -> None:  # noqa: ARG002  # S3 always is
         """Put the object."""
         with self._request("write", path) as key:
             obstore.put(self.store, key, data, use_multipart=False)
+
+    def write_all(self, files: Mapping[str, bytes]) -> None:
+        """Put the objects, some at the same time."""
+        with ThreadPoolExecutor(PUTS_AT_ONCE) as threads:
+            list(threads.map(self.write, files, files.values()))  # raises the first error
 
     def create(self, path: str, data: bytes) -> bool:
         """Put the object with If-None-Match."""

@@ -141,13 +141,12 @@ def _reconciled(
     if not any(page.words for page in pages):
         stated = [*([without_page(embedded)] if embedded else []), *([code] if code else [])]
         return reconcile(stated or [InvoiceData(reader=reader, problems=(NO_TEXT,))])
-    layout = lay_out(pages)
-    finder = Finder(layout)
+    finder = Finder(lay_out(pages))
     invoices = beginnings(finder)
     parts = () if embedded else parts_of(finder, invoices)
     if len(invoices) > 1:
-        layout = lay_out([page for page in pages if page.number < invoices[1].page])
-    printed, places = read_layout(layout), Places(layout)
+        finder = Finder(lay_out([page for page in pages if page.number < invoices[1].page]))
+    printed, places = _read_labelled(finder), Places(finder.layout)
     if len(invoices) > 1:
         several = (*printed.problems, several_invoices(invoices))
         printed = printed.model_copy(update={"problems": several, "parts": parts})
@@ -195,16 +194,18 @@ def read_text(pages: Sequence[Page]) -> InvoiceData:
 
 
 def read_layout(layout: Layout) -> InvoiceData:
-    """Return the invoice printed on a layout; fields that were not found are empty.
+    """Return the invoice printed on a layout; fields that were not found are empty."""
+    return _read_labelled(Finder(layout))
 
-    Those that labels name are then looked for at garbled labels.
-    """
-    read = _read_layout(layout)
+
+def _read_labelled(finder: Finder) -> InvoiceData:
+    """Return the invoice of a finder's layout. Missing fields that labels name are looked for at garbled labels."""
+    read = _read_once(finder)
     missing = {name for name in LABELLED if getattr(read, name).value is None}
-    corrected = spelled(layout) if missing else None
+    corrected = spelled(finder.layout) if missing else None
     if corrected is None:
         return read
-    again = _read_layout(corrected)
+    again = _read_once(Finder(corrected))
     if "total" in missing and again.total.value is not None:
         missing |= SUMS  # net, tax and total are one assignment
     fields = {name: without_label(getattr(again, name)) for name in missing}
@@ -212,8 +213,8 @@ def read_layout(layout: Layout) -> InvoiceData:
     return read.model_copy(update={**fields, **sums})
 
 
-def _read_layout(layout: Layout) -> InvoiceData:
-    finder = Finder(layout)
+def _read_once(finder: Finder) -> InvoiceData:
+    layout = finder.layout
     dates = read_dates(finder)
     amounts = find_money(layout)
     lines = find_line_items(layout, amounts)

@@ -52,6 +52,10 @@ AMOUNT = re.compile(
     rf"(?P<digits>{_DIGITS})(?P<dash>[.,][-\u2013\u2014]{{1,2}})?\s?(?P<after>{_CURRENCY})?(?P<trailing>(?<=\d)-(?!-)|\))?"
     rf"(?:(?={_TAX_CODE})|(?![\w%/:]|[.,]\d|\s?%|-\d))"
 )
+CENTS = re.compile(r"[.,]\d\d$")
+DAY = re.compile(r"[0-3]?\d\.[01]?\d")
+GROUPING = re.compile(r"['\u2019 \u00a0\u202f]")
+"""Marks between groups of digits that never start the decimals."""
 MAX_DIGITS = 14
 """Digits before the decimal point that decimal128(18, 4) in Parquet can hold."""
 
@@ -84,7 +88,7 @@ def _amounts(text: str) -> Iterator[Amount]:
         if value is None or _is_day(match):
             continue
         negative = bool(match["inner"]) or match["trailing"] == "-" or _follows_minus(match) or _is_bracketed(match)
-        exact = bool(sign or match["dash"] or re.search(r"[.,]\d\d$", match["digits"]))
+        exact = bool(sign or match["dash"] or CENTS.search(match["digits"]))
         amount = -value if negative else value
         yield Amount(amount, currency, exact, match.start(), match.end())
 
@@ -98,7 +102,7 @@ def _before_thousandths(currency: str | None) -> str:
 
 def _is_day(match: re.Match[str]) -> bool:
     """Return whether the match is a date without a year, as in `until 23.12.`."""
-    return bool(re.fullmatch(r"[0-3]?\d\.[01]?\d", match.group().strip())) and match.string[match.end() :][:1] == "."
+    return match.string.startswith(".", match.end()) and DAY.fullmatch(match.group().strip()) is not None
 
 
 def parse_number(digits: str, *, thousandths: str = "") -> Decimal | None:
@@ -107,9 +111,9 @@ def parse_number(digits: str, *, thousandths: str = "") -> Decimal | None:
     The last separator is the decimal one unless three digits follow it: `1.234` is read as one thousand, because prices
     with three decimals are rarer. Separators in `thousandths`, of a currency with three decimals, are always decimal.
     """
-    plain = re.sub(r"['\u2019 \u00a0\u202f]", "", digits)
+    plain = GROUPING.sub("", digits)
     whole, separator, decimals = _split_decimals(plain, thousandths=thousandths)
-    whole = re.sub(r"[.,]", "", whole) or "0" * bool(decimals)
+    whole = whole.replace(".", "").replace(",", "") or "0" * bool(decimals)
     if len(whole) > MAX_DIGITS or not whole.isdigit():
         return None
     return Decimal(f"{whole}.{decimals}") if separator else Decimal(whole)

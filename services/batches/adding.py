@@ -30,6 +30,7 @@ from docrail.services.batches.models import (
     StoredBatch,
 )
 from docrail.services.batches.service import close_batch, create_batch, find_batch, show_batch, wake
+from docrail.services.definitions.service import Resolver
 from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_document, load_documents
 from docrail.services.errors import InvalidInput, NotFound, PlaceTaken, TooLarge, WrongState
@@ -95,7 +96,7 @@ async def add_file(
     batch = await find_batch(app.db, principal, batch_id)
     data = await _read(file, app.max_upload_bytes)
     content = _Content(file.place, file.file_name, file.media_type, data, file.inputs, document_id)
-    added = await _add(app, principal, batch, content)
+    added = await _add(app, principal, batch, content, Resolver(app, principal))
     await _wake_if_idle(app, batch, new=int(added.is_new))
     return added
 
@@ -140,13 +141,15 @@ async def _unpacked(
 ) -> AsyncIterator[AddedDocument]:
     """Add the files of the archive, some at the same time."""
     entries, reading = entries_of(archive), asyncio.Lock()  # a zip file is read by one at a time
+    resolver = Resolver(app, principal)
     await _check_room(app, principal, batch, entries)
 
     async def add(entry: zipfile.ZipInfo) -> AddedDocument:
         async with reading:
             data = await asyncio.to_thread(read_entry, archive, entry)
         media_type = mimetypes.guess_type(entry.filename)[0] or UNKNOWN_MEDIA_TYPE
-        return await _add(app, principal, batch, _Content(entry.filename, entry.filename, media_type, data))
+        content = _Content(entry.filename, entry.filename, media_type, data)
+        return await _add(app, principal, batch, content, resolver)
 
     for first in range(0, len(entries), AT_ONCE):
         for each in await asyncio.gather(*map(add, entries[first : first + AT_ONCE])):
@@ -163,7 +166,9 @@ async def _check_room(app: App, principal: Principal, batch: StoredBatch, entrie
         await app.quotas.return_documents(app.db, principal, left)  # each is counted when it is stored
 
 
-async def _add(app: App, principal: Principal, batch: StoredBatch, content: _Content) -> AddedDocument:
+async def _add(
+    app: App, principal: Principal, batch: StoredBatch, content: _Content, resolver: Resolver
+) -> AddedDocument:
     if (document_id := content.document_id) is None:
         document_id = await asyncio.to_thread(_document_id, batch, content.data)
     tenant_id, batch_id = batch.tenant_id, batch.batch_id
@@ -177,7 +182,7 @@ async def _add(app: App, principal: Principal, batch: StoredBatch, content: _Con
         _require_open(batch)
         await app.quotas.use_documents(app.db, principal)
     upload = _upload(batch, content)
-    insert = await store_for_batch(app, principal, upload, content.data, batch_id, document_id)
+    insert = await store_for_batch(app, principal, resolver, upload, content.data, batch_id, document_id)
     async with transaction(app.db) as tx:
         await _open(tx, principal, batch_id)
         document = await insert(tx)

@@ -184,7 +184,7 @@ async def load(app: App, principal: Principal, ref: str, version: int | None = N
 
     Raises: NotFound, InvalidInput, Damaged.
     """
-    return await _load(app, principal, _checked_ref(ref, version), key=None)
+    return await Resolver(app, principal).load(_checked_ref(ref, version), key=None)
 
 
 async def draw(app: App, principal: Principal, ref: str, version: int | None, wanted: Sequence[str]) -> Graph:
@@ -204,10 +204,40 @@ async def resolve(
     Raises: NotFound, InvalidDefinition, InvalidInput, Damaged.
     """
     if isinstance(ref, str):
-        return await _load(app, principal, _checked_ref(ref, version), key=key)
+        return await Resolver(app, principal).load(_checked_ref(ref, version), key=key)
     if version is not None:
         raise InvalidInput([InputProblem("version", "a whole definition has no version yet")])
     return (await publish(app, principal, ref, promoted=False)).stored
+
+
+class Resolver:
+    """Resolves for many keys, within one operation: the aliases of a definition and each version are loaded once."""
+
+    def __init__(self, app: App, principal: Principal) -> None:
+        self._app, self._principal = app, principal
+        self._aliases: dict[str, Aliases] = {}
+        self._versions: dict[Ref, StoredDefinition] = {}
+
+    async def resolve(self, ref: str, *, key: str) -> StoredDefinition:
+        """Return what `resolve` returns for a name. Raises: as `resolve`."""
+        return await self.load(_checked_ref(ref, None), key=key)
+
+    async def load(self, ref: Ref, *, key: str | None) -> StoredDefinition:
+        """Return the version that `ref` means: with a key as for a new run, without one `stable`."""
+        name, version = ref.definition_id, ref.version
+        db, tenant_id = self._app.db, self._principal.tenant_id
+        if version is None:
+            if name not in self._aliases:
+                self._aliases[name] = (await repository.load_aliases(db, tenant_id, [name]))[name]
+            version = _version_of(ref, self._aliases[name], key)
+        meant = Ref(name, version)
+        if meant not in self._versions:
+            with _intact():
+                found = await repository.load_definition(db, tenant_id, name, version)
+            if found is None:
+                raise await _not_found(self._app, self._principal, ref)
+            self._versions[meant] = found
+        return self._versions[meant]
 
 
 def names_version(ref: DefinitionRef, version: int | None = None) -> bool:
@@ -326,19 +356,6 @@ def _checked_ref(text: str, version: int | None) -> Ref:
     if ref != Ref(ref.definition_id):
         raise InvalidInput([InputProblem("version", f"is also in {text!r}: give it once")])
     return Ref(ref.definition_id, version)
-
-
-async def _load(app: App, principal: Principal, ref: Ref, *, key: str | None) -> StoredDefinition:
-    """Return the version that `ref` means: with a key as for a new run, without one `stable`."""
-    version = ref.version
-    if version is None:
-        named = await repository.load_aliases(app.db, principal.tenant_id, [ref.definition_id])
-        version = _version_of(ref, named[ref.definition_id], key)
-    with _intact():
-        found = await repository.load_definition(app.db, principal.tenant_id, ref.definition_id, version)
-    if found is None:
-        raise await _not_found(app, principal, ref)
-    return found
 
 
 async def _not_found(app: App, principal: Principal, ref: Ref) -> NotFound:

@@ -237,6 +237,14 @@ class ReadingKey:
     reader_version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A document, and which of its readings is wanted; None: the best one."""
+
+    document_id: str
+    reading: ReadingKey | None = None
+
+
 @pydantic_dataclass(frozen=True, slots=True, config=SHOWN)
 class SumOfCurrency:
     """The documents of one currency."""

@@ -1,5 +1,6 @@
 """Read a stored document with the local readers, once per content, and decide whether Gemini reads it too."""
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,9 +71,12 @@ async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_i
         return found
     async with tools.blobs.at_hand(sha256) as path:
         read = await tools.reader.read_with_words(path)
-    if read.words is not None:
-        await keep_words(tools.blobs.folder, sha256, read.words)
-    return Reading(version, await save_extraction(tools.db, tenant_id, sha256, version, read.invoice), cached=False)
+    saving = save_extraction(tools.db, tenant_id, sha256, version, read.invoice)
+    if not read.words:
+        return Reading(version, await saving, cached=False)
+    # Of a reading that is stored without its words, they are read again when someone looks at them.
+    invoice, _ = await asyncio.gather(saving, keep_words(tools.blobs.folder, sha256, read.words))
+    return Reading(version, invoice, cached=False)
 
 
 async def read_or_leave_to_gemini(tools: Tools, call: StepCall[Any], sha256: str, *, fresh: bool) -> Reading:

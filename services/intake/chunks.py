@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
-from docrail.services.definitions.service import resolve
+from docrail.services.definitions.service import Resolver
 from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_documents, mark_runs_started
 from docrail.services.errors import OperationError, Unavailable
@@ -36,9 +36,9 @@ async def start_in_chunks(
 
 async def _wanted(app: App, principal: Principal, documents: Sequence[Document]) -> list[Wanted]:
     """Return those documents whose first run may share a workflow."""
-    shares, wanted = dict[str, bool](), list[Wanted]()
+    shares, wanted, resolver = dict[str, bool](), list[Wanted](), Resolver(app, principal)
     for document in documents:
-        stored = await _version_for(app, principal, document)
+        stored = await _version_for(resolver, document)
         if stored is None:
             continue
         if stored.digest not in shares:
@@ -48,12 +48,12 @@ async def _wanted(app: App, principal: Principal, documents: Sequence[Document])
     return wanted
 
 
-async def _version_for(app: App, principal: Principal, document: Document) -> StoredDefinition | None:
+async def _version_for(resolver: Resolver, document: Document) -> StoredDefinition | None:
     """Return the version that a document's first run follows; None if it has had one, or cannot have one now."""
     if document.run_started_at is not None:
         return None
     try:
-        return await resolve(app, principal, document.definition or DEFAULT_DEFINITION, key=document.document_id)
+        return await resolver.resolve(document.definition or DEFAULT_DEFINITION, key=document.document_id)
     except Unavailable:
         raise
     except OperationError:  # its start, alone, says why

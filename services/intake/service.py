@@ -22,7 +22,7 @@ from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
 from docrail.services.definitions.routing import missing_inputs, route
-from docrail.services.definitions.service import resolve
+from docrail.services.definitions.service import Resolver, resolve
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document, DocumentConflict, UnendedDocument
 from docrail.services.documents.service import (
@@ -112,7 +112,7 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     document_id = document_id_of(principal.tenant_id, upload.key)
     data = await _read(upload.chunks, app.max_upload_bytes)
     facts = _facts(principal, upload, len(data))
-    choice = await _choose(app, principal, upload, facts, document_id)
+    choice = await _choose(app, principal, Resolver(app, principal), upload, facts, document_id)
     if upload.key is None or await load_document(app.db, principal.tenant_id, document_id) is None:
         await app.quotas.use_documents(app.db, principal)
     document = await _keep(app, principal, document_id, upload, facts, data, choice)
@@ -126,18 +126,19 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
 async def check_upload(app: App, principal: Principal, upload: Upload, size_bytes: int) -> None:
     """Check that a document can run. Raises: InvalidInput (its inputs do not fit), NotFound (its definition)."""
     document_id = document_id_of(principal.tenant_id, upload.key)
-    await _choose(app, principal, upload, _facts(principal, upload, size_bytes), document_id)
+    facts = _facts(principal, upload, size_bytes)
+    await _choose(app, principal, Resolver(app, principal), upload, facts, document_id)
 
 
 async def store_for_batch(
-    app: App, principal: Principal, upload: Upload, data: bytes, batch_id: str, document_id: str
+    app: App, principal: Principal, resolver: Resolver, upload: Upload, data: bytes, batch_id: str, document_id: str
 ) -> Callable[[Database], Awaitable[Document]]:
     """Store the bytes of a document whose run a batch starts; return how to insert it, within a transaction.
 
     Raises: InvalidInput, NotFound (no such definition).
     """
     facts = _facts(principal, upload, len(data))
-    choice = await _choose(app, principal, upload, facts, document_id)
+    choice = await _choose(app, principal, resolver, upload, facts, document_id)
     blob = await app.blobs.put(data)
 
     async def insert(tx: Database) -> Document:
@@ -272,10 +273,12 @@ def _facts(principal: Principal, upload: Upload, size_bytes: int) -> Facts:
     )
 
 
-async def _choose(app: App, principal: Principal, upload: Upload, facts: Facts, document_id: str) -> _Choice:
+async def _choose(
+    app: App, principal: Principal, resolver: Resolver, upload: Upload, facts: Facts, document_id: str
+) -> _Choice:
     """Return the document's definition. Raises: NotFound, InvalidInput (inputs are missing, or do not fit it)."""
     ref = upload.definition or (await route(app, principal, facts)).definition
-    stored = await resolve(app, principal, ref, key=document_id)
+    stored = await resolver.resolve(ref, key=document_id)
     if missing := missing_inputs(Definition.model_validate(stored.body), upload.inputs):
         message = f"{ref!r} requires the input {missing[0]!r}, which a document does not provide: give it in `inputs`"
         raise InvalidInput([InputProblem("definition", message)])

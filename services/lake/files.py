@@ -4,9 +4,9 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from docrail.adapters.store.folders import Folder, as_folder, local_root
 from docrail.invoices.model import InvoiceData
@@ -22,6 +22,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 """Tenant and document ids allowed in a path: no separator, no hidden file, no parent folder."""
 
 _FILE_NAME = re.compile(r"(?P<document>.+?)\.v(?P<version>[1-9][0-9]{0,8})\.(?:parquet|json)")
+
+
+SavedState = tuple[InvoiceData, LakeVersion]
+"""A document as it is saved, and its version."""
+
+Kind = Literal["parquet", "json"]
 
 
 class Lake:
@@ -41,16 +47,20 @@ class Lake:
         return local_root(self.folder)
 
     async def write_parquet(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
-        """Write the invoice as Parquet (see services/lake/parquet.py), durable on return.
-
-        Raises: ValueError (an id that cannot be a file name, an amount that does not fit), OSError (disk full, S3
-        unavailable).
-        """
-        return await asyncio.to_thread(self._write_parquet, tenant_id, invoice, version)
+        """Write the invoice as Parquet (see services/lake/parquet.py), durable on return. Raises: as `write_all`."""
+        return (await self.write_all(tenant_id, "parquet", [(invoice, version)]))[0]
 
     async def write_json(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
-        """Write the invoice as JSON with exact values, durable on return. Raises: ValueError, OSError."""
-        return await asyncio.to_thread(self._write_json, tenant_id, invoice, version)
+        """Write the invoice as JSON with exact values, durable on return. Raises: as `write_all`."""
+        return (await self.write_all(tenant_id, "json", [(invoice, version)]))[0]
+
+    async def write_all(self, tenant_id: str, kind: Kind, states: Sequence[SavedState]) -> list[LakeFile]:
+        """Write each invoice, durable on return.
+
+        Raises: ValueError (an id that cannot be a file name, an amount that does not fit), OSError (disk full, S3
+        unavailable); then some may be written.
+        """
+        return await asyncio.to_thread(self._write, tenant_id, kind, states)
 
     async def write_fields(self, tenant_id: str, record: Mapping[str, Any]) -> tuple[LakeFile, LakeFile]:
         """Write a document of any kind as `{tenant}/fields/{kind}/{document}.json` and `.parquet`, durable on return.
@@ -67,33 +77,34 @@ class Lake:
         """Return the tenant's folder. Raises: ValueError for an id that cannot be a file name."""
         return self.folder.sub(_checked("tenant id", tenant_id))
 
-    def _write_parquet(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
-        from docrail.services.lake.parquet import encode  # noqa: PLC0415  # pyarrow: only workers that save need its memory
-
-        return self._write(tenant_id, "parquet", invoice, version, encode(tenant_id, invoice, version))
-
-    def _write_json(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
-        text = invoice.model_dump_json(indent=2) + "\n"
-        return self._write(tenant_id, "json", invoice, version, text.encode())
-
     def _write_fields(self, tenant_id: str, record: Mapping[str, Any]) -> tuple[LakeFile, LakeFile]:
-        from docrail.services.lake.fields import encode  # noqa: PLC0415  # pyarrow: see _write_parquet
+        from docrail.services.lake.fields import encode  # noqa: PLC0415  # pyarrow: see _write
 
         kind, document_id = _checked("kind", record["kind"]), _checked("document id", record["document_id"])
         text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
         name = f"{FIELDS}/{kind}/{document_id}"
-        return (
-            self._put(tenant_id, f"{name}.json", text.encode()),
-            self._put(tenant_id, f"{name}.parquet", encode(tenant_id, record)),
-        )
+        files = {f"{name}.json": text.encode(), f"{name}.parquet": encode(tenant_id, record)}
+        as_json, as_parquet = self._put(tenant_id, files)
+        return as_json, as_parquet
 
-    def _write(self, tenant_id: str, kind: str, invoice: InvoiceData, version: LakeVersion, data: bytes) -> LakeFile:
-        document_id = _checked("document id", invoice.document_id)
-        return self._put(tenant_id, f"{kind}/{document_id}.v{version.number}.{kind}", data)
+    def _write(self, tenant_id: str, kind: Kind, states: Sequence[SavedState]) -> list[LakeFile]:
+        if kind == "parquet":
+            from docrail.services.lake.parquet import encode  # noqa: PLC0415  # pyarrow: only workers that save need its memory
 
-    def _put(self, tenant_id: str, path: str, data: bytes) -> LakeFile:
-        self.of(tenant_id).write(path, data)
-        return LakeFile(f"{tenant_id}/{path}", hashlib.sha256(data).hexdigest(), len(data))
+            written = [encode(tenant_id, *state) for state in states]
+        else:
+            written = [(invoice.model_dump_json(indent=2) + "\n").encode() for invoice, _ in states]
+        names = [
+            f"{kind}/{_checked('document id', invoice.document_id)}.v{version.number}.{kind}"
+            for invoice, version in states
+        ]
+        return self._put(tenant_id, dict(zip(names, written, strict=True)))
+
+    def _put(self, tenant_id: str, files: Mapping[str, bytes]) -> list[LakeFile]:
+        self.of(tenant_id).write_all(files)
+        return [
+            LakeFile(f"{tenant_id}/{path}", hashlib.sha256(data).hexdigest(), len(data)) for path, data in files.items()
+        ]
 
 
 def saved_in(tenant: Folder, kind: str) -> list[Saved]:

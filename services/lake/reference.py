@@ -1,11 +1,12 @@
 """Pass an invoice from one step to the next by reference, so that no document enters a run's history."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import ReadingKey
+from docrail.services.documents.models import ReadingKey, Wanted
 from docrail.services.lake import service as lake_versions
 from docrail.services.lake.models import LakeVersion
 from docrail.services.tools import Tools
@@ -22,17 +23,24 @@ class InvoiceRef(BaseModel):
 
 
 async def load_version(tools: Tools, tenant_id: str, reference: InvoiceRef) -> tuple[InvoiceData, LakeVersion]:
-    """Return the document as read by the reading that `reference` names, and its version in the lake.
+    """Return one document as `load_versions` does."""
+    return (await load_versions(tools, tenant_id, [reference]))[0]
 
-    Corrections and a decision, if there is one, are applied as they are for reviewers. Steps that save the document in
-    several formats at once share one result. Raises: NotStored if the tenant has no such document or reading.
+
+async def load_versions(
+    tools: Tools, tenant_id: str, references: Sequence[InvoiceRef]
+) -> list[tuple[InvoiceData, LakeVersion]]:
+    """Return each document as read by the reading that its reference names, and its version in the lake.
+
+    Corrections and a decision, if there is one, are applied as they are for reviewers. Steps that save the same
+    documents in several formats at once share one result. Raises: NotStored if the tenant does not have one of the
+    documents, or no such reading of it.
     """
-    reading = ReadingKey(reference.sha256, reference.reader_version)
+    wanted = tuple(Wanted(each.document_id, ReadingKey(each.sha256, each.reader_version)) for each in references)
 
-    async def look() -> tuple[InvoiceData, LakeVersion]:
+    async def look() -> dict[str, tuple[InvoiceData, LakeVersion]]:
         today = dt.datetime.now(dt.UTC).date()
-        return await lake_versions.load_version(
-            tools.db, tenant_id, reference.document_id, today=today, reading=reading
-        )
+        return await lake_versions.load_versions(tools.db, tenant_id, wanted, today=today)
 
-    return await tools.coalescer.get((tenant_id, reference.document_id, reading), look)
+    versions = await tools.coalescer.get((tenant_id, wanted), look)
+    return [versions[each.document_id] for each in wanted]

@@ -1,6 +1,7 @@
 """Assign lake versions: each saved state of a document has one number, however often it is saved."""
 
 import hashlib
+from collections.abc import Mapping
 
 import asyncpg
 
@@ -9,19 +10,23 @@ from docrail.invoices.model import InvoiceData
 from docrail.services.lake.models import LakeVersion
 
 CLAIM = """
-WITH last AS (
-    SELECT version, saved_at, content FROM lake_versions WHERE tenant_id = $1 AND document_id = $2
-     ORDER BY version DESC
-     LIMIT 1),
+WITH asked AS (
+    SELECT asked.document_id, asked.content, last.version, last.saved_at, last.content AS last_content
+      FROM unnest($2::text[], $3::text[]) AS asked (document_id, content)
+      LEFT JOIN LATERAL (
+          SELECT version, saved_at, content FROM lake_versions
+           WHERE tenant_id = $1 AND document_id = asked.document_id
+           ORDER BY version DESC
+           LIMIT 1) AS last ON true),
 made AS (
     INSERT INTO lake_versions (tenant_id, document_id, version, content)
-    SELECT $1, $2, coalesce((SELECT version FROM last), 0) + 1, $3
-     WHERE NOT EXISTS (SELECT FROM last WHERE content = $3)
+    SELECT $1, document_id, coalesce(version, 0) + 1, content FROM asked WHERE last_content IS DISTINCT FROM content
+     ORDER BY document_id -- concurrent statements lock in this order
     ON CONFLICT DO NOTHING
-    RETURNING version, saved_at)
-SELECT version, saved_at FROM made
+    RETURNING document_id, version, saved_at)
+SELECT document_id, version, saved_at FROM made
 UNION ALL
-SELECT version, saved_at FROM last WHERE content = $3"""
+SELECT document_id, version, saved_at FROM asked WHERE last_content = content"""
 
 IS_SAVED = "SELECT EXISTS (SELECT FROM lake_versions WHERE tenant_id = $1 AND document_id = $2)"
 
@@ -32,15 +37,25 @@ async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, stat
     A repeated attempt thus writes the same bytes under the same name. Raises: NotStored if the tenant has no such
     document.
     """
-    content = _digest(invoice, status)
-    while True:
-        try:
-            row = await db.fetchrow(CLAIM, tenant_id, invoice.document_id, content)
-        except asyncpg.ForeignKeyViolationError:
-            raise NotStored("document", invoice.document_id, tenant_id) from None
-        if row is not None:
-            return LakeVersion(row["version"], row["saved_at"], status)
-        # A concurrent caller took the number, perhaps for the same state.
+    try:
+        return (await claim_versions(db, tenant_id, {invoice.document_id: (invoice, status)}))[invoice.document_id]
+    except asyncpg.ForeignKeyViolationError:
+        raise NotStored("document", invoice.document_id, tenant_id) from None
+
+
+async def claim_versions(
+    db: Database, tenant_id: str, states: Mapping[str, tuple[InvoiceData, str]]
+) -> dict[str, LakeVersion]:
+    """Return the version under which to save each document's invoice and status, as `claim_version` does, by id."""
+    left = {document_id: _digest(*state) for document_id, state in states.items()}
+    claimed: dict[str, LakeVersion] = {}
+    while left:
+        for row in await db.fetch(CLAIM, tenant_id, [*left], [*left.values()]):
+            name = row["document_id"]
+            claimed[name] = LakeVersion(row["version"], row["saved_at"], states[name][1])
+            del left[name]
+        # Of those that are left, a concurrent caller took the number, perhaps for the same state.
+    return claimed
 
 
 async def is_saved(db: Database, tenant_id: str, document_id: str) -> bool:

@@ -1,32 +1,49 @@
 """Find the state of a document that the lake keeps, and whether the lake keeps the document at all."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 import asyncpg
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import ReadingKey
+from docrail.services.documents.models import ReadingKey, Wanted
 from docrail.services.lake.models import LakeVersion
-from docrail.services.lake.repository import claim_version, is_saved
+from docrail.services.lake.repository import claim_versions, is_saved
 from docrail.services.reviews.items import lock_unfiled, mark_filed
 from docrail.services.reviews.models import Unfiled
-from docrail.services.reviews.standing import load_state, lock_revision
+from docrail.services.reviews.standing import load_states, lock_revisions
 
 
 async def load_version(
     db: asyncpg.Pool, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
 ) -> tuple[InvoiceData, LakeVersion]:
-    """Return the document as it stands, and the version under which the lake keeps that state.
+    """Return one document as `load_versions` does."""
+    return (await load_versions(db, tenant_id, [Wanted(document_id, reading)], today=today))[document_id]
 
-    Raises: NotStored if the tenant has no such document or reading.
+
+async def load_versions(
+    db: asyncpg.Pool, tenant_id: str, wanted: Sequence[Wanted], *, today: dt.date
+) -> dict[str, tuple[InvoiceData, LakeVersion]]:
+    """Return the documents as they stand, by id, and the version under which the lake keeps each state.
+
+    Each document is named once. Raises: NotStored if the tenant does not have one of them, or no such reading of it.
     """
-    while True:
-        state = await load_state(db, tenant_id, document_id, today=today, reading=reading)
+    loaded: dict[str, tuple[InvoiceData, LakeVersion]] = {}
+    left = list(wanted)
+    while left:
+        states = {
+            each.document_id: state for each, state in (await load_states(db, tenant_id, left, today=today)).items()
+        }
         async with transaction(db) as tx:
             # A decision or correction commits either before this or after the version is claimed.
-            if await lock_revision(tx, tenant_id, document_id) == state.revision:
-                return state.invoice, await claim_version(tx, tenant_id, state.invoice, state.status)
+            revisions = await lock_revisions(tx, tenant_id, [*states])
+            still = {name: each for name, each in states.items() if revisions.get(name, 0) == each.revision}
+            claims = {name: (each.invoice, each.status) for name, each in still.items()}
+            versions = await claim_versions(tx, tenant_id, claims)
+        loaded |= {name: (still[name].invoice, version) for name, version in versions.items()}
+        left = [each for each in left if each.document_id not in loaded]
+    return loaded
 
 
 async def is_to_be_filed(db: asyncpg.Pool, unfiled: Unfiled) -> bool:

@@ -1,5 +1,7 @@
 """Decide a document's review item: the only place where documents are approved, by people or straight through."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 import asyncpg
@@ -14,7 +16,7 @@ from docrail.services.documents.service import load_changes, mark_decided
 from docrail.services.reviews.models import APPROVED, Decision, Question, Review
 from docrail.services.reviews.records import record_act
 from docrail.services.reviews.repository.decisions import record_decision
-from docrail.services.reviews.repository.items import load_review, open_or_renew, upsert_review
+from docrail.services.reviews.repository.items import load_review, open_or_renew, open_or_renew_all
 
 NOTHING_WRONG = "nothing is wrong with it"
 """Reason of an approval without a person."""
@@ -37,20 +39,28 @@ async def decide_document(tx: Database, review: Review, decision: Decision, **de
     await record_act(tx, review.tenant_id, act)
 
 
-async def open_item(
-    db: asyncpg.Pool,
-    tenant_id: str,
-    question: Question,
-    invoice: InvoiceData,
-    four_eyes_above: Decimal | None,
-    *,
-    passes: bool,
-) -> Review:
-    """Open or renew the document's item; one that `passes` is approved without a person. Raises: NotStored."""
-    if not passes:
-        return await upsert_review(db, tenant_id, invoice.document_id, question)
-    async with transaction(db) as tx:
-        return await _open_passing(tx, tenant_id, question, invoice, four_eyes_above)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A review that is requested for a document as it stands. One that `passes` is approved without a person."""
+
+    question: Question
+    invoice: InvoiceData
+    passes: bool
+
+
+async def open_items(
+    db: asyncpg.Pool, tenant_id: str, asked: Sequence[Asked], four_eyes_above: Decimal | None
+) -> list[Review]:
+    """Open or renew the items of documents, each named once. Raises: NotStored."""
+    questions = {each.invoice.document_id: each.question for each in asked if not each.passes}
+    opened = await open_or_renew_all(db, tenant_id, questions) if questions else {}
+    reviews = {document_id: review for document_id, (review, _) in opened.items()}
+    for each in asked:
+        if each.passes:
+            async with transaction(db) as tx:
+                passing = await _open_passing(tx, tenant_id, each.question, each.invoice, four_eyes_above)
+            reviews[each.invoice.document_id] = passing
+    return [reviews[each.invoice.document_id] for each in asked]
 
 
 async def _open_passing(

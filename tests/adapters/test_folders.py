@@ -39,6 +39,13 @@ def test_written_bytes_are_read_back_whole_and_in_parts(folder: Folder) -> None:
     assert abs(found.modified_at - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=1)
 
 
+def test_many_files_are_written_at_once(folder: Folder) -> None:
+    folder.write("a/1", b"old")
+    files = {f"{number % 3}/{number}": b"%d" % number for number in range(20)} | {"a/1": b"new"}
+    folder.write_all(files)
+    assert {info.path: folder.read(info.path) for info in folder.files()} == files
+
+
 def test_a_file_that_is_not_there_is_reported_and_deleted_already(folder: Folder) -> None:
     for look in (folder.read, folder.open):
         with pytest.raises(FileNotFoundError):

@@ -57,10 +57,10 @@ async def test_a_word_lies_on_the_picture_however_the_page_lies(service: Service
 
 async def test_words_are_those_that_were_stored_with_the_reading(service: Service) -> None:
     path, sha256 = await kept_only(service, two_pages())
-    stored = [[{"text": "read", "box": [0, 0, 1, 1]}], []]
+    stored = [[["read", [0, 0, 1, 1]]], []]
     name = f"pages/{blob_path(sha256)}/all.words.1.json"
     await asyncio.to_thread(service.app.blobs.folder.write, name, json.dumps(stored).encode())
-    assert await of_page(service.http, path) == stored[0]
+    assert await of_page(service.http, path) == [{"text": "read", "box": [0, 0, 1, 1]}]
     assert await of_page(service.http, path, 2) == []
     assert (await service.http.get(f"{path}/pages/3/words")).status_code == 404
 

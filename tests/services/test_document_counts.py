@@ -10,7 +10,7 @@ from asyncpg.pool import PoolConnectionProxy
 from docrail.adapters.postgres.pool import Database
 from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from docrail.services.documents.models import DocumentCount
-from docrail.services.documents.repository.counts import LOAD_COUNTS, claim_metrics, load_counts
+from docrail.services.documents.repository.counts import LOAD_COUNTS, claim_all_metrics, claim_metrics, load_counts
 from docrail.services.documents.repository.readings import save_extraction
 from tests.postgres import OTHER_TENANT, TENANT, blob_of, upload
 from tests.services.invoices import invoice
@@ -45,6 +45,15 @@ def unique_tenant() -> str:
 async def documents_of(db: Database, tenant_id: str) -> int:
     counted = "SELECT coalesce(sum(documents), 0)::bigint FROM document_counts WHERE tenant_id = $1"
     return int(await db.fetchval(counted, tenant_id))
+
+
+async def test_documents_that_are_counted_together_are_all_in_the_totals(empty: PoolConnectionProxy) -> None:
+    outcomes: dict[str, Outcome] = {"doc_a": "success", "doc_b": "success", "doc_c": "success", "doc_d": "failed"}
+    for document_id in outcomes:
+        await upload(empty, document_id=document_id)
+    await claim_metrics(empty, TENANT, "doc_a", "success")
+    assert sorted(await claim_all_metrics(empty, TENANT, outcomes | {"doc_e": "failed"})) == ["doc_b", "doc_c", "doc_d"]
+    assert {each.outcome: each.documents for each in await load_counts(empty)} == {"success": 3, "failed": 1}
 
 
 async def test_metrics_are_claimed_once_by_the_documents_own_tenant(db: PoolConnectionProxy) -> None:

@@ -9,9 +9,11 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
+from docrail.services.documents.assessed import load_assessed
 from docrail.services.documents.models import DocumentConflict
 from docrail.services.documents.repository.documents import load_document, load_unstarted, mark_run_started
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, blob_of, new_document_id, upload
+from tests.services.arrivals import TODAY, arrive
 
 
 async def test_a_stored_document_is_loaded_as_it_was_given(db: PoolConnectionProxy) -> None:
@@ -91,6 +93,15 @@ async def test_a_run_is_marked_as_started_once(db: PoolConnectionProxy) -> None:
     assert document
     assert document.run_id == "invoice.doc_a"
     assert document.run_started_at
+
+
+async def test_what_may_be_lost_alone_makes_nothing_else_in_its_transaction_so(db: PoolConnectionProxy) -> None:
+    """A decision that comes with it must not be undone by a crash of the server after it was answered."""
+    await db.execute("SET LOCAL synchronous_commit TO on")
+    document_id = await arrive(db)
+    assert await mark_run_started(db, TENANT, document_id, f"invoice.{document_id}")
+    await load_assessed(db, TENANT, document_id, today=TODAY)
+    assert await db.fetchval("SHOW synchronous_commit") == "on"
 
 
 async def test_only_old_documents_without_a_run_are_left_to_start(db: PoolConnectionProxy) -> None:

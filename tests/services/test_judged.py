@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import json
 import random
 import re
 from dataclasses import replace
@@ -17,7 +18,9 @@ from docrail.invoices.assessment.assess import vendor_is_known
 from docrail.invoices.assessment.duplicates import find_duplicates, seen_of
 from docrail.invoices.facts import Evidence, Severity, Source
 from docrail.invoices.model import FieldValue, InvoiceData
-from docrail.services.documents.repository.seen import LOAD_KNOWN
+from docrail.services.documents.assessed import load_all_assessed
+from docrail.services.documents.models import Wanted
+from docrail.services.documents.repository.seen import LOAD_KNOWN, asked_of
 from docrail.services.documents.repository.vendors import remember
 from docrail.services.documents.service import mark_decided
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, as_owner, new_document_id, upload
@@ -38,6 +41,18 @@ async def test_the_same_number_of_the_same_vendor_is_an_error_on_the_later_one_o
     [problem] = (await judged(db, second)).problems
     assert (problem.code, problem.severity, first in problem.message) == ("duplicate", Severity.ERROR, True)
     assert await codes(db, first) == ["near_duplicate"]
+
+
+async def test_of_two_alike_that_are_assessed_together_one_is_the_later(db: PoolConnectionProxy) -> None:
+    both = [
+        Wanted(await arrive(db)),
+        Wanted(await arrive(db, invoice_number="re 2026/0017", total=Decimal(5), net=None)),
+    ]
+    found = await load_all_assessed(db, TENANT, both, today=TODAY)
+    assert sorted(problem.code for each in found.values() for problem in each.invoice.problems) == [
+        "duplicate",
+        "near_duplicate",
+    ]
 
 
 async def test_the_same_bytes_are_an_error_before_the_first_upload_was_judged(db: PoolConnectionProxy) -> None:
@@ -172,8 +187,9 @@ async def test_documents_are_compared_by_indexes(db: PoolConnectionProxy) -> Non
     await as_owner(db)  # only the owner may analyze
     await db.execute("ANALYZE documents, seen_invoices, reviews, vendors, vendor_keys")
     await db.execute("SELECT set_config('role', 'docrail_app', true), set_config('docrail.tenant', $1, true)", TENANT)
-    values = ("doc", "0" * 64, "invoice", "re-1", "DE1", "DE2", "muster", Decimal(1), TODAY, ["vat:DE1"], None, None)
-    plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {LOAD_KNOWN}", TENANT, *values))
+    own = seen_of(reading(total=Decimal(1)), "0" * 64)
+    asked = json.dumps([asked_of(own, ["vat:DE1"], dt.datetime.now(dt.UTC), None)])
+    plan = "\n".join(row[0] for row in await db.fetch(f"EXPLAIN {LOAD_KNOWN}", TENANT, asked))
     assert {"documents_by_sha256", "seen_invoices_by_number", "seen_invoices_by_total"} <= set(plan.split())
     assert not re.search("Seq Scan on (documents|seen_invoices)", plan)
 

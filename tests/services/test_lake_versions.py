@@ -11,7 +11,7 @@ from asyncpg.pool import PoolConnectionProxy
 from docrail.adapters.postgres.pool import NotStored, transaction
 from docrail.services.documents.models import Change, CorrectionAct
 from docrail.services.documents.service import insert_change
-from docrail.services.lake.repository import claim_version
+from docrail.services.lake.repository import claim_version, claim_versions
 from docrail.services.lake.service import load_version
 from docrail.services.reviews.models import Appearance, Question
 from docrail.services.reviews.repository.items import lock_review, update_appearance, upsert_review
@@ -41,6 +41,14 @@ async def test_many_who_save_at_once_share_one_version_for_each_state(pool: asyn
     others = [invoice(document_id, number=str(number)) for number in range(8)]
     different = await asyncio.gather(*(claim_version(pool, COMMITTING, other) for other in others))
     assert sorted(version.number for version in different) == list(range(2, 10))
+
+
+async def test_the_versions_of_several_documents_are_claimed_at_once(db: PoolConnectionProxy) -> None:
+    old, new = [(await upload(db)).document_id for _ in range(2)]
+    before = await claim_version(db, TENANT, invoice(old))
+    claimed = await claim_versions(db, TENANT, {old: (invoice(old), "open"), new: (invoice(new), "approved")})
+    assert claimed[old] == before
+    assert (claimed[new].number, claimed[new].status) == (1, "approved")
 
 
 async def test_another_tenants_document_has_no_versions_here(db: PoolConnectionProxy) -> None:

@@ -2,8 +2,17 @@
 
 from pathlib import Path
 
+import pytest
+
 from docrail.adapters.store.blobs import BlobStore, blob_path
-from docrail.services.documents.repository.page_images import keep_image, load_image, remove_images
+from docrail.invoices.page_text import PlacedWord
+from docrail.services.documents.repository.page_images import (
+    keep_image,
+    keep_words,
+    load_image,
+    load_words,
+    remove_images,
+)
 
 
 async def test_a_picture_is_kept_until_it_is_removed(tmp_path: Path) -> None:
@@ -23,3 +32,14 @@ async def test_a_picture_of_bytes_that_were_deleted_meanwhile_is_not_kept(tmp_pa
     blobs.folder.delete(blob_path(sha256))
     await keep_image(blobs.folder, sha256, 1, "full", b"picture")
     assert await load_image(blobs.folder, sha256, 1) is None
+
+
+@pytest.mark.parametrize("left", [b"", b'[[["re', b'[{"text": "read"}]'])
+async def test_words_that_make_no_sense_are_as_good_as_none(tmp_path: Path, left: bytes) -> None:
+    blobs = BlobStore(tmp_path)
+    sha256 = (await blobs.put(b"one")).sha256
+    await keep_words(blobs.folder, sha256, b'[[["read", [0, 0, 1, 1]]]]')
+    assert await load_words(blobs.folder, sha256, 1) == [PlacedWord("read", (0, 0, 1, 1))]
+    [path] = [info.path for info in blobs.folder.files("pages")]
+    blobs.folder.write(path, left)  # by a power failure, or a child that was taken over
+    assert await load_words(blobs.folder, sha256, 1) is None

@@ -11,9 +11,14 @@ from asyncpg.pool import PoolConnectionProxy
 
 from docrail.adapters.postgres.pool import NotStored
 from docrail.services.access.models import Principal
-from docrail.services.reviews.models import Appearance, Question, ReviewFilter, Sort, review_id_of
-from docrail.services.reviews.repository.decisions import record_first_approval
-from docrail.services.reviews.repository.items import load_review, update_appearance, upsert_review
+from docrail.services.reviews.models import Appearance, Decision, Question, ReviewFilter, Sort, review_id_of
+from docrail.services.reviews.repository.decisions import record_decision, record_first_approval
+from docrail.services.reviews.repository.items import (
+    load_review,
+    open_or_renew_all,
+    update_appearance,
+    upsert_review,
+)
 from docrail.services.reviews.repository.queue import list_reviews, place_of
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 
@@ -51,6 +56,27 @@ async def test_opening_again_renews_the_one_item(db: PoolConnectionProxy) -> Non
     assert (renewed.review_id, renewed.created_at) == (first.review_id, first.created_at)
     assert (renewed.priority, renewed.run_id) == (80, "invoice.again")
     assert len(await list_reviews(db, TENANT)) == 1
+
+
+async def test_several_are_opened_or_renewed_at_once_and_a_decided_one_stays(db: PoolConnectionProxy) -> None:
+    ids = ["doc_new", "doc_open", "doc_decided"]
+    for document_id in ids:
+        await upload(db, document_id=document_id)
+    before = {document_id: await upsert_review(db, TENANT, document_id, QUESTION) for document_id in ids[1:]}
+    await record_decision(db, TENANT, before["doc_decided"].review_id, Decision("rejected", {}, "ann", None))
+    questions = {
+        document_id: asking(priority=priority) for document_id, priority in zip(ids, (70, 80, 90), strict=True)
+    }
+    opened = await open_or_renew_all(db, TENANT, questions)
+    found = {document_id: (review.status, review.priority, new) for document_id, (review, new) in opened.items()}
+    assert found == {
+        "doc_new": ("open", 70, True),
+        "doc_open": ("open", 80, False),
+        "doc_decided": ("rejected", 41.25, False),
+    }
+    assert {document_id: opened[document_id][0].created_at for document_id in ids[1:]} == {
+        document_id: review.created_at for document_id, review in before.items()
+    }
 
 
 async def test_a_first_approval_is_valid_until_the_document_changes(db: PoolConnectionProxy) -> None:

@@ -22,7 +22,7 @@ from temporalio.worker import Replayer, Worker
 
 from docrail.activities.internal.groups import group_activity
 from docrail.activities.internal.values import value_activities
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
@@ -308,13 +308,13 @@ async def work(
     max_cached_workflows: int = 1_000,
 ) -> AsyncIterator[None]:
     """Run a worker, in the sandbox that production turns off for speed: making one takes 0.1 s for each run."""
-    own = {handler.name: activity_for(handler, tools) for handler in gates.handlers()}
+    own = {handler.name: Attempts(handler, tools) for handler in gates.handlers()}
     worker = Worker(
         client,
         task_queue=task_queue,
         workflows=[Run, Chunk, DocumentChunk],
         activities=[
-            *own.values(),
+            *(each.as_activity() for each in own.values()),
             group_activity(own),
             *gates.inbox_activities(),
             *value_activities(tools),

@@ -71,7 +71,7 @@ def find_money(layout: Layout) -> list[Money]:
     found: list[Money] = []
     for row in layout.rows:
         rate = _only_rate(row)
-        found.extend(replace(money, rate=rate) for money in _by_heads(list(_row_money(layout, row))))
+        found.extend(_by_heads(list(_row_money(layout, row, rate))))
         found.extend(_discount_without_amount(row, rate, found))
     return found
 
@@ -112,7 +112,7 @@ def role_of(label: str) -> Role:
     return next((role for role, may_be, words in order if may_be and words.search(label)), Role.OTHER)
 
 
-def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
+def _row_money(layout: Layout, row: Row, rate: Decimal | None) -> Iterator[Money]:
     first, label, order = "", _label_across(layout, row), 0
     for cell in row.cells:
         amounts = [amount for amount in find_amounts(cell.text) if not _in_date(amount, cell)]
@@ -131,7 +131,7 @@ def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
             end = amount.end
             column = _column_role(layout, cell) if amount.exact else Role.OTHER
             discounted = role_of(first) is Role.ADJUSTMENT
-            yield _money(amount, cell, first if discounted else label, column, order)
+            yield _money(amount, cell, first if discounted else label, column, order, rate=rate)
             order += 1
         if not any(amount.exact for amount in amounts) and _is_label(cell):
             label = cell.folded  # such as `19 % Umsatzsteuer Nr. 7008 VV`
@@ -175,7 +175,7 @@ def _is_sign(cell: Cell) -> bool:
     return len(cell.text) <= SIGN_LETTERS and role_of(cell.folded) is Role.OTHER
 
 
-def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> Money:
+def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int, *, rate: Decimal | None) -> Money:
     sentence = len(label.split()) > MAX_LABEL_WORDS
     role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
     if len(cell.words) > MAX_LABEL_WORDS and sum_words.CASH_DISCOUNT.search(
@@ -184,7 +184,7 @@ def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> 
         role = column = Role.NOT_A_SUM
     remark = role is Role.TAX and sum_words.INSIDE.search(label) and cell.text.startswith("(")  # not a minus
     value = abs(amount.value) if remark else amount.value
-    return Money(value, amount.currency, amount.exact, cell, label, role, column, order)
+    return Money(value, amount.currency, amount.exact, cell, label, role, column, order, rate)
 
 
 def _by_heads(row: list[Money]) -> list[Money]:

@@ -262,11 +262,12 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
             height = layout.pages[cell.page - 1].height
             if cell.page > 1 or cell.top > HEAD * height:
                 return
-            charged = number.is_charged(row, cell)
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]
                 left = row.cells[index - 1].folded if index and not before.strip() else before
-                if _names_another_date(cell.folded, date.start) or _is_of_another_day(left) or charged:
+                if _names_another_date(cell.folded, date.start) or _is_of_another_day(left):
+                    continue
+                if number.is_charged(row, cell):
                     continue
                 if PLACE_BEFORE_DATE.search(left):
                     yield DateCandidate(date, cell, DateAt.PLACE)

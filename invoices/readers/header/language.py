@@ -23,7 +23,7 @@ _SHARED = Counter(word for words in _WORDS.values() for word in words)
 
 def language_of(layout: Layout) -> Language | None:
     """Return the language of a document; None if it has few words, or words of several languages."""
-    points = language_points(layout)
+    points = language_points(_words_of(layout))
     first, second = sorted(points, key=lambda code: -points[code])[:2]
     if points[first] < LEAST or points[first] - points[second] < MARGIN:
         return None
@@ -32,14 +32,18 @@ def language_of(layout: Layout) -> Language | None:
 
 def unsupported_language(layout: Layout) -> tuple[InvoiceProblem, ...]:
     """Return a problem if hardly any word belongs to a language whose vocabulary the readers have."""
-    words = {word for word in WORD.findall(fold(layout.text)) if len(word) > 1}
-    if len(words) < ENOUGH or max(language_points(layout).values()) >= LEAST_SHARE * len(words):
+    said = _words_of(layout)
+    words = sum(len(word) > 1 for word in said)
+    if words < ENOUGH or max(language_points(said).values()) >= LEAST_SHARE * words:
         return ()
     message = "The text is in a language that Docrail does not read. Check every value against the page."
     return (InvoiceProblem.error("language_unsupported", message),)
 
 
-def language_points(layout: Layout) -> dict[str, float]:
+def _words_of(layout: Layout) -> set[str]:
+    return set(WORD.findall(fold(layout.text)))
+
+
+def language_points(said: set[str]) -> dict[str, float]:
     """Return the points of each language: each of its words once, shared between the languages that have it."""
-    said = set(WORD.findall(fold(layout.text)))
     return {code: sum(1 / _SHARED[word] for word in words & said) for code, words in _WORDS.items()}

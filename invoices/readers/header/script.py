@@ -11,11 +11,8 @@ MOST = 0.5
 
 def unsupported_script(text: str) -> tuple[InvoiceProblem, ...]:
     """Return a problem if most letters of a document belong to a script that no vocabulary covers."""
-    if text.isascii():
-        return ()
-    letters = [character for character in text if character.isalpha()]
-    foreign = sum(map(_is_foreign, letters))
-    if foreign <= MOST * len(letters):
+    foreign = {character for character in set(text) if character.isalpha() and _is_foreign(character)}
+    if not foreign or sum(character in foreign for character in text) <= MOST * sum(map(str.isalpha, text)):
         return ()
     message = "Most of the text is in a script that Docrail does not read. Check every value against the page."
     return (InvoiceProblem.error("language_unsupported", message),)

@@ -46,6 +46,7 @@ class Finder:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
+        self._cells = [(cell, row.cells[index:]) for row in layout.rows for index, cell in enumerate(row.cells, 1)]
         self._below: dict[tuple[float, ...], list[Cell]] = {}
         self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # each label checks each cell
         self._at: dict[tuple[str, bool], list[Labelled]] = {}
@@ -61,18 +62,16 @@ class Finder:
         return self._at[key]
 
     def _matches(self, label: re.Pattern[str], *, again: bool) -> Iterator[Labelled]:
-        for row in self.layout.rows:
-            for index, cell in enumerate(row.cells):
-                match = label.search(cell.folded)
-                if not match:
-                    if id(cell) in self._open:
-                        yield from self._broken(cell, label, row.cells[index + 1 :])
-                    continue
+        for cell, right in self._cells:
+            match = label.search(cell.folded)
+            if match:
                 leads = not LETTER.search(cell.folded[: match.start()])
-                yield from self._around(cell, match, row.cells[index + 1 :], leads=leads)
+                yield from self._around(cell, match, right, leads=leads)
                 for later in label.finditer(cell.folded, match.end()) if again else ():
                     rest = SEPARATORS.sub("", cell.text[later.end() :])
                     yield Labelled(rest, cell, Position.SAME_CELL, later.group(), cell, leads=False)
+            elif id(cell) in self._open:
+                yield from self._broken(cell, label, right)
 
     def below(self, cell: Cell) -> list[Cell]:
         """Return the cells below `cell` in its column, nearest first, up to the first gap in the column."""

@@ -26,6 +26,12 @@ MOST_WORDS, MOST_TIMES = 400, 2
 """Words of a page that are compared; more are no labels. A word printed more often is another word: a `Beitrag`."""
 
 
+def warm_up() -> None:
+    """Prepare the tables of known words and labels: it takes a millisecond."""
+    _known()
+    _labels()
+
+
 def spelled(layout: Layout) -> Layout | None:
     """Return the layout with garbled words of labels corrected; None if it has none."""
     seen = (WORD.search(word.text) for page in layout.pages for word in page.words[:MOST_WORDS])

@@ -21,6 +21,7 @@ NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
+TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.005")
 """Error of a price rounded to cents, for each unit of the quantity."""
@@ -159,7 +160,7 @@ def descriptions(cells: Sequence[Cell]) -> list[str]:
 
     If nothing else does, a leading `4 Kingfisher` before other numbers is a position with its goods, not a quantity.
     """
-    texts = [text for cell in cells if re.search(r"[^\W\d_]{2}", text := before_rate(cell.text))]
+    texts = [text for cell in cells if TWO_LETTERS.search(text := before_rate(cell.text))]
     described = [text for text in texts if not QUANTITY.match(text)]
     numbered = len(cells) > 1 and NUMBERED.match(cells[0].text)
     return described or (texts[:1] if numbered and cells[0].text in texts else [])
@@ -338,9 +339,9 @@ def _has_money(row: Row) -> bool:
 
 def is_sum(row: Row) -> bool:
     """Return whether the row is a sum rather than a line: it is named as one and has no quantity and price."""
-    worded = [cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)]
     if not any(find_amounts(row.text)) or len(row.cells) > MAX_SUM_CELLS:
         return False
+    worded = [cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)]
     names = {*worded[:1], *(worded[-1:] if _is_two_sums(row) else ())}
     called = any(len(WORD.findall(name)) <= MAX_SUM_WORDS and role_of(name) in SUMS for name in names)
     return called and not _counts(row)

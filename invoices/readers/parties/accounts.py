@@ -253,8 +253,9 @@ def _alone_in_block(country: str, match: re.Match[str], cell: Cell, parties: Par
 
 def _running_on(layout: Layout, cell: Cell) -> str:
     """Return the cell's text; for running text, followed by the start of the next line."""
-    under = _under(layout, cell)[:1] if len(cell.words) > SENTENCE_WORDS else []
-    return " ".join([cell.text, *(other.text[:LONGEST_VAT] for other in under)])
+    if len(cell.words) <= SENTENCE_WORDS:
+        return cell.text
+    return " ".join([cell.text, *(other.text[:LONGEST_VAT] for other in _under(layout, cell)[:1])])
 
 
 def _longest_vat(text: str) -> str | None:

@@ -103,6 +103,10 @@ POSTAL_CODE = re.compile(
 """
 CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
 """One word with many digits: `MNGLCU71D55D548R`, a tax number."""
+TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
+AROUND = re.compile(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$")
+"""Punctuation around a name."""
+COMMA = re.compile(r",\s+")
 BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
 ADDRESS_PARTS = 3
 """Fewest parts of a one-line address: name, street, city."""
@@ -117,7 +121,7 @@ MAX_MENTIONS = 3
 def is_name(text: str) -> bool:
     """Return whether a line can be a name: not a label, an address, a date, an amount or a sentence."""
     folded = fold(clean(text))
-    if not folded or text in CURRENCIES or text.startswith("(") or not re.search(r"[^\W\d_]{2}", text):
+    if not folded or text in CURRENCIES or text.startswith("(") or not TWO_LETTERS.search(text):
         return False
     legal, words = bool(LEGAL_FORM.search(folded)), text.split()
     longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
@@ -129,7 +133,7 @@ def is_name(text: str) -> bool:
         return False
     place = FOUNDED.sub("", folded) if legal else folded
     street = not legal and STREET_NAME.match(folded)
-    return not (street or _is_label(folded, legal=legal) or _is_address(place) or _has_figures(text))
+    return not (street or _is_address(place) or _has_figures(text) or _is_label(folded, legal=legal))
 
 
 def _is_label(folded: str, *, legal: bool) -> bool:
@@ -154,7 +158,7 @@ def _has_figures(text: str) -> bool:
 
 def before_address(text: str) -> str:
     """Return the name from `Name, Street 1, 12345 City`, with commas or other separators; other texts unchanged."""
-    parts = re.split(r",\s+", text)
+    parts = COMMA.split(text)
     parts = parts if len(parts) > 1 else BETWEEN_PARTS.split(text)
     if len(parts) > 1 and LEGAL_FORM.fullmatch(fold(parts[1])):
         parts[:2] = [", ".join(parts[:2])]
@@ -197,7 +201,7 @@ def owner_of_name(text: str) -> tuple[str, str] | None:
 def clean(text: str) -> str:
     """Return a name without surrounding punctuation and without the full stop of its sentence."""
     text = text[:-1] if WHOLE_FORM.search(text) else text
-    return re.sub(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$", "", text)
+    return AROUND.sub("", text)
 
 
 def domains(layout: Layout) -> list[str]:
@@ -253,8 +257,9 @@ def _is_said(folded: str, said: Sequence[str]) -> bool:
 
 def is_legal_form(cell: Cell) -> bool:
     """Return whether the cell contains only a legal form: `Co. (UK) Ltd`."""
-    rest = LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded))
-    return bool(LEGAL_FORM.search(cell.folded)) and not re.search(r"[a-z\d]", rest)
+    if not LEGAL_FORM.search(cell.folded):
+        return False
+    return not re.search(r"[a-z\d]", LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded)))
 
 
 def has_legal_form(cell: Cell) -> bool:

@@ -89,6 +89,8 @@ MAX_FORMS = 20_000
 """Forms drawn by a page, including nested ones. Six forms that draw each other ten times amount to a million."""
 MAX_DEPTH = 30
 DRAW = re.compile(rb"/([^\s/\[\]()<>{}%]{1,127})\s+Do\b")
+ESCAPED = re.compile(rb"#([0-9A-Fa-f]{2})")
+"""A character of a name, written as its code."""
 MAX_PARENTS = 50
 
 
@@ -154,7 +156,7 @@ def _cost(form: pikepdf.Stream, budget: _Budget, depth: int) -> int:
 def _form(forms: pikepdf.Dictionary | None, name: bytes) -> pikepdf.Stream | None:
     if forms is None:
         return None
-    plain = re.sub(rb"#([0-9A-Fa-f]{2})", lambda match: bytes([int(match[1], 16)]), name)
+    plain = ESCAPED.sub(lambda match: bytes([int(match[1], 16)]), name)
     form = forms.get("/" + plain.decode("utf-8", "surrogateescape"))
     return form if isinstance(form, pikepdf.Stream) and form.get("/Subtype") == "/Form" else None
 

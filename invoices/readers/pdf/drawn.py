@@ -80,8 +80,8 @@ class Thing(NamedTuple):
 
 
 def things_on(page: pypdfium2.PdfPage) -> Iterator[Thing]:
-    """Yield the objects drawn on the page, each drawing before its parts. Raises: PdfiumError."""
-    yield from _things(page.raw, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, AS_WRITTEN, 1)
+    """Return the objects drawn on the page, each drawing before its parts. Raises: PdfiumError."""
+    return _things(page.raw, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, AS_WRITTEN, 1)
 
 
 def _things(drawing: Any, count: Any, get: Any, placed: Affine, depth: int) -> Iterator[Thing]:

@@ -8,12 +8,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import pypdfium2
 from pypdfium2 import raw
 
 from docrail.invoices.readers.layout.page import Affine, Page, Word, around
-from docrail.invoices.readers.pdf.drawn import View
+from docrail.invoices.readers.pdf.drawn import EDGES, View
 from docrail.invoices.readers.pdf.pages import PdfPages
 
 QUARTER_TURN = math.pi / 2
@@ -84,23 +85,32 @@ def _read_page(page: pypdfium2.PdfPage, number: int) -> Page:
         return Page(number, *size, words, LIES.get(turns))
 
 
+def _unchecked(function: Any) -> Any:
+    """Return a function of pdfium that takes its arguments as they are: checking their types takes longer than it."""
+    unchecked = type(function)(ctypes.cast(function, ctypes.c_void_p).value)
+    unchecked.restype = function.restype
+    return unchecked
+
+
+UNICODE_OF, BOX_OF = _unchecked(raw.FPDFText_GetUnicode), _unchecked(raw.FPDFText_GetLooseCharBox)
+"""Called for each character of a page."""
+
+
 def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Iterator[_Character | None]:
     """Yield each printed character; None for whitespace that is in the file."""
-    edges = (ctypes.c_float * 4)()
-    box = ctypes.cast(edges, ctypes.POINTER(raw.FS_RECTF))
-    letters = text_page.raw  # pdfium's handle: the wrapper would be unwrapped at each call
-    unicode_of, box_of, seen = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, view.seen
+    box = raw.FS_RECTF()
+    letters, edges, seen = text_page.raw, ctypes.byref(box), view.seen
     after_guess, line, quarter = False, (math.nan, math.nan), 0
     for index in range(count):
-        text = _printed(unicode_of(letters, index))
+        text = _printed(UNICODE_OF(letters, index))
         if not text:
             continue
         if text == SPACE and raw.FPDFText_IsGenerated(letters, index) == 1:
             after_guess = True
-        elif text == SPACE or not box_of(letters, index, box):
+        elif text == SPACE or not BOX_OF(letters, index, edges):
             yield None
         else:
-            left, top, right, bottom = edges
+            left, top, right, bottom = EDGES.unpack(box)  # cheaper than four attributes
             if (top, bottom) != line:  # a rotation also moves the letters off their line
                 line = top, bottom
                 quarter = round(-raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4  # the angle is clockwise

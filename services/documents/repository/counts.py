@@ -5,6 +5,8 @@ with the same outcome wait for each other's commit there. Measured on two cores:
 without the totals), where 50,000 an hour are 14 a second; reading the totals of 1,000 tenants takes 4 ms.
 """
 
+from collections.abc import Mapping
+
 from docrail.adapters.postgres.pool import Database
 from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from docrail.services.documents.models import DocumentCount, MetricsClaim
@@ -13,28 +15,30 @@ CLAIM_METRICS = """
 WITH claimed AS (
     UPDATE documents
        SET metrics_recorded_at = now(),
-           outcome = $3,
+           outcome = asked.outcome,
            processing_seconds = greatest(extract(epoch FROM now() - received_at)::float8, 0),
            -- A failed one has none: equal bytes may have been read before, this document was not.
-           confidence = CASE WHEN $3 = 'success' THEN
+           confidence = CASE WHEN asked.outcome = 'success' THEN
                (SELECT (data ->> 'confidence')::float8 FROM processed_documents AS extraction
                  WHERE extraction.tenant_id = documents.tenant_id AND extraction.sha256 = documents.sha256
                  ORDER BY created_at DESC LIMIT 1) END
-     WHERE tenant_id = $1 AND document_id = $2 AND metrics_recorded_at IS NULL
-    RETURNING tenant_id, outcome, processing_seconds AS seconds, confidence),
+      FROM unnest($2::text[], $3::text[]) AS asked (document_id, outcome)
+     WHERE tenant_id = $1 AND documents.document_id = asked.document_id AND metrics_recorded_at IS NULL
+    RETURNING tenant_id, documents.document_id, documents.outcome, processing_seconds AS seconds, confidence),
 counted AS (
     INSERT INTO document_counts AS total
            (tenant_id, outcome, seconds_le, confidence_le, documents, seconds_sum, confidence_sum)
-    SELECT tenant_id, outcome,
-           (SELECT min(bound) FROM unnest($4::float8[]) AS bound WHERE bound >= seconds),
-           (SELECT min(bound) FROM unnest($5::float8[]) AS bound WHERE bound >= confidence),
-           1, seconds, coalesce(confidence, 0)
-      FROM claimed
+    SELECT tenant_id, outcome, seconds_le, confidence_le, count(*), sum(seconds), sum(coalesce(confidence, 0))
+      FROM claimed,
+           LATERAL (SELECT min(le) AS seconds_le FROM unnest($4::float8[]) AS le WHERE le >= seconds) AS duration,
+           LATERAL (SELECT min(le) AS confidence_le FROM unnest($5::float8[]) AS le WHERE le >= confidence) AS certainty
+     GROUP BY tenant_id, outcome, seconds_le, confidence_le
+     ORDER BY tenant_id, outcome, seconds_le, confidence_le -- concurrent statements lock the totals in this order
     ON CONFLICT (tenant_id, outcome, seconds_le, confidence_le) DO UPDATE
-       SET documents = total.documents + 1,
+       SET documents = total.documents + excluded.documents,
            seconds_sum = total.seconds_sum + excluded.seconds_sum,
            confidence_sum = total.confidence_sum + excluded.confidence_sum)
-SELECT seconds, confidence FROM claimed"""
+SELECT document_id, seconds, confidence FROM claimed"""
 
 LOAD_COUNTS = """
 SELECT outcome, seconds_le, confidence_le, sum(documents)::bigint AS documents, sum(seconds_sum) AS seconds_sum,
@@ -53,9 +57,14 @@ async def claim_metrics(db: Database, tenant_id: str, document_id: str, outcome:
 
     Granted once; None means that it was granted before (or there is no document).
     """
+    return (await claim_all_metrics(db, tenant_id, {document_id: outcome})).get(document_id)
+
+
+async def claim_all_metrics(db: Database, tenant_id: str, outcomes: Mapping[str, Outcome]) -> dict[str, MetricsClaim]:
+    """Claim as `claim_metrics` does for each document by its outcome, and return the claims that are granted, by id."""
     bounds = ((*SECONDS_BUCKETS, _INFINITY), (*CONFIDENCE_BUCKETS, _INFINITY))
-    row = await db.fetchrow(CLAIM_METRICS, tenant_id, document_id, outcome, *bounds)
-    return MetricsClaim(**row) if row else None
+    rows = await db.fetch(CLAIM_METRICS, tenant_id, [*outcomes], [*outcomes.values()], *bounds)
+    return {row["document_id"]: MetricsClaim(row["seconds"], row["confidence"]) for row in rows}
 
 
 async def load_counts(db: Database) -> list[DocumentCount]:

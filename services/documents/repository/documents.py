@@ -1,10 +1,10 @@
-# ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
+# ruff: noqa: S608  # only constants of this code are formatted into statements
 """Store documents: what was uploaded, by whom, when, and whether its run was started."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
 
-from docrail.adapters.postgres.pool import Database
+from docrail.adapters.postgres.pool import COMMITS_LATER, Database, is_alone
 from docrail.adapters.store.blobs import BlobRef
 from docrail.dag.values.json_values import Json
 from docrail.services.documents.models import Document, DocumentConflict, OldOriginal, PartOf, UnendedDocument
@@ -69,9 +69,11 @@ MARK_ORIGINAL_REMOVED = """
 UPDATE documents SET original_removed_at = now()
  WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL"""
 
-MARK_RUN_STARTED = """
+# If it is lost, the run is started again, which changes nothing.
+MARK_RUN_STARTED = f"""
 UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
+   AND {COMMITS_LATER.format(is_alone="$4")}
 RETURNING true"""
 
 MARK_RUNS_STARTED = """
@@ -191,7 +193,7 @@ async def load_old_originals(
 
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
     """Record that the document's run was started. True the first time; later calls return False and change nothing."""
-    return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
+    return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id, is_alone(db)) is True
 
 
 async def mark_runs_started(db: Database, tenant_id: str, runs: Mapping[str, str]) -> None:

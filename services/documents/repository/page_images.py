@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Literal
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from docrail.adapters.store.blobs import blob_path
 from docrail.adapters.store.folders import Folder
+from docrail.invoices.model import Box
 from docrail.invoices.page_text import PlacedWord
 
 DRAWN_BY = "1"
@@ -15,8 +17,8 @@ DRAWN_BY = "1"
 
 Size = Literal["full", "small"]
 
-_WORDS = TypeAdapter(list[PlacedWord])
-_PAGES = TypeAdapter(list[list[PlacedWord]])
+_PAGES = TypeAdapter(list[list[tuple[str, Box]]])
+"""Text and box of each word of each page."""
 
 
 def image_tag(sha256: str, number: int, size: Size) -> str:
@@ -37,22 +39,27 @@ async def keep_image(blobs: Folder, sha256: str, number: int, size: Size, image:
 async def load_words(blobs: Folder, sha256: str, number: int) -> list[PlacedWord] | None:
     """Return the stored words of a page; None if they are not stored. Raises: OSError."""
     if (stored := await _load(blobs, _words_path(sha256, None))) is not None:
-        pages = await asyncio.to_thread(_PAGES.validate_json, stored)
-        if number <= len(pages) and pages[number - 1]:  # none: blank, or not among the pages that were read
-            return pages[number - 1]
+        with suppress(ValidationError):  # incomplete since a power failure
+            pages = await asyncio.to_thread(_PAGES.validate_json, stored)
+            if number <= len(pages) and pages[number - 1]:  # none: blank, or not among the pages that were read
+                return _placed(pages[number - 1])
     stored = await _load(blobs, _words_path(sha256, number))
-    return None if stored is None else _WORDS.validate_json(stored)
+    return None if stored is None else _placed(_PAGES.validate_json(stored)[0])
 
 
-async def keep_words(blobs: Folder, sha256: str, pages: Sequence[Sequence[PlacedWord]]) -> None:
-    """Store the words of all pages. Raises: OSError."""
-    written = _PAGES.dump_json([list(page) for page in pages])
-    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, None), written)
+async def keep_words(blobs: Folder, sha256: str, pages: bytes) -> None:
+    """Store the words of all pages: JSON, validated when it is loaded. Not durable on return. Raises: OSError."""
+    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, None), pages, durable=False)
 
 
 async def keep_words_of_page(blobs: Folder, sha256: str, number: int, words: Sequence[PlacedWord]) -> None:
     """Store the words of one page. Raises: OSError."""
-    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, number), _WORDS.dump_json(list(words)))
+    written = _PAGES.dump_json([[(word.text, word.box) for word in words]])
+    await asyncio.to_thread(_keep, blobs, sha256, _words_path(sha256, number), written)
+
+
+def _placed(words: list[tuple[str, Box]]) -> list[PlacedWord]:
+    return [PlacedWord(text, box) for text, box in words]
 
 
 def remove_images(blobs: Folder, sha256: str) -> None:
@@ -68,8 +75,8 @@ async def _load(blobs: Folder, path: str) -> bytes | None:
         return None
 
 
-def _keep(blobs: Folder, sha256: str, path: str, data: bytes) -> None:
-    blobs.write(path, data)
+def _keep(blobs: Folder, sha256: str, path: str, data: bytes, *, durable: bool = True) -> None:
+    blobs.write(path, data, durable=durable)
     if blobs.stat(blob_path(sha256)) is None:
         remove_images(blobs, sha256)
 

@@ -4,6 +4,9 @@
 The share of its SLA that a document has used is computed on reading, so its priority and its band rise with time.
 """
 
+import json
+from collections.abc import Mapping
+
 import asyncpg
 
 from docrail.adapters.postgres.pool import Database, NotStored
@@ -67,12 +70,19 @@ OR_ADD = "ON CONFLICT (tenant_id, name, label) DO UPDATE SET total = c.total + e
 
 
 # The new row is named `reviews`, because the table does not show it yet within the statement.
-UPSERT_REVIEW = f"""
+UPSERT_REVIEWS = f"""
 WITH reviews AS (
     INSERT INTO reviews AS r (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary,
                               due_at, shown_digest, approvals_needed, sla_from, straight_through, audit_sample,
                               file_name)
-    VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    SELECT $1, review_id, document_id, run_id, band, priority, parts::jsonb, reasons::jsonb, summary::jsonb, due_at,
+           shown_digest, approvals_needed, sla_from, straight_through, audit_sample, file_name
+      FROM unnest($2::text[], $3::text[], $4::text[], $5::smallint[], $6::float8[], $7::text[], $8::text[], $9::text[],
+                  $10::timestamptz[], $11::text[], $12::integer[], $13::timestamptz[], $14::boolean[], $15::boolean[],
+                  $16::text[])
+           AS asked (review_id, document_id, run_id, band, priority, parts, reasons, summary, due_at, shown_digest,
+                     approvals_needed, sla_from, straight_through, audit_sample, file_name)
+     ORDER BY document_id -- concurrent statements lock in this order
     ON CONFLICT (document_id) DO UPDATE
        SET run_id = EXCLUDED.run_id, band = EXCLUDED.band, priority = EXCLUDED.priority, parts = EXCLUDED.parts,
            reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
@@ -85,8 +95,10 @@ WITH reviews AS (
     RETURNING r.*, r.xmax = 0 AS is_new),
 counted AS (
     INSERT INTO {COUNT_COLUMNS}
-    SELECT tenant_id, '{STRAIGHT_THROUGH}', CASE WHEN straight_through THEN 'passes' ELSE 'held' END, 1
+    SELECT tenant_id, '{STRAIGHT_THROUGH}', CASE WHEN straight_through THEN 'passes' ELSE 'held' END AS label, count(*)
       FROM reviews WHERE is_new AND straight_through IS NOT NULL
+     GROUP BY tenant_id, label
+     ORDER BY label
     {OR_ADD})
 SELECT {COLUMNS}, r.is_new FROM {LIVE}"""
 
@@ -119,24 +131,44 @@ async def upsert_review(db: Database, tenant_id: str, document_id: str, question
 async def open_or_renew(db: Database, tenant_id: str, document_id: str, question: Question) -> tuple[Review, bool]:
     """Open or renew the item as `upsert_review` does, and return whether this call created it.
 
-    A new item is counted by its straight-through result, if that was evaluated.
+    Raises: NotStored if the tenant has no such document.
     """
-    review_id = review_id_of(tenant_id, document_id)
-    look = question.appearance
-    content = (look.band, look.priority, look.parts, look.reasons, look.summary, question.due_at, look.digest)
-    passing = (look.approvals, question.sla_from, question.straight_through, question.audit_sample)
+    return (await open_or_renew_all(db, tenant_id, {document_id: question}))[document_id]
+
+
+async def open_or_renew_all(
+    db: Database, tenant_id: str, questions: Mapping[str, Question]
+) -> dict[str, tuple[Review, bool]]:
+    """Open or renew the items of documents as `open_or_renew` does, by the document's id.
+
+    A new item is counted by its straight-through result, if that was evaluated. Raises: NotStored for one of the
+    documents that the tenant does not have.
+    """
+    columns = zip(*(_row(tenant_id, *each) for each in questions.items()), strict=True)
     try:
-        place = (tenant_id, review_id, document_id, question.run_id)
-        row = await db.fetchrow(UPSERT_REVIEW, *place, *content, *passing, question.file_name)
+        rows = await db.fetch(UPSERT_REVIEWS, tenant_id, *map(list, columns))
     except asyncpg.ForeignKeyViolationError:
-        raise NotStored("document", document_id, tenant_id) from None
-    if row:
+        raise NotStored("document", ", ".join(questions), tenant_id) from None
+    opened = {}
+    for row in rows:
         is_new = (values := dict(row)).pop("is_new")
-        return Review(**values), is_new
-    stored = await load_review(db, tenant_id, review_id)
-    if stored is None:
-        raise NotStored("document", document_id, tenant_id)
-    return stored, False
+        opened[row["document_id"]] = (Review(**values), is_new)
+    for document_id in questions:
+        if document_id not in opened:
+            stored = await load_review(db, tenant_id, review_id_of(tenant_id, document_id))
+            if stored is None:
+                raise NotStored("document", document_id, tenant_id)
+            opened[document_id] = (stored, False)
+    return opened
+
+
+def _row(tenant_id: str, document_id: str, question: Question) -> tuple[object, ...]:
+    """Return the values of UPSERT_REVIEWS from $2 on."""
+    look = question.appearance
+    place = (review_id_of(tenant_id, document_id), document_id, question.run_id)
+    shown = (look.band, look.priority, *(json.dumps(each) for each in (look.parts, look.reasons, look.summary)))
+    passing = (look.approvals, question.sla_from, question.straight_through, question.audit_sample)
+    return (*place, *shown, question.due_at, look.digest, *passing, question.file_name)
 
 
 async def update_appearance(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:

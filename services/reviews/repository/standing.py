@@ -4,18 +4,23 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import asyncpg
+
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.model import InvoiceData
 from docrail.services.reviews.models import APPROVED, REJECTED
 
 LOAD_STANDING = """
-SELECT status, revision, decided_invoice::text FROM reviews WHERE tenant_id = $1 AND document_id = $2"""
+SELECT document_id, status, revision, decided_invoice::text FROM reviews
+ WHERE tenant_id = $1 AND document_id = ANY ($2::text[])"""
 
 
 LOAD_OPEN_DOCUMENTS = "SELECT document_id FROM reviews WHERE document_id = ANY ($1::text[]) AND status = 'open'"
 
 
-LOCK_REVISION = "SELECT revision FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR SHARE"
+LOCK_REVISIONS = """
+SELECT document_id, revision FROM reviews WHERE tenant_id = $1 AND document_id = ANY ($2::text[])
+ ORDER BY document_id FOR SHARE"""
 
 
 LOAD_APPROVED = """
@@ -39,9 +44,15 @@ async def load_approved(db: Database, tenant_id: str, document_ids: Sequence[str
     return {row["document_id"]: ApprovedDocument(**row) for row in rows}
 
 
-async def load_standing(db: Database, tenant_id: str, document_id: str) -> tuple[str, int, InvoiceData | None]:
-    """Return `approved`, `rejected` or `open`, the review's revision, and the document as it was decided."""
-    row = await db.fetchrow(LOAD_STANDING, tenant_id, document_id)
+async def load_standing(
+    db: Database, tenant_id: str, document_ids: Sequence[str]
+) -> dict[str, tuple[str, int, InvoiceData | None]]:
+    """Return `approved`, `rejected` or `open`, the review's revision, and the document as it was decided, by id."""
+    rows = {row["document_id"]: row for row in await db.fetch(LOAD_STANDING, tenant_id, document_ids)}
+    return {name: _standing(rows.get(name)) for name in document_ids}
+
+
+def _standing(row: asyncpg.Record | None) -> tuple[str, int, InvoiceData | None]:
     if row is None:
         return "open", 0, None
     if row["status"] not in (APPROVED, REJECTED):
@@ -55,6 +66,6 @@ async def load_open_documents(db: Database, document_ids: Sequence[str]) -> set[
     return {row["document_id"] for row in await db.fetch(LOAD_OPEN_DOCUMENTS, document_ids)}
 
 
-async def lock_revision(db: Database, tenant_id: str, document_id: str) -> int:
-    """Return the review's revision, 0 without a review; no one changes it until the caller's transaction ends."""
-    return await db.fetchval(LOCK_REVISION, tenant_id, document_id) or 0
+async def lock_revisions(db: Database, tenant_id: str, document_ids: Sequence[str]) -> dict[str, int]:
+    """Return the revisions of the documents' reviews; no one changes them until the caller's transaction ends."""
+    return {row["document_id"]: row["revision"] for row in await db.fetch(LOCK_REVISIONS, tenant_id, document_ids)}
