@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, TypeVar
 
-WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.004, 0.02
+WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.002, 0.02
 """How long the first caller waits for others: steps of one run that start together arrive within milliseconds, unless
 the event loop is late."""
 

@@ -1,5 +1,6 @@
 """Handler `create_review`: open a review item for an extracted document, by urgency, or approve it straight through."""
 
+import asyncio
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
@@ -77,8 +78,10 @@ async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Outpu
     tenant_id, today = calls[0].tenant_id, dt.datetime.now(dt.UTC).date()
     ids = [call.config.document_id for call in calls]
     # Outside the transaction: the documents' values must be visible to documents assessed at the same time.
-    states = await load_states(tools.db, tenant_id, [Wanted(each) for each in ids], today=today)
-    documents = await load_documents(tools.db, tenant_id, ids)
+    states, documents = await asyncio.gather(
+        load_states(tools.db, tenant_id, [Wanted(each) for each in ids], today=today),
+        load_documents(tools.db, tenant_id, ids),
+    )
     asked = [
         _asked(call, tools, states[Wanted(each)], documents.get(each)) for call, each in zip(calls, ids, strict=True)
     ]
