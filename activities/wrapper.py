@@ -39,7 +39,8 @@ BEATS_PER_TIMEOUT = 3
 """Heartbeats sent within one heartbeat timeout, so that losing one does no harm."""
 
 
-Run = Callable[[StepCall[Any], Any], Awaitable[BaseModel]]
+Body = Callable[[StepCall[Any], Any], Awaitable[BaseModel]]
+"""What makes a call, as a handler's `run` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Attempts:
 
         return execute
 
-    async def make(self, call: AttemptRequest, run: Run) -> StepOutcome:
+    async def make(self, call: AttemptRequest, run: Body) -> StepOutcome:
         """Make one attempt, with `run` as the handler's body. Raises: ApplicationError."""
         handler, tools, info = self.handler, self.tools, activity.info()
         attempt, earlier = call.failed_before + info.attempt, errors_left(info.heartbeat_details)

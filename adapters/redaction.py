@@ -92,9 +92,14 @@ def record(value: str) -> None:
         revealed.add(value)
 
 
+def recorded() -> frozenset[str]:
+    """Return the secrets that this context was given."""
+    return frozenset(_REVEALED.get() or ())
+
+
 def redaction() -> Redaction:
     """Return the redaction of the secrets that this context was given."""
-    return Redaction(frozenset(_REVEALED.get() or ()))
+    return Redaction(recorded())
 
 
 @contextmanager

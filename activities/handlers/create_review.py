@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 
 from docrail.handlers import Handler, StepCall
 from docrail.invoices.assessment.straight_through import Policy, StraightThrough, decide
-from docrail.services.documents.models import Document, Wanted
+from docrail.services.documents.models import Document, WantedReading, each_once
 from docrail.services.documents.service import load_documents
-from docrail.services.reviews.approvals import Asked, open_items
+from docrail.services.reviews.approvals import ReviewRequest, open_items
 from docrail.services.reviews.items import appearance_of
 from docrail.services.reviews.models import APPROVED, Question, Review
 from docrail.services.reviews.standing import DocumentState, load_states
@@ -76,14 +76,15 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
 async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
     """Open the items of the documents of calls of one tenant. Raises: as `run`."""
     tenant_id, today = calls[0].tenant_id, dt.datetime.now(dt.UTC).date()
-    ids = [call.config.document_id for call in calls]
+    ids = each_once([call.config.document_id for call in calls])
     # Outside the transaction: the documents' values must be visible to documents assessed at the same time.
     states, documents = await asyncio.gather(
-        load_states(tools.db, tenant_id, [Wanted(each) for each in ids], today=today),
+        load_states(tools.db, tenant_id, [WantedReading(each) for each in ids], today=today),
         load_documents(tools.db, tenant_id, ids),
     )
     asked = [
-        _asked(call, tools, states[Wanted(each)], documents.get(each)) for call, each in zip(calls, ids, strict=True)
+        _asked(call, tools, states[WantedReading(each)], documents.get(each))
+        for call, each in zip(calls, ids, strict=True)
     ]
     reviews = await open_items(tools.db, tenant_id, [each for each, _ in asked], tools.four_eyes_above)
     for document_id, (each, _), review in zip(ids, asked, reviews, strict=True):
@@ -94,11 +95,11 @@ async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Outpu
 
 def _asked(
     call: StepCall[Config], tools: Tools, state: DocumentState, document: Document | None
-) -> tuple[Asked, StraightThrough]:
+) -> tuple[ReviewRequest, StraightThrough]:
     through = call.config.straight_through
     verdict = decide(state.invoice, _policy(through))
     question = _question(call, state, verdict, tools.four_eyes_above, document.file_name if document else None)
-    return Asked(question, state.invoice, passes=verdict.passes and through.mode == "on"), verdict
+    return ReviewRequest(question, state.invoice, passes=verdict.passes and through.mode == "on"), verdict
 
 
 def _output(review: Review, verdict: StraightThrough) -> Output:

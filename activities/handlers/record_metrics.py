@@ -5,10 +5,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from docrail.adapters.postgres.pool import NotStored
+from docrail.adapters.postgres.pool import NotStored, transaction
 from docrail.handlers import Handler, StepCall
 from docrail.services.document_outcomes import Outcome
-from docrail.services.documents.service import claim_all_metrics, load_documents
+from docrail.services.documents.models import each_once
+from docrail.services.documents.service import claim_metrics, load_documents
 from docrail.services.tools import Tools
 
 _OUTCOMES: Mapping[str, Outcome] = {"completed": "success", "failed": "failed"}
@@ -40,15 +41,16 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
 async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
     """Count the documents of calls of one tenant. Raises: as `run`."""
     tenant_id = calls[0].tenant_id
-    outcomes = {call.config.document_id: _OUTCOMES[call.config.status] for call in calls}
-    claims = await claim_all_metrics(tools.db, tenant_id, outcomes)
+    ids = each_once([call.config.document_id for call in calls])
+    outcomes = {each: _OUTCOMES[call.config.status] for each, call in zip(ids, calls, strict=True)}
+    async with transaction(tools.db) as tx:  # of all or none
+        claims = await claim_metrics(tx, tenant_id, outcomes)
+        earlier = [document_id for document_id in outcomes if document_id not in claims]
+        stored = await load_documents(tx, tenant_id, earlier) if earlier else {}
+        if missing := [document_id for document_id in earlier if document_id not in stored]:
+            raise NotStored("document", missing[0], tenant_id)
     for document_id, claim in claims.items():
         tools.metrics.record_document(outcomes[document_id], claim.seconds, claim.confidence)
-    if earlier := [document_id for document_id in outcomes if document_id not in claims]:
-        stored = await load_documents(tools.db, tenant_id, earlier)
-        for document_id in earlier:
-            if document_id not in stored:
-                raise NotStored("document", document_id, tenant_id)
     return [Output(recorded=call.config.document_id in claims) for call in calls]
 
 

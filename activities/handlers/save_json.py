@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from docrail.handlers import Handler, StepCall
-from docrail.services.lake.files import Kind
+from docrail.services.lake.files import SavedFormat
 from docrail.services.lake.reference import InvoiceRef, load_versions
 from docrail.services.tools import Tools
 
@@ -37,7 +37,7 @@ async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Outpu
     return await save("json", calls, tools)
 
 
-async def save(kind: Kind, calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
+async def save(kind: SavedFormat, calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
     """Write the invoices of calls of one tenant. Raises: as `run`."""
     tenant_id = calls[0].tenant_id
     states = await load_versions(tools, tenant_id, [call.config.invoice for call in calls])

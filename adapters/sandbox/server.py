@@ -123,7 +123,8 @@ def _answer_line(line: bytes) -> bytes:
 def _answer(request: ReadingRequest) -> bytes:
     """Return the reading, or the reason for none, as a line of JSON with one of the keys that reader.py expects.
 
-    After the line of a reading come the words of the pages, which nothing reads here before they are looked at.
+    After the line of a reading come the words of the pages, which are stored as they are and validated when a page is
+    shown.
     """
     from docrail.invoices.problems import UnreadableDocument  # noqa: PLC0415  # loaded by _preload
 

@@ -26,7 +26,7 @@ def write_for_now(path: Path, data: bytes) -> None:
 
     Raises: as `write_atomic`.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent, durable=False)
     _replace(path, data, durable=False)
 
 
@@ -64,13 +64,14 @@ def open_private(path: Path, mode: str) -> IO[Any]:
     return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
-def make_folder(folder: Path) -> None:
-    """Create `folder` and its parents for this user alone, durable on return."""
+def make_folder(folder: Path, *, durable: bool = True) -> None:
+    """Create `folder` and its parents for this user alone; `durable`: on return."""
     if folder.is_dir():
         return
-    make_folder(folder.parent)
+    make_folder(folder.parent, durable=durable)
     folder.mkdir(mode=0o700, exist_ok=True)
-    sync_folder(folder.parent)
+    if durable:
+        sync_folder(folder.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -8,7 +8,7 @@ from docrail.invoices.assessment.assess import judge
 from docrail.invoices.assessment.corrections import merge
 from docrail.invoices.assessment.duplicates import seen_of
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import Assessed, ReadingKey, Wanted
+from docrail.services.documents.models import Assessed, ReadingKey, WantedReading
 from docrail.services.documents.repository.corrections import load_corrections
 from docrail.services.documents.repository.seen import ReadDocument, load_known, load_read, note_seen
 
@@ -17,13 +17,13 @@ async def load_assessed(
     db: Database, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
 ) -> Assessed:
     """Return one document as `load_all_assessed` does."""
-    wanted = Wanted(document_id, reading)
+    wanted = WantedReading(document_id, reading)
     return (await load_all_assessed(db, tenant_id, [wanted], today=today))[wanted]
 
 
 async def load_all_assessed(
-    db: Database, tenant_id: str, wanted: Sequence[Wanted], *, today: dt.date
-) -> dict[Wanted, Assessed]:
+    db: Database, tenant_id: str, wanted: Sequence[WantedReading], *, today: dt.date
+) -> dict[WantedReading, Assessed]:
     """Return the documents as they are read, corrected, compared and checked now, with confidences. Each is named once.
 
     Their values are stored before similar documents are looked up, so that of two concurrent ones at least one sees the
@@ -51,7 +51,7 @@ async def load_all_assessed(
 
 
 async def _corrected(
-    db: Database, tenant_id: str, wanted: Wanted, document: ReadDocument | None
+    db: Database, tenant_id: str, wanted: WantedReading, document: ReadDocument | None
 ) -> tuple[InvoiceData, ReadDocument]:
     if document is None:
         raise NotStored("document", wanted.document_id, tenant_id)

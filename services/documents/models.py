@@ -237,8 +237,15 @@ class ReadingKey:
     reader_version: str
 
 
+def each_once(document_ids: Sequence[str]) -> list[str]:
+    """Return the documents. Raises: ValueError if one is named twice."""
+    if len({*document_ids}) < len(document_ids):
+        raise ValueError("a document is named twice")
+    return list(document_ids)
+
+
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedReading:
     """A document, and which of its readings is wanted; None: the best one."""
 
     document_id: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from docrail.services.access.models import Principal
 from docrail.services.documents.models import Document
 from docrail.services.documents.repository.corrections import insert_change, load_changes, load_corrections, undo_last
-from docrail.services.documents.repository.counts import claim_all_metrics, load_counts, load_tenant_counts
+from docrail.services.documents.repository.counts import claim_metrics, load_counts, load_tenant_counts
 from docrail.services.documents.repository.documents import (
     insert_document,
     load_document,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # handlers load this module, and checking a definition opens 
 
 __all__ = [
     "DOCUMENT_ID_PATTERN",
-    "claim_all_metrics",
+    "claim_metrics",
     "forget",
     "give_back",
     "insert_change",

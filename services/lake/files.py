@@ -27,7 +27,7 @@ _FILE_NAME = re.compile(r"(?P<document>.+?)\.v(?P<version>[1-9][0-9]{0,8})\.(?:p
 SavedState = tuple[InvoiceData, LakeVersion]
 """A document as it is saved, and its version."""
 
-Kind = Literal["parquet", "json"]
+SavedFormat = Literal["parquet", "json"]
 
 
 class Lake:
@@ -54,7 +54,7 @@ class Lake:
         """Write the invoice as JSON with exact values, durable on return. Raises: as `write_all`."""
         return (await self.write_all(tenant_id, "json", [(invoice, version)]))[0]
 
-    async def write_all(self, tenant_id: str, kind: Kind, states: Sequence[SavedState]) -> list[LakeFile]:
+    async def write_all(self, tenant_id: str, kind: SavedFormat, states: Sequence[SavedState]) -> list[LakeFile]:
         """Write each invoice, durable on return.
 
         Raises: ValueError (an id that cannot be a file name, an amount that does not fit), OSError (disk full, S3
@@ -87,7 +87,7 @@ class Lake:
         as_json, as_parquet = self._put(tenant_id, files)
         return as_json, as_parquet
 
-    def _write(self, tenant_id: str, kind: Kind, states: Sequence[SavedState]) -> list[LakeFile]:
+    def _write(self, tenant_id: str, kind: SavedFormat, states: Sequence[SavedState]) -> list[LakeFile]:
         if kind == "parquet":
             from docrail.services.lake.parquet import encode  # noqa: PLC0415  # pyarrow: only workers that save need its memory
 

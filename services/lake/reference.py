@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import ReadingKey, Wanted
+from docrail.services.documents.models import ReadingKey, WantedReading, each_once
 from docrail.services.lake import service as lake_versions
 from docrail.services.lake.models import LakeVersion
 from docrail.services.tools import Tools
@@ -22,11 +22,6 @@ class InvoiceRef(BaseModel):
     reader_version: str = Field(description="what read them")
 
 
-async def load_version(tools: Tools, tenant_id: str, reference: InvoiceRef) -> tuple[InvoiceData, LakeVersion]:
-    """Return one document as `load_versions` does."""
-    return (await load_versions(tools, tenant_id, [reference]))[0]
-
-
 async def load_versions(
     tools: Tools, tenant_id: str, references: Sequence[InvoiceRef]
 ) -> list[tuple[InvoiceData, LakeVersion]]:
@@ -36,11 +31,12 @@ async def load_versions(
     documents in several formats at once share one result. Raises: NotStored if the tenant does not have one of the
     documents, or no such reading of it.
     """
-    wanted = tuple(Wanted(each.document_id, ReadingKey(each.sha256, each.reader_version)) for each in references)
+    wanted = tuple(WantedReading(each.document_id, ReadingKey(each.sha256, each.reader_version)) for each in references)
 
     async def look() -> dict[str, tuple[InvoiceData, LakeVersion]]:
         today = dt.datetime.now(dt.UTC).date()
         return await lake_versions.load_versions(tools.db, tenant_id, wanted, today=today)
 
+    each_once([each.document_id for each in wanted])
     versions = await tools.coalescer.get((tenant_id, wanted), look)
     return [versions[each.document_id] for each in wanted]

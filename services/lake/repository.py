@@ -31,26 +31,22 @@ SELECT document_id, version, saved_at FROM asked WHERE last_content = content"""
 IS_SAVED = "SELECT EXISTS (SELECT FROM lake_versions WHERE tenant_id = $1 AND document_id = $2)"
 
 
-async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, status: str = "open") -> LakeVersion:
-    """Return the version under which to save `invoice`: the document's last one if nothing has changed since.
-
-    A repeated attempt thus writes the same bytes under the same name. Raises: NotStored if the tenant has no such
-    document.
-    """
-    try:
-        return (await claim_versions(db, tenant_id, {invoice.document_id: (invoice, status)}))[invoice.document_id]
-    except asyncpg.ForeignKeyViolationError:
-        raise NotStored("document", invoice.document_id, tenant_id) from None
-
-
 async def claim_versions(
     db: Database, tenant_id: str, states: Mapping[str, tuple[InvoiceData, str]]
 ) -> dict[str, LakeVersion]:
-    """Return the version under which to save each document's invoice and status, as `claim_version` does, by id."""
+    """Return the version under which to save each document's invoice and status: its last one if nothing has changed.
+
+    A repeated attempt thus writes the same bytes under the same name. Raises: NotStored if the tenant does not have one
+    of the documents.
+    """
     left = {document_id: _digest(*state) for document_id, state in states.items()}
     claimed: dict[str, LakeVersion] = {}
     while left:
-        for row in await db.fetch(CLAIM, tenant_id, [*left], [*left.values()]):
+        try:
+            rows = await db.fetch(CLAIM, tenant_id, [*left], [*left.values()])
+        except asyncpg.ForeignKeyViolationError:
+            raise NotStored("document", ", ".join(left), tenant_id) from None
+        for row in rows:
             name = row["document_id"]
             claimed[name] = LakeVersion(row["version"], row["saved_at"], states[name][1])
             del left[name]

@@ -7,7 +7,7 @@ import asyncpg
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import ReadingKey, Wanted
+from docrail.services.documents.models import ReadingKey, WantedReading
 from docrail.services.lake.models import LakeVersion
 from docrail.services.lake.repository import claim_versions, is_saved
 from docrail.services.reviews.items import lock_unfiled, mark_filed
@@ -19,11 +19,11 @@ async def load_version(
     db: asyncpg.Pool, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
 ) -> tuple[InvoiceData, LakeVersion]:
     """Return one document as `load_versions` does."""
-    return (await load_versions(db, tenant_id, [Wanted(document_id, reading)], today=today))[document_id]
+    return (await load_versions(db, tenant_id, [WantedReading(document_id, reading)], today=today))[document_id]
 
 
 async def load_versions(
-    db: asyncpg.Pool, tenant_id: str, wanted: Sequence[Wanted], *, today: dt.date
+    db: asyncpg.Pool, tenant_id: str, wanted: Sequence[WantedReading], *, today: dt.date
 ) -> dict[str, tuple[InvoiceData, LakeVersion]]:
     """Return the documents as they stand, by id, and the version under which the lake keeps each state.
 

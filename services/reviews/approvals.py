@@ -40,7 +40,7 @@ async def decide_document(tx: Database, review: Review, decision: Decision, **de
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReviewRequest:
     """A review that is requested for a document as it stands. One that `passes` is approved without a person."""
 
     question: Question
@@ -49,7 +49,7 @@ class Asked:
 
 
 async def open_items(
-    db: asyncpg.Pool, tenant_id: str, asked: Sequence[Asked], four_eyes_above: Decimal | None
+    db: asyncpg.Pool, tenant_id: str, asked: Sequence[ReviewRequest], four_eyes_above: Decimal | None
 ) -> list[Review]:
     """Open or renew the items of documents, each named once. Raises: NotStored."""
     questions = {each.invoice.document_id: each.question for each in asked if not each.passes}

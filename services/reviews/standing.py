@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from docrail.adapters.postgres.pool import Database, NotStored
 from docrail.invoices.model import InvoiceData
 from docrail.services.documents.assessed import load_all_assessed
-from docrail.services.documents.models import ReadingKey, Wanted
+from docrail.services.documents.models import ReadingKey, WantedReading
 from docrail.services.documents.service import load_document
 from docrail.services.reviews.repository.standing import (
     ApprovedDocument,
@@ -44,13 +44,13 @@ async def load_state(
     db: Database, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
 ) -> DocumentState:
     """Return one document as `load_states` does."""
-    wanted = Wanted(document_id, reading)
+    wanted = WantedReading(document_id, reading)
     return (await load_states(db, tenant_id, [wanted], today=today))[wanted]
 
 
 async def load_states(
-    db: Database, tenant_id: str, wanted: Sequence[Wanted], *, today: dt.date
-) -> dict[Wanted, DocumentState]:
+    db: Database, tenant_id: str, wanted: Sequence[WantedReading], *, today: dt.date
+) -> dict[WantedReading, DocumentState]:
     """Return the documents as decided, until they are reopened, or else as assessed now from the reading.
 
     Each document is named once. Raises: NotStored for the first one that the tenant does not have, or of which it has

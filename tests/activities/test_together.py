@@ -11,7 +11,10 @@ from temporalio.testing import ActivityEnvironment
 
 from docrail.activities.handlers import create_review, record_metrics, save_json, save_parquet
 from docrail.activities.internal.groups import group_activity
+from docrail.activities.internal.together import Together
 from docrail.activities.wrapper import Attempts
+from docrail.adapters.postgres.pool import NotStored
+from docrail.adapters.redaction import record
 from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
 from docrail.services.tools import Tools
@@ -34,7 +37,7 @@ class Recorded:
     def __init__(self) -> None:
         self.alone: list[str] = []
         self.together: list[list[str]] = []
-        self.stopped = False
+        self.stopped, self.made = False, asyncio.Event()
         self.handler = Handler("recorded", Config, Output, self.run, is_light=True, run_all=self.run_all)
 
     async def run(self, call: StepCall[Config], _: Tools) -> Output:
@@ -46,6 +49,7 @@ class Recorded:
     async def run_all(self, calls: Sequence[StepCall[Config]], _: Tools) -> list[Output]:
         texts = [call.config.text for call in calls]
         self.together.append(texts)
+        self.made.set()
         if "slow" in texts:
             try:
                 await asyncio.Event().wait()
@@ -55,6 +59,9 @@ class Recorded:
             raise RuntimeError("one of them is bad")
         if "lost" in texts:
             texts.remove("lost")
+        if "secret" in texts:
+            record("s3cr3t-of-the-handler")
+            texts = [f"{text} s3cr3t-of-the-handler" for text in texts]
         return [Output(text=text.upper()) for text in texts]
 
     async def group(self, *configs: Json, seconds: float = 10) -> list[CallEnd]:
@@ -102,6 +109,32 @@ async def test_a_call_with_a_wrong_config_fails_and_does_not_hold_up_the_others(
     assert (recorded.together, recorded.alone) == ([["a", "c"]], [])
 
 
+async def test_a_secret_that_the_handler_is_given_is_in_no_outcome() -> None:
+    recorded = Recorded()
+    ends = await recorded.group(*({"text": text} for text in ("a", "secret", "c")))
+    assert recorded.together
+    assert not any("S3CR3T" in str(said(end)).upper() for end in ends)
+
+
+async def test_a_call_that_is_late_is_made_alone_and_the_others_do_not_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("docrail.activities.internal.together.PATIENCE_SECONDS", 0.01)
+    recorded = Recorded()
+    together = Together(recorded.handler, 2)
+    first = asyncio.create_task(_body(together, 0, "a"))
+    await recorded.made.wait()
+    late = asyncio.create_task(_body(together, 1, "late"))
+    assert [(await each).text for each in (first, late)] == ["A", "LATE"]
+    await together.close()
+    assert (recorded.together, recorded.alone) == ([["a"]], ["late"])
+
+
+async def _body(together: Together, number: int, text: str) -> Output:
+    call = StepCall("t", f"r.{number}", "s", 1, Config(text=text))
+    return cast("Output", await together.run_of(number)(call, None))
+
+
 async def test_a_group_that_takes_too_long_is_stopped_and_its_calls_are_not_made() -> None:
     recorded = Recorded()
     ends = await recorded.group({"text": "slow"}, {"text": "b"}, seconds=0.05)
@@ -125,6 +158,24 @@ async def test_documents_that_are_counted_at_once_count_once_each(keyless: Tools
     together = await made_at_once(record_metrics.HANDLER, keyless, *configs)
     assert [each["recorded"] for each in together] == [False, True, True]
     assert sample(keyless.metrics, "docrail_documents_processed_total", {"status": "success"}) == 3
+
+
+@pytest.mark.parametrize("handler", [record_metrics.HANDLER, create_review.HANDLER])
+async def test_a_document_named_twice_is_for_each_call_alone(keyless: Tools, handler: Handler) -> None:
+    config: Json = {"document_id": (await extracted(keyless))[0].document_id}
+    config |= {"status": "completed"} if handler is record_metrics.HANDLER else {"sla_hours": 24}
+    with pytest.raises(ValueError, match="named twice"):
+        await made_at_once(handler, keyless, config, config)
+
+
+async def test_documents_are_counted_together_or_not_at_all(keyless: Tools) -> None:
+    document_id = (await extracted(keyless))[0].document_id
+    configs: list[Json] = [{"document_id": each, "status": "completed"} for each in (document_id, "doc_missing")]
+    with pytest.raises(NotStored, match="doc_missing"):
+        await made_at_once(record_metrics.HANDLER, keyless, *configs)
+    assert await call(record_metrics.HANDLER, keyless, document_id=document_id, status="completed") == {
+        "recorded": True
+    }
 
 
 async def test_reviews_that_are_created_at_once_are_those_that_are_created_alone(keyless: Tools) -> None:

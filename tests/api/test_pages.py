@@ -30,13 +30,13 @@ async def test_the_first_pages_of_a_document_that_waits_for_a_person_are_drawn_a
 ) -> None:
     pages = [[(60, 60, unique("R"))] for _ in range(AHEAD_PAGES + 1)]
     document = (await upload(service.http, pdf_bytes(make_pdf(*pages)))).json()
-    wanted = {f"{number}.{size}.1.png" for number in range(1, AHEAD_PAGES + 1) for size in ("full", "small")}
+    wanted = {f"{number}.{size}.2.png" for number in range(1, AHEAD_PAGES + 1) for size in ("full", "small")}
 
     async def is_drawn() -> bool:
         return wanted <= {*await asyncio.to_thread(kept, service, document["sha256"])}
 
     await eventually(is_drawn, "the pages to be drawn")
-    assert {*kept(service, document["sha256"])} == {*wanted, "all.words.1.json"}
+    assert {*kept(service, document["sha256"])} == {*wanted, "all.words.2.json"}
     (last,) = pages[-1]
     words = await service.http.get(f"/v1/documents/{document['document_id']}/pages/{len(pages)}/words")
     assert [word["text"] for word in words.json()["words"]] == [last[2]]
@@ -52,13 +52,13 @@ async def test_a_word_lies_on_the_picture_however_the_page_lies(service: Service
     image = Image.open(io.BytesIO((await service.http.get(f"{path}/pages/1.png")).content))
     assert sorted(word["text"] for word in words) == ["8", "X"]
     assert [holds_all_ink(image, tuple(word["box"])) for word in words] == [True, True]
-    assert "1.words.1.json" in kept(service, sha256)  # no run has read it, so they are read once, now
+    assert "1.words.2.json" in kept(service, sha256)  # no run has read it, so they are read once, now
 
 
 async def test_words_are_those_that_were_stored_with_the_reading(service: Service) -> None:
     path, sha256 = await kept_only(service, two_pages())
     stored = [[["read", [0, 0, 1, 1]]], []]
-    name = f"pages/{blob_path(sha256)}/all.words.1.json"
+    name = f"pages/{blob_path(sha256)}/all.words.2.json"
     await asyncio.to_thread(service.app.blobs.folder.write, name, json.dumps(stored).encode())
     assert await of_page(service.http, path) == [{"text": "read", "box": [0, 0, 1, 1]}]
     assert await of_page(service.http, path, 2) == []

@@ -9,13 +9,19 @@ from asyncpg.pool import PoolConnectionProxy
 
 from docrail.adapters.postgres.pool import Database
 from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
-from docrail.services.documents.models import DocumentCount
-from docrail.services.documents.repository.counts import LOAD_COUNTS, claim_all_metrics, claim_metrics, load_counts
+from docrail.services.documents.models import DocumentCount, MetricsClaim
+from docrail.services.documents.repository.counts import LOAD_COUNTS, load_counts
+from docrail.services.documents.repository.counts import claim_metrics as claim_all
 from docrail.services.documents.repository.readings import save_extraction
 from tests.postgres import OTHER_TENANT, TENANT, blob_of, upload
 from tests.services.invoices import invoice
 
 INFINITY = float("inf")
+
+
+async def claim_metrics(db: Database, tenant_id: str, document_id: str, outcome: Outcome) -> MetricsClaim | None:
+    """Count one document."""
+    return (await claim_all(db, tenant_id, {document_id: outcome})).get(document_id)
 
 
 @pytest.fixture
@@ -52,7 +58,7 @@ async def test_documents_that_are_counted_together_are_all_in_the_totals(empty: 
     for document_id in outcomes:
         await upload(empty, document_id=document_id)
     await claim_metrics(empty, TENANT, "doc_a", "success")
-    assert sorted(await claim_all_metrics(empty, TENANT, outcomes | {"doc_e": "failed"})) == ["doc_b", "doc_c", "doc_d"]
+    assert sorted(await claim_all(empty, TENANT, outcomes | {"doc_e": "failed"})) == ["doc_b", "doc_c", "doc_d"]
     assert {each.outcome: each.documents for each in await load_counts(empty)} == {"success": 3, "failed": 1}
 
 

@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
+from docrail.adapters.postgres.pool import COMMITS_LATER, is_alone
 from docrail.services.documents.assessed import load_assessed
 from docrail.services.documents.models import DocumentConflict
 from docrail.services.documents.repository.documents import load_document, load_unstarted, mark_run_started
@@ -102,6 +103,15 @@ async def test_what_may_be_lost_alone_makes_nothing_else_in_its_transaction_so(d
     assert await mark_run_started(db, TENANT, document_id, f"invoice.{document_id}")
     await load_assessed(db, TENANT, document_id, today=TODAY)
     assert await db.fetchval("SHOW synchronous_commit") == "on"
+
+
+async def test_a_statement_of_its_own_may_commit_later(pool: asyncpg.Pool) -> None:
+    assert is_alone(pool)
+    async with pool.acquire() as connection, connection.transaction():
+        assert not is_alone(connection)
+        await connection.execute("SET LOCAL synchronous_commit TO on")
+        later = f"SELECT current_setting('synchronous_commit') WHERE {COMMITS_LATER.format(is_alone='$1')}"
+        assert [await connection.fetchval(later, alone) for alone in (False, True)] == ["on", "off"]
 
 
 async def test_only_old_documents_without_a_run_are_left_to_start(db: PoolConnectionProxy) -> None:

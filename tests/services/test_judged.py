@@ -19,7 +19,7 @@ from docrail.invoices.assessment.duplicates import find_duplicates, seen_of
 from docrail.invoices.facts import Evidence, Severity, Source
 from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.services.documents.assessed import load_all_assessed
-from docrail.services.documents.models import Wanted
+from docrail.services.documents.models import WantedReading
 from docrail.services.documents.repository.seen import LOAD_KNOWN, asked_of
 from docrail.services.documents.repository.vendors import remember
 from docrail.services.documents.service import mark_decided
@@ -45,8 +45,8 @@ async def test_the_same_number_of_the_same_vendor_is_an_error_on_the_later_one_o
 
 async def test_of_two_alike_that_are_assessed_together_one_is_the_later(db: PoolConnectionProxy) -> None:
     both = [
-        Wanted(await arrive(db)),
-        Wanted(await arrive(db, invoice_number="re 2026/0017", total=Decimal(5), net=None)),
+        WantedReading(await arrive(db)),
+        WantedReading(await arrive(db, invoice_number="re 2026/0017", total=Decimal(5), net=None)),
     ]
     found = await load_all_assessed(db, TENANT, both, today=TODAY)
     assert sorted(problem.code for each in found.values() for problem in each.invoice.problems) == [

@@ -8,10 +8,12 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from docrail.adapters.postgres.pool import NotStored, transaction
+from docrail.adapters.postgres.pool import Database, NotStored, transaction
+from docrail.invoices.model import InvoiceData
 from docrail.services.documents.models import Change, CorrectionAct
 from docrail.services.documents.service import insert_change
-from docrail.services.lake.repository import claim_version, claim_versions
+from docrail.services.lake.models import LakeVersion
+from docrail.services.lake.repository import claim_versions
 from docrail.services.lake.service import load_version
 from docrail.services.reviews.models import Appearance, Question
 from docrail.services.reviews.repository.items import lock_review, update_appearance, upsert_review
@@ -19,6 +21,11 @@ from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 from tests.services.arrivals import TODAY, arrive
 from tests.services.invoices import invoice
 from tests.stack import eventually
+
+
+async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, status: str = "open") -> LakeVersion:
+    """Claim the version of one document."""
+    return (await claim_versions(db, tenant_id, {invoice.document_id: (invoice, status)}))[invoice.document_id]
 
 
 async def test_the_same_state_again_is_the_same_version(db: PoolConnectionProxy) -> None:

@@ -44,7 +44,7 @@ ADDRESS_LINES = 4
 """Most lines from a name to the postal code of its address."""
 LARGER = 0.1
 """Relative extra height from which a line stands out."""
-BANK = re.compile(r"bank|sparkasse|\b(?:banco|banque|banca|caisse|caja|cassa)\b")
+BANK = re.compile(r"bank\b|sparkasse|\b(?:banco|banque|banca|caisse|caja|cassa)\b")
 """Invoices state the bank of their account, some with its register details."""
 FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "

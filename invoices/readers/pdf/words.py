@@ -23,6 +23,7 @@ WORD_GAP = 0.28
 GUESSED_GAP = 0.15
 """The same within a word where pdfium generates a space that is not in the file: letters may be spaced widely."""
 WIDER_GAP = 0.1
+LAST_LETTERS = 20
 """The same, as the difference to the gaps between the letters before it: of one word they are alike."""
 MAX_CHARACTERS = 50_000
 """Characters of a page; a page of fine print has 10,000."""
@@ -157,5 +158,6 @@ def _apart(before: _Character, character: _Character, word: Sequence[_Character]
 
 
 def _spacing(word: Sequence[_Character]) -> float:
-    """Return the mean gap between the letters of a word."""
-    return sum(after.left - before.right for before, after in pairwise(word)) / (len(word) - 1)
+    """Return the mean gap between the last letters of a word."""
+    gaps = [after.left - before.right for before, after in pairwise(word[-LAST_LETTERS:])]
+    return sum(gaps) / len(gaps)

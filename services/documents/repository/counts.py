@@ -12,7 +12,13 @@ from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKE
 from docrail.services.documents.models import DocumentCount, MetricsClaim
 
 CLAIM_METRICS = """
-WITH claimed AS (
+WITH asked AS ( -- concurrent statements lock documents in this order
+    SELECT document_id, wanted.outcome
+      FROM unnest($2::text[], $3::text[]) AS wanted (document_id, outcome) JOIN documents USING (document_id)
+     WHERE tenant_id = $1 AND metrics_recorded_at IS NULL
+     ORDER BY document_id
+       FOR NO KEY UPDATE OF documents),
+claimed AS (
     UPDATE documents
        SET metrics_recorded_at = now(),
            outcome = asked.outcome,
@@ -22,7 +28,7 @@ WITH claimed AS (
                (SELECT (data ->> 'confidence')::float8 FROM processed_documents AS extraction
                  WHERE extraction.tenant_id = documents.tenant_id AND extraction.sha256 = documents.sha256
                  ORDER BY created_at DESC LIMIT 1) END
-      FROM unnest($2::text[], $3::text[]) AS asked (document_id, outcome)
+      FROM asked
      WHERE tenant_id = $1 AND documents.document_id = asked.document_id AND metrics_recorded_at IS NULL
     RETURNING tenant_id, documents.document_id, documents.outcome, processing_seconds AS seconds, confidence),
 counted AS (
@@ -52,16 +58,11 @@ SELECT tenant_id, outcome, sum(documents)::bigint AS documents FROM document_cou
 _INFINITY = float("inf")
 
 
-async def claim_metrics(db: Database, tenant_id: str, document_id: str, outcome: Outcome) -> MetricsClaim | None:
-    """Count this document in the totals, and claim the right to count it elsewhere.
+async def claim_metrics(db: Database, tenant_id: str, outcomes: Mapping[str, Outcome]) -> dict[str, MetricsClaim]:
+    """Count each document in the totals by its outcome, and claim the right to count it elsewhere.
 
-    Granted once; None means that it was granted before (or there is no document).
+    Return the claims by document. Each is granted once: others were granted before, or there is no such document.
     """
-    return (await claim_all_metrics(db, tenant_id, {document_id: outcome})).get(document_id)
-
-
-async def claim_all_metrics(db: Database, tenant_id: str, outcomes: Mapping[str, Outcome]) -> dict[str, MetricsClaim]:
-    """Claim as `claim_metrics` does for each document by its outcome, and return the claims that are granted, by id."""
     bounds = ((*SECONDS_BUCKETS, _INFINITY), (*CONFIDENCE_BUCKETS, _INFINITY))
     rows = await db.fetch(CLAIM_METRICS, tenant_id, [*outcomes], [*outcomes.values()], *bounds)
     return {row["document_id"]: MetricsClaim(row["seconds"], row["confidence"]) for row in rows}

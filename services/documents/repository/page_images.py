@@ -12,7 +12,7 @@ from docrail.adapters.store.folders import Folder
 from docrail.invoices.model import Box
 from docrail.invoices.page_text import PlacedWord
 
-DRAWN_BY = "1"
+DRAWN_BY = "2"
 """Version of the renderer and of the words, part of the stored names. Change it with them."""
 
 Size = Literal["full", "small"]

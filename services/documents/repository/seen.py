@@ -15,7 +15,7 @@ from docrail.invoices.assessment.assess import Known
 from docrail.invoices.assessment.duplicates import DAYS_APART, SHORTEST_NUMBER, Seen
 from docrail.invoices.assessment.vendor_memory import VendorMemory, vendor_keys
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import CURRENT_READER, Wanted
+from docrail.services.documents.models import CURRENT_READER, WantedReading
 from docrail.services.documents.repository.calibrations import named
 from docrail.services.documents.repository.readings import BEST_FIRST
 from docrail.services.documents.repository.vendors import FIND_VENDORS
@@ -129,7 +129,7 @@ class ReadDocument:
     listed: Listed
 
 
-async def load_read(db: Database, tenant_id: str, wanted: Sequence[Wanted]) -> dict[Wanted, ReadDocument]:
+async def load_read(db: Database, tenant_id: str, wanted: Sequence[WantedReading]) -> dict[WantedReading, ReadDocument]:
     """Return the tenant's documents, each with the reading that is wanted. Those that it does not have are left out."""
     keys = [(each.reading.sha256, each.reading.reader_version) if each.reading else (None, None) for each in wanted]
     columns = ([each.document_id for each in wanted], CURRENT_READER, *_columns(keys))
