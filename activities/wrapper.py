@@ -94,13 +94,6 @@ class Attempts:
             raise ApplicationError("the worker was stopped", _progress(attempt, earlier), type=WORKER_STOPPED) from None
 
 
-def activity_for(
-    handler: Handler, tools: Tools, given: HandlerTools | None = None
-) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
-    """Return the Temporal activity of `handler`, which gets the `given` tools, by default `tools`."""
-    return Attempts(handler, tools, given).as_activity()
-
-
 class NoHandlerError(WorkerNotConfiguredError):
     """The worker does not have the step's handler."""
 

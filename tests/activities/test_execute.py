@@ -15,7 +15,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.gemini.ask import NotConfiguredError
 from docrail.adapters.http.addresses import RefusedAddressError
 from docrail.adapters.http.errors import TryAgainLaterError
@@ -64,7 +64,7 @@ async def execute(
             raise error
         return Output(text=call.config.text * times)
 
-    activity = activity_for(Handler("shown", Config, Output, run), cast("Tools", None))
+    activity = Attempts(Handler("shown", Config, Output, run), cast("Tools", None)).as_activity()
     return cast("StepOutcome", await environment(**more).run(activity, call))
 
 
@@ -207,7 +207,7 @@ async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> Non
 
     made = environment(attempt=2, heartbeat=0.03)
     made.on_heartbeat = heard
-    await made.run(activity_for(Handler("shown", Config, Output, wait), cast("Tools", None)), CALL)
+    await made.run(Attempts(Handler("shown", Config, Output, wait), cast("Tools", None)).as_activity(), CALL)
     assert beats == [2, 2, 2]
 
 
@@ -221,7 +221,7 @@ async def beats_of(error: Exception, info: Info) -> list[tuple[Any, ...]]:
     made = environment()
     made.info, made.on_heartbeat = info, lambda *details: beats.append(details)
     with pytest.raises(ApplicationError):
-        await made.run(activity_for(Handler("shown", Config, Output, run), cast("Tools", None)), CALL)
+        await made.run(Attempts(Handler("shown", Config, Output, run), cast("Tools", None)).as_activity(), CALL)
     return beats
 
 
@@ -253,7 +253,7 @@ async def test_an_outcome_tells_how_earlier_attempts_failed() -> None:
     async def run(_call: StepCall[Config], _: Tools) -> Output:
         return Output(text="done")
 
-    outcome = await made.run(activity_for(Handler("shown", Config, Output, run), cast("Tools", None)), CALL)
+    outcome = await made.run(Attempts(Handler("shown", Config, Output, run), cast("Tools", None)).as_activity(), CALL)
     assert outcome.earlier == (EarlierError(1, StepError("OSError", "disk")),)
 
 
@@ -288,5 +288,5 @@ async def test_a_handler_knows_whether_another_attempt_would_follow(
 
     made = ActivityEnvironment()
     made.info = info_of(**shown)
-    outcome = await made.run(activity_for(Handler("shown", Config, Output, run), cast("Tools", None)), CALL)
+    outcome = await made.run(Attempts(Handler("shown", Config, Output, run), cast("Tools", None)).as_activity(), CALL)
     assert outcome.output == {"text": str(is_made)}

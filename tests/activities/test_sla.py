@@ -22,11 +22,12 @@ from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
 from docrail.services.reviews.models import Appearance, Decision, Question, Review
 from docrail.services.reviews.repository.decisions import record_decision, reopen_review
-from docrail.services.reviews.repository.items import load_review, upsert_review
+from docrail.services.reviews.repository.items import load_review
 from docrail.services.tools import Outside, Tools
 from docrail.workflows.contract.names import NOTIFY_SLA
 from tests.loopback import Loopback, Reply, loopback
 from tests.postgres import upload
+from tests.review_items import upsert_review
 
 HOUR = dt.timedelta(hours=1)
 

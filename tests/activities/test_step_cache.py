@@ -13,7 +13,7 @@ from pydantic import BaseModel, RootModel
 from temporalio.exceptions import ApplicationError
 
 from docrail.activities import step_cache
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
@@ -57,7 +57,7 @@ class Counting:
         return Output(call.config.value)
 
     async def execute(self, call: AttemptRequest, tools: Tools) -> StepOutcome:
-        activity = activity_for(Handler("counting", Config, Output, self.run), tools)
+        activity = Attempts(Handler("counting", Config, Output, self.run), tools).as_activity()
         return cast("StepOutcome", await environment().run(activity, call))
 
 
@@ -159,7 +159,9 @@ async def test_two_workers_that_do_the_same_work_at_once_both_succeed(tools: Too
         await both.wait()
         return Output(call.config.value)
 
-    execute: Callable[[AttemptRequest], Awaitable[Any]] = activity_for(Handler("counting", Config, Output, run), tools)
+    execute: Callable[[AttemptRequest], Awaitable[Any]] = Attempts(
+        Handler("counting", Config, Output, run), tools
+    ).as_activity()
     call = call_of(1, "at once")
     ended = await asyncio.gather(*(environment().run(execute, call) for _ in range(2)))
     assert [outcome.output for outcome in ended] == [1, 1]
@@ -194,7 +196,9 @@ async def test_an_output_that_is_no_json_is_not_cached(tools: Tools, caplog: pyt
     async def run(_: StepCall[Config], __: Tools) -> Number:
         return Number(value=math.nan)
 
-    execute: Callable[[AttemptRequest], Awaitable[Any]] = activity_for(Handler("counting", Config, Number, run), tools)
+    execute: Callable[[AttemptRequest], Awaitable[Any]] = Attempts(
+        Handler("counting", Config, Number, run), tools
+    ).as_activity()
     for _ in range(2):
         assert not (await environment().run(execute, call_of(1, "nan"))).cached
     assert "could not write the cache" in caplog.text

@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from docrail.activities.internal.values import MAX_LOADED_BYTES, value_activities
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.folders import local_root
@@ -77,7 +77,7 @@ def call_with(value: Json, **more: Any) -> AttemptRequest:
 
 async def execute(tools: Tools, call: AttemptRequest, echo: Echo | None = None) -> Json:
     """Return the output of one attempt."""
-    run = activity_for((echo or Echo()).handler, tools)
+    run = Attempts((echo or Echo()).handler, tools).as_activity()
     return cast("StepOutcome", await environment(heartbeat=60).run(run, call)).output
 
 
@@ -178,7 +178,7 @@ async def test_data_that_looks_like_a_stored_value_is_no_output(tools: Tools) ->
         return Output(value={"body": [part.to_json()]})  # as in the answer of a foreign server
 
     with pytest.raises(ApplicationError, match=r"output\.value\.body\.0 is an object of '\$stored'") as reported:
-        await environment().run(activity_for(Handler("fetch", Config, Output, fetch), tools), call_with(1))
+        await environment().run(Attempts(Handler("fetch", Config, Output, fetch), tools).as_activity(), call_with(1))
     assert (reported.value.type, reported.value.non_retryable) == ("OutputHasMarkError", True)
 
 

@@ -17,10 +17,10 @@ from docrail.services.documents.models import CURRENT_READER, Document
 from docrail.services.documents.repository.readings import save_extraction
 from docrail.services.reviews.items import appearance_of
 from docrail.services.reviews.models import Question, Review
-from docrail.services.reviews.repository.items import upsert_review
 from tests.api.customer import unique
 from tests.api.service import Service
 from tests.postgres import upload
+from tests.review_items import upsert_review
 
 IBAN = "DE02120300000000202051"
 OTHER_IBAN = "DE89370400440532013000"

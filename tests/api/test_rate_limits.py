@@ -16,7 +16,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.temporal.draining import working
 from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
@@ -91,7 +91,7 @@ def recorder(client: Client, service: Service, starts: list[str]) -> Worker:
     return Worker(
         client,
         task_queue=tag_queue(service.settings.task_queue, TAG),
-        activities=[activity_for(handler, cast(Tools, None))],
+        activities=[Attempts(handler, cast(Tools, None)).as_activity()],
         max_concurrent_activities=1,
     )
 
@@ -145,7 +145,7 @@ async def test_a_rate_that_is_none_is_refused(alone: Service, wrong: Json) -> No
 
 async def test_a_change_counts_for_work_that_waits(alone: Service) -> None:
     client = await connect(alone)
-    activities = [activity_for(handler, cast(Tools, None)) for handler in alone.app.catalogue.values()]
+    activities = [Attempts(handler, cast(Tools, None)).as_activity() for handler in alone.app.catalogue.values()]
     queue = tag_queue(alone.settings.task_queue, TAG)
     tagged = assemble_activity_worker(client, queue, activities, per_second=10)
     await alone.http.put(f"/v1/limits/{TAG}", json={"per_second": 0})

@@ -9,11 +9,11 @@ from docrail.services.access.models import Principal, Scope
 from docrail.services.errors import InvalidInput
 from docrail.services.paging import after_of
 from docrail.services.reviews.models import Appearance, Question, ReviewFilter, Sort
-from docrail.services.reviews.repository.items import upsert_review
 from docrail.services.reviews.service import list_reviews
 from tests.api.customer import open_item, start, unique
 from tests.api.service import Service
 from tests.postgres import upload
+from tests.review_items import upsert_review
 
 TENANT = "reviewers"
 HEADERS = {"X-Test-Tenant": TENANT}

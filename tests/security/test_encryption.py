@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.store.values import folder_of
 from docrail.adapters.temporal.codec import payloads_in
 from docrail.adapters.temporal.connection import Connection, connect
@@ -187,7 +187,7 @@ async def test_a_worker_without_the_key_leaves_a_step_to_others(embedded: Server
         for keys in (FIRST, "", FIRST)
     ]
     bench = Bench(with_key, f"test-{uuid.uuid4().hex}", Gates(), None)
-    noop = activity_for(bench.gates.handlers()[0], tools_with())
+    noop = Attempts(bench.gates.handlers()[0], tools_with()).as_activity()
     own = assemble_worker(with_key, bench.task_queue, [Run, Chunk], [], sandboxed=False)
     unfit, fit = (assemble_worker(each, bench.task_queue, [], [noop], sandboxed=False) for each in (without, another))
     async with working([own]):

@@ -28,10 +28,11 @@ from docrail.services.reviews.repository.decisions import (
     record_decision,
     reopen_review,
 )
-from docrail.services.reviews.repository.items import load_review, upsert_review
+from docrail.services.reviews.repository.items import load_review
 from docrail.services.reviews.repository.queue import list_reviews
 from docrail.services.reviews.repository.steps import ask_question, close_question, load_document_review
 from tests.postgres import TENANT, upload
+from tests.review_items import upsert_review
 
 RUN, STEP, DOCUMENT = "approval.4711", "approval", "doc_a"
 DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)

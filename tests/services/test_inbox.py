@@ -45,9 +45,9 @@ from docrail.services.inbox.repository import (
 from docrail.services.reviews.models import Appearance, Question
 from docrail.services.reviews.repository.claims import claim_review, free_review
 from docrail.services.reviews.repository.decisions import record_first_approval
-from docrail.services.reviews.repository.items import upsert_review
 from docrail.workflows.contract.messages import DeadLetter
 from tests.postgres import OTHER_TENANT, TENANT, as_owner, upload
+from tests.review_items import upsert_review
 from tests.services.arrivals import arrive, correct, judged
 
 ANY = DocumentFilter()

@@ -16,8 +16,9 @@ from docrail.services.lake.models import LakeVersion
 from docrail.services.lake.repository import claim_versions
 from docrail.services.lake.service import load_version
 from docrail.services.reviews.models import Appearance, Question
-from docrail.services.reviews.repository.items import lock_review, update_appearance, upsert_review
+from docrail.services.reviews.repository.items import lock_review, update_appearance
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
+from tests.review_items import upsert_review
 from tests.services.arrivals import TODAY, arrive
 from tests.services.invoices import invoice
 from tests.stack import eventually

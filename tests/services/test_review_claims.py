@@ -14,8 +14,9 @@ from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.services.reviews.items import appearance_of
 from docrail.services.reviews.models import Question, Review, Wish
 from docrail.services.reviews.repository.claims import claim_next, claim_review, free_review, renew_claim
-from docrail.services.reviews.repository.items import load_review, upsert_review
+from docrail.services.reviews.repository.items import load_review
 from tests.postgres import OTHER_TENANT, TENANT, upload
+from tests.review_items import upsert_review
 
 NO_TIME = dt.timedelta(0)
 

@@ -13,14 +13,10 @@ from docrail.adapters.postgres.pool import NotStored
 from docrail.services.access.models import Principal
 from docrail.services.reviews.models import Appearance, Decision, Question, ReviewFilter, Sort, review_id_of
 from docrail.services.reviews.repository.decisions import record_decision, record_first_approval
-from docrail.services.reviews.repository.items import (
-    load_review,
-    open_or_renew_all,
-    update_appearance,
-    upsert_review,
-)
+from docrail.services.reviews.repository.items import load_review, open_or_renew_all, update_appearance
 from docrail.services.reviews.repository.queue import list_reviews, place_of
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
+from tests.review_items import upsert_review
 
 DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
 QUESTION = Question(

@@ -24,10 +24,11 @@ from docrail.services.reviews.models import (
     StepQuestion,
 )
 from docrail.services.reviews.repository.decisions import load_unanswered, record_decision
-from docrail.services.reviews.repository.items import load_review, upsert_review
+from docrail.services.reviews.repository.items import load_review
 from docrail.services.reviews.repository.queue import list_reviews
 from docrail.services.reviews.repository.steps import ask_question, close_question, load_document_review
 from tests.postgres import COMMITTING, TENANT, upload
+from tests.review_items import upsert_review
 
 DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
 ONE, OTHER, STEP = "one.4711", "other.4711", "approval"

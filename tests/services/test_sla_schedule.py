@@ -25,12 +25,12 @@ from docrail.services.maintenance.service import (
 )
 from docrail.services.metrics import Metrics
 from docrail.services.reviews.models import Appearance, Question
-from docrail.services.reviews.repository.items import upsert_review
 from docrail.services.tools import Tools
 from docrail.worker import assemble_worker
 from docrail.workflows.background import BackgroundTasks
 from docrail.workflows.maintenance import SlaWatch
 from tests.postgres import dsn, pool, upload
+from tests.review_items import upsert_review
 from tests.stack import Servers, eventually
 
 __all__ = ["dsn", "pool"]

@@ -22,7 +22,7 @@ from docrail.services.reviews.models import (
 )
 from docrail.services.reviews.repository.claims import claim_next
 from docrail.services.reviews.repository.decisions import record_first_approval, reopen_review
-from docrail.services.reviews.repository.items import load_full_review, load_review, upsert_review
+from docrail.services.reviews.repository.items import load_full_review, load_review
 from docrail.services.reviews.repository.steps import (
     TooEarlyError,
     ask_question,
@@ -31,6 +31,7 @@ from docrail.services.reviews.repository.steps import (
     step_review_id,
 )
 from tests.postgres import TENANT, upload
+from tests.review_items import upsert_review
 
 RUN, STEP = "release.4711", "release"
 ITEM = step_review_id(TENANT, RUN, STEP)

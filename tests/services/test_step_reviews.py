@@ -20,10 +20,11 @@ from docrail.services.reviews.models import (
     StepEnd,
     StepQuestion,
 )
-from docrail.services.reviews.repository.items import load_full_review, load_review, upsert_review
+from docrail.services.reviews.repository.items import load_full_review, load_review
 from docrail.services.reviews.repository.queue import list_reviews, place_of
 from docrail.services.reviews.repository.steps import ask_question, close_question, step_review_id
 from tests.postgres import OTHER_TENANT, TENANT, upload
+from tests.review_items import upsert_review
 
 RUN, STEP = "payment_approval.4711", "approval"
 FORM = {"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "number"}}}

@@ -14,7 +14,7 @@ from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes
 from temporalio.client import WorkflowHandle
 from temporalio.worker import Worker
 
-from docrail.activities.wrapper import activity_for
+from docrail.activities.wrapper import Attempts
 from docrail.adapters.temporal.draining import working
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus
@@ -32,7 +32,7 @@ GRACE_SECONDS = 20
 
 
 def tag_worker(bench: Bench, handlers: Sequence[Handler], tag: str = TAG) -> Worker:
-    activities = [activity_for(handler, NO_TOOLS) for handler in handlers]
+    activities = [Attempts(handler, NO_TOOLS).as_activity() for handler in handlers]
     queue = tag_queue(bench.task_queue, tag)
     return assemble_activity_worker(
         bench.client, queue, activities, per_second=1000, graceful_shutdown_seconds=GRACE_SECONDS
@@ -101,7 +101,7 @@ async def test_all_queues_of_a_worker_drain_at_once(bench: Bench) -> None:
         bench.client,
         bench.task_queue,
         [Run],
-        [activity_for(handler, NO_TOOLS)],
+        [Attempts(handler, NO_TOOLS).as_activity()],
         sandboxed=True,
         graceful_shutdown_seconds=GRACE_SECONDS,
     )

@@ -10,7 +10,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from docrail.activities.handlers import call_external_service
-from docrail.activities.wrapper import activity_for, missing_handler_activity
+from docrail.activities.wrapper import Attempts, missing_handler_activity
 from docrail.adapters.temporal.draining import working
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus
@@ -66,7 +66,7 @@ def calls(*, may_reach_loopback: bool) -> Callable[..., Any]:
     tools = tools_with()
     if not may_reach_loopback:
         tools = OnlyOutside(Outside(), None, None)  # type: ignore[assignment]
-    return activity_for(call_external_service.HANDLER, tools)
+    return Attempts(call_external_service.HANDLER, tools).as_activity()
 
 
 def call(url: str, **fields: Json) -> dict[str, Json]:
@@ -95,7 +95,7 @@ async def test_a_step_completes_at_a_worker_that_has_the_setting(fleet: Fleet) -
 
 async def test_steps_complete_although_their_runs_worker_lacks_the_handler(fleet: Fleet) -> None:
     """Temporal offers an activity to its run's worker first, and to that one again, unless the queue is asked for."""
-    noop = activity_for(fleet.bench.gates.handlers()[0], tools_with())
+    noop = Attempts(fleet.bench.gates.handlers()[0], tools_with()).as_activity()
     async with fleet.unfit(), fleet.fit(noop):
         reports = [await fleet.bench.run([step("a", max_retries=0, resource_tag=None)]) for _ in range(5)]
     assert {report.status for report in reports} == {RunStatus.COMPLETED}
@@ -103,7 +103,7 @@ async def test_steps_complete_although_their_runs_worker_lacks_the_handler(fleet
 
 @pytest.mark.parametrize("items", [2, pytest.param(CHUNK_ITEMS + 1, marks=pytest.mark.slow)])
 async def test_the_items_of_a_list_complete_at_a_worker_that_has_the_handler(fleet: Fleet, items: int) -> None:
-    noop = activity_for(fleet.bench.gates.handlers()[0], tools_with())
+    noop = Attempts(fleet.bench.gates.handlers()[0], tools_with()).as_activity()
     listed = step("a", max_retries=0, for_each={"items": [*range(items)], "max_concurrency": 50})
     async with fleet.unfit(), fleet.fit(noop):
         report = await fleet.bench.run([listed])
@@ -149,6 +149,6 @@ async def test_attempts_before_an_unfit_worker_count(fleet: Fleet) -> None:
     handler = next(each for each in fleet.bench.gates.handlers() if each.name == "flaky")
     async with fleet.unfit():
         handle = await fleet.bench.start([flaky])
-        async with fleet.fit(activity_for(handler, tools_with())):
+        async with fleet.fit(Attempts(handler, tools_with()).as_activity()):
             report = await fleet.bench.finish(handle)
     assert (report.status, report.steps["a"].attempts) == (RunStatus.COMPLETED, 2)

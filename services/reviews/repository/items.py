@@ -120,29 +120,18 @@ LOCK_REVIEW = f"{LOAD_REVIEW} FOR UPDATE OF r"
 LOAD_FULL_REVIEW = f"SELECT {FULL_COLUMNS} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $2"
 
 
-async def upsert_review(db: Database, tenant_id: str, document_id: str, question: Question) -> Review:
-    """Open the document's review item, or renew the open one. A decided item stays unchanged.
-
-    Raises: NotStored if the tenant has no such document.
-    """
-    return (await open_or_renew(db, tenant_id, document_id, question))[0]
-
-
 async def open_or_renew(db: Database, tenant_id: str, document_id: str, question: Question) -> tuple[Review, bool]:
-    """Open or renew the item as `upsert_review` does, and return whether this call created it.
-
-    Raises: NotStored if the tenant has no such document.
-    """
+    """Open or renew one document's item as `open_or_renew_all` does."""
     return (await open_or_renew_all(db, tenant_id, {document_id: question}))[document_id]
 
 
 async def open_or_renew_all(
     db: Database, tenant_id: str, questions: Mapping[str, Question]
 ) -> dict[str, tuple[Review, bool]]:
-    """Open or renew the items of documents as `open_or_renew` does, by the document's id.
+    """Open the documents' review items, or renew the open ones; return each, and whether this call created it, by id.
 
-    A new item is counted by its straight-through result, if that was evaluated. Raises: NotStored for one of the
-    documents that the tenant does not have.
+    A decided item stays unchanged. A new one is counted by its straight-through result, if that was evaluated.
+    Raises: NotStored if the tenant does not have one of the documents.
     """
     columns = zip(*(_row(tenant_id, *each) for each in questions.items()), strict=True)
     try:
