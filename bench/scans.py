@@ -12,6 +12,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pypdfium2
 from PIL import Image, ImageChops, ImageFilter
 
@@ -58,8 +59,14 @@ def _noisy(page: Image.Image, chance: random.Random) -> Image.Image:
     grey = page.convert("L")
     tilted = grey.rotate(chance.uniform(-MOST_TILT, MOST_TILT), Image.Resampling.BICUBIC, fillcolor=255)
     blurred = tilted.filter(ImageFilter.GaussianBlur(chance.uniform(0, 0.8)))
-    grain = Image.effect_noise(grey.size, chance.uniform(0, NOISE))
-    return ImageChops.add(blurred, grain, offset=-128)
+    return ImageChops.add(blurred, _grain(grey.size, chance.uniform(0, NOISE), chance.getrandbits(32)), offset=-128)
+
+
+def _grain(size: tuple[int, int], deviation: float, seed: int) -> Image.Image:
+    """Return noise around a middle grey, as `Image.effect_noise` does, but the same for the same seed."""
+    width, height = size
+    drawn = np.random.default_rng(seed).normal(128, deviation, (height, width))
+    return Image.fromarray(drawn.clip(0, 255).astype(np.uint8))
 
 
 if __name__ == "__main__":
