@@ -1,45 +1,47 @@
-"""Coalesce concurrent requests for the same key into one query."""
+"""Let several users of the same data share one query."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.002, 0.02
-"""How long the first caller waits for others: steps of one run that start together arrive within milliseconds, unless
-the event loop is late."""
+KEPT_SECONDS = 2.0
+"""How long a result is kept for other users, who start together with the first one, or wait for a free connection."""
 
 T = TypeVar("T")
 
 
-class Coalescer:
-    """Coalesce requests for the same key that arrive before its query starts.
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    loading: asyncio.Task[Any]
+    users: set[Hashable] = field(default_factory=set)
 
-    A caller never gets a result older than its request: requests that arrive after the query has started get a new one.
+
+class Coalescer:
+    """Shares each result among users: they act on the same state, even if it changes meanwhile.
+
+    A user never gets a result twice: one that asks again gets a new one.
     """
 
     def __init__(self) -> None:
-        self._pending: dict[Hashable, asyncio.Task[Any]] = {}
+        self._shared: dict[Hashable, _Shared] = {}
 
-    async def get(self, key: Hashable, load: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of `load`, or raise its error, for all callers with `key` until it starts."""
-        loading = self._pending.get(key)
-        if loading is None:
-            loading = self._pending[key] = asyncio.create_task(self._load(key, load))
-        answer: T = await asyncio.shield(loading)  # cancelling one caller must not cancel the others
-        return answer
+    async def get(self, key: Hashable, user: Hashable, load: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of `load`, or raise its error, as to the other users of `key`."""
+        shared = self._shared.get(key)
+        if shared is None or user in shared.users:
+            shared = self._shared[key] = _Shared(asyncio.create_task(self._load(key, load)))
+        shared.users.add(user)
+        result: T = await asyncio.shield(shared.loading)  # cancelling one user must not cancel the others
+        return result
 
     async def _load(self, key: Hashable, load: Callable[[], Awaitable[T]]) -> T:
-        await _let_others_arrive()
-        del self._pending[key]
-        return await load()
+        mine = asyncio.current_task()
+        try:
+            return await load()
+        finally:
+            asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget, key, mine)
 
-
-async def _let_others_arrive() -> None:
-    begun = before = time.monotonic()
-    while True:
-        await asyncio.sleep(WAIT_SECONDS)
-        now = time.monotonic()
-        if now - before < 2 * WAIT_SECONDS or now - begun >= LONGEST_WAIT_SECONDS:
-            return
-        before = now
+    def _forget(self, key: Hashable, loading: asyncio.Task[Any] | None) -> None:
+        if (shared := self._shared.get(key)) is not None and shared.loading is loading:
+            del self._shared[key]

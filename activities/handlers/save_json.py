@@ -40,7 +40,7 @@ async def run_all(calls: Sequence[StepCall[Config]], tools: Tools) -> list[Outpu
 async def save(kind: SavedFormat, calls: Sequence[StepCall[Config]], tools: Tools) -> list[Output]:
     """Write the invoices of calls of one tenant. Raises: as `run`."""
     tenant_id = calls[0].tenant_id
-    states = await load_versions(tools, tenant_id, [call.config.invoice for call in calls])
+    states = await load_versions(tools, tenant_id, [call.config.invoice for call in calls], user=kind)
     files = await tools.lake.write_all(tenant_id, kind, states)
     return [Output(path=file.path, sha256=file.sha256, size_bytes=file.size) for file in files]
 

@@ -23,13 +23,14 @@ class InvoiceRef(BaseModel):
 
 
 async def load_versions(
-    tools: Tools, tenant_id: str, references: Sequence[InvoiceRef]
+    tools: Tools, tenant_id: str, references: Sequence[InvoiceRef], user: str
 ) -> list[tuple[InvoiceData, LakeVersion]]:
     """Return each document as read by the reading that its reference names, and its version in the lake.
 
-    Corrections and a decision, if there is one, are applied as they are for reviewers. Steps that save the same
-    documents in several formats at once share one result. Raises: NotStored if the tenant does not have one of the
-    documents, or no such reading of it.
+    Corrections and a decision, if there is one, are applied as they are for reviewers. Users that save the same
+    documents at about the same time, such as one for each format, save the same state; one that asks again gets the
+    current one. Raises: NotStored if the tenant does not have one of the documents, or no such reading of it;
+    ValueError if one is named twice.
     """
     wanted = tuple(WantedReading(each.document_id, ReadingKey(each.sha256, each.reader_version)) for each in references)
 
@@ -38,5 +39,5 @@ async def load_versions(
         return await lake_versions.load_versions(tools.db, tenant_id, wanted, today=today)
 
     each_once([each.document_id for each in wanted])
-    versions = await tools.coalescer.get((tenant_id, wanted), look)
+    versions = await tools.coalescer.get((tenant_id, wanted), user, look)
     return [versions[each.document_id] for each in wanted]

@@ -1,11 +1,13 @@
-"""Concurrent requests for one key share one query, which never begins before the request."""
+"""Users of the same data share one query, and none gets the same result twice."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
 
+from docrail.adapters import coalesce
 from docrail.adapters.coalesce import Coalescer
+from tests.stack import eventually
 
 
 def looks(answers: list[int]) -> Callable[[], Awaitable[int]]:
@@ -18,18 +20,24 @@ def looks(answers: list[int]) -> Callable[[], Awaitable[int]]:
     return look
 
 
-async def test_concurrent_callers_get_the_same_result() -> None:
+async def test_users_get_the_same_result_also_one_after_the_other() -> None:
     coalescer, answers = Coalescer(), list[int]()
-    assert await asyncio.gather(*(coalescer.get("doc_1", looks(answers)) for _ in range(3))) == [1, 1, 1]
+    assert await asyncio.gather(*(coalescer.get("doc_1", user, looks(answers)) for user in "abc")) == [1, 1, 1]
+    assert await coalescer.get("doc_1", "d", looks(answers)) == 1
 
 
 async def test_other_keys_have_their_own_query() -> None:
     coalescer, answers = Coalescer(), list[int]()
-    await asyncio.gather(*(coalescer.get(key, looks(answers)) for key in ("doc_1", "doc_2")))
+    await asyncio.gather(*(coalescer.get(key, "a", looks(answers)) for key in ("doc_1", "doc_2")))
     assert len(answers) == 2
 
 
-async def test_a_request_after_the_query_began_gets_a_query_of_its_own() -> None:
+async def test_a_user_who_asks_again_gets_a_new_result_which_others_share() -> None:
+    coalescer, answers = Coalescer(), list[int]()
+    assert [await coalescer.get("doc_1", user, looks(answers)) for user in "abab"] == [1, 1, 2, 2]
+
+
+async def test_a_user_who_asks_again_does_not_wait_for_the_first_query() -> None:
     coalescer, begun, done = Coalescer(), asyncio.Event(), asyncio.Event()
 
     async def slow() -> str:
@@ -40,24 +48,35 @@ async def test_a_request_after_the_query_began_gets_a_query_of_its_own() -> None
     async def fresh() -> str:
         return "what is seen now"
 
-    first = asyncio.create_task(coalescer.get("doc_1", slow))
+    first = asyncio.create_task(coalescer.get("doc_1", "a", slow))
     await begun.wait()
-    assert await coalescer.get("doc_1", fresh) == "what is seen now"
+    assert await coalescer.get("doc_1", "a", fresh) == "what is seen now"
     done.set()
     assert await first == "what was seen before"
 
 
-async def test_all_callers_get_the_error() -> None:
+async def test_a_result_is_not_kept_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coalesce, "KEPT_SECONDS", 0.01)
+    coalescer, answers = Coalescer(), list[int]()
+    await coalescer.get("doc_1", "a", looks(answers))
+
+    async def is_new() -> bool:
+        return await coalescer.get("doc_1", object(), looks(answers)) > 1
+
+    await eventually(is_new, "the first result is forgotten")
+
+
+async def test_all_users_get_the_error() -> None:
     coalescer = Coalescer()
 
     async def fails() -> None:
-        raise OSError("the database is away")
+        raise OSError("the database does not answer")
 
-    results = await asyncio.gather(*(coalescer.get("doc_1", fails) for _ in range(2)), return_exceptions=True)
-    assert [str(result) for result in results] == ["the database is away"] * 2
+    results = await asyncio.gather(*(coalescer.get("doc_1", user, fails) for user in "ab"), return_exceptions=True)
+    assert [str(result) for result in results] == ["the database does not answer"] * 2
 
 
-async def test_a_cancelled_caller_does_not_cancel_the_others() -> None:
+async def test_a_cancelled_user_does_not_cancel_the_others() -> None:
     coalescer, begun, done = Coalescer(), asyncio.Event(), asyncio.Event()
 
     async def slow() -> str:
@@ -65,7 +84,7 @@ async def test_a_cancelled_caller_does_not_cancel_the_others() -> None:
         await done.wait()
         return "what was seen"
 
-    leaves, stays = (asyncio.create_task(coalescer.get("doc_1", slow)) for _ in range(2))
+    leaves, stays = (asyncio.create_task(coalescer.get("doc_1", user, slow)) for user in "ab")
     await begun.wait()
     leaves.cancel()
     done.set()
