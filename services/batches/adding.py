@@ -30,7 +30,7 @@ from docrail.services.batches.models import (
     StoredBatch,
 )
 from docrail.services.batches.service import close_batch, create_batch, find_batch, show_batch, wake
-from docrail.services.definitions.service import Resolver
+from docrail.services.definitions.resolving import Resolver
 from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_document, load_documents
 from docrail.services.errors import InvalidInput, NotFound, PlaceTaken, TooLarge, WrongState

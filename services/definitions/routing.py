@@ -18,7 +18,8 @@ from docrail.services.app import App
 from docrail.services.definitions.checks import check_routing
 from docrail.services.definitions.models import DEFAULT_DEFINITION, ChosenRoute, RulesSet, StoredRules, Validation
 from docrail.services.definitions.repository import insert_rules, load_rules
-from docrail.services.definitions.service import load, load_known_ids
+from docrail.services.definitions.resolving import load_known_ids
+from docrail.services.definitions.service import load
 from docrail.services.errors import Damaged, InvalidInput, InvalidRouting, NotFound, Outdated
 
 BROUGHT = ("document_id", "sla_hours")

@@ -17,12 +17,11 @@ from docrail.dag.explain.graph import Graph, graph_of
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import diff
 from docrail.dag.language.inputs import InputProblem
-from docrail.dag.language.version_refs import STABLE, Aliases, Ref, parse_ref, version_for
+from docrail.dag.language.version_refs import STABLE, parse_ref
 from docrail.dag.validation.definition_schema import definition_schema
 from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.problems import Problem
-from docrail.dag.values.suggestions import closest
 from docrail.handlers import Handler
 from docrail.services.access.models import DEFAULT_TENANT, Principal, system_principal
 from docrail.services.access.service import list_tenants
@@ -33,7 +32,6 @@ from docrail.services.definitions.checks import CheckedDefinition, check_body
 from docrail.services.definitions.checks import run_tests as run_checked_tests
 from docrail.services.definitions.models import (
     Comparison,
-    DamagedDefinition,
     DefinitionBody,
     DefinitionPlan,
     DefinitionRef,
@@ -42,13 +40,11 @@ from docrail.services.definitions.models import (
     StoredDefinition,
     TestedDefinition,
 )
-from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, InvalidInput, NotFound, Outdated
+from docrail.services.definitions.resolving import Resolver, checked_ref, intact, load_known_ids
+from docrail.services.errors import FailedTests, InvalidDefinition, InvalidInput, Outdated
 
 SHIPPED = Path(__file__).resolve().parents[2] / "definitions"
 """Folder of the definitions shipped with Docrail, next to the packages."""
-
-MOST_SUGGESTED = 500
-"""Number of definitions searched for "did you mean": more than anyone maintains by hand."""
 
 log = logging.getLogger(__name__)
 
@@ -103,12 +99,6 @@ async def plan_definition(app: Registry, principal: Principal, body: DefinitionB
     return DefinitionPlan(_valid(checked), **checked.plan, warnings=checked.problems)
 
 
-async def load_known_ids(app: Registry, principal: Principal) -> list[str]:
-    """Return the first MOST_SUGGESTED ids that the tenant has published, for suggestions."""
-    found = await repository.list_definitions(app.db, principal.tenant_id, limit=MOST_SUGGESTED)
-    return [line.definition_id for line in found]
-
-
 async def list_ids(app: App, tenant_id: str, named: str, *, limit: int) -> list[str]:
     """Return the first ids of the tenant's definitions, and `named` if it is one of them."""
     lines = await repository.list_definitions(app.db, tenant_id, limit=limit)
@@ -148,7 +138,7 @@ async def publish(
     if run_tests:
         await _require_passed(app, body)
     source = body if isinstance(body, str) else await asyncio.to_thread(json.dumps, body, indent=2)
-    with _intact(), _newest():
+    with intact(), _newest():
         stored = await repository.publish(
             app.db,
             principal.tenant_id,
@@ -184,7 +174,7 @@ async def load(app: App, principal: Principal, ref: str, version: int | None = N
 
     Raises: NotFound, InvalidInput, Damaged.
     """
-    return await Resolver(app, principal).load(_checked_ref(ref, version), key=None)
+    return await Resolver(app, principal).load(checked_ref(ref, version), key=None)
 
 
 async def draw(app: App, principal: Principal, ref: str, version: int | None, wanted: Sequence[str]) -> Graph:
@@ -204,40 +194,10 @@ async def resolve(
     Raises: NotFound, InvalidDefinition, InvalidInput, Damaged.
     """
     if isinstance(ref, str):
-        return await Resolver(app, principal).load(_checked_ref(ref, version), key=key)
+        return await Resolver(app, principal).load(checked_ref(ref, version), key=key)
     if version is not None:
         raise InvalidInput([InputProblem("version", "a whole definition has no version yet")])
     return (await publish(app, principal, ref, promoted=False)).stored
-
-
-class Resolver:
-    """Resolves for many keys, within one operation: the aliases of a definition and each version are loaded once."""
-
-    def __init__(self, app: App, principal: Principal) -> None:
-        self._app, self._principal = app, principal
-        self._aliases: dict[str, Aliases] = {}
-        self._versions: dict[Ref, StoredDefinition] = {}
-
-    async def resolve(self, ref: str, *, key: str) -> StoredDefinition:
-        """Return what `resolve` returns for a name. Raises: as `resolve`."""
-        return await self.load(_checked_ref(ref, None), key=key)
-
-    async def load(self, ref: Ref, *, key: str | None) -> StoredDefinition:
-        """Return the version that `ref` means: with a key as for a new run, without one `stable`."""
-        name, version = ref.definition_id, ref.version
-        db, tenant_id = self._app.db, self._principal.tenant_id
-        if version is None:
-            if name not in self._aliases:
-                self._aliases[name] = (await repository.load_aliases(db, tenant_id, [name]))[name]
-            version = _version_of(ref, self._aliases[name], key)
-        meant = Ref(name, version)
-        if meant not in self._versions:
-            with _intact():
-                found = await repository.load_definition(db, tenant_id, name, version)
-            if found is None:
-                raise await _not_found(self._app, self._principal, ref)
-            self._versions[meant] = found
-        return self._versions[meant]
 
 
 def names_version(ref: DefinitionRef, version: int | None = None) -> bool:
@@ -345,50 +305,6 @@ async def _publish_shipped(app: Registry, owner: Principal, text: str) -> Stored
     elif stored.version > stable.version:  # during an upgrade an older release next to a newer one moves nothing back
         await promote(app, owner, stored.definition_id, stored.version, only_first=False, reason="a new release")
     return stored
-
-
-def _checked_ref(text: str, version: int | None) -> Ref:
-    ref = parse_ref(text)
-    if ref is None:
-        raise NotFound("definition", text)
-    if version is None:
-        return ref
-    if ref != Ref(ref.definition_id):
-        raise InvalidInput([InputProblem("version", f"is also in {text!r}: give it once")])
-    return Ref(ref.definition_id, version)
-
-
-async def _not_found(app: App, principal: Principal, ref: Ref) -> NotFound:
-    """Return the refusal of an unknown id or version, listing the existing ids or versions."""
-    lines = await repository.list_versions(app.db, principal.tenant_id, ref.definition_id)
-    if ref.version is not None and lines:
-        versions = [f"version {line.version}" for line in lines]
-        return NotFound("definition", f"{ref.definition_id} version {ref.version}", "", known=versions)
-    return NotFound("definition", str(ref), closest(ref.definition_id, await load_known_ids(app, principal)))
-
-
-def _version_of(ref: Ref, aliases: Aliases, key: str | None) -> int | None:
-    """Return the version that an alias, or an id alone, names; None means the newest. Raises: NotFound.
-
-    Definitions without `stable` exist only if an older release published them after the tables were created.
-    """
-    if ref.alias is not None and aliases:
-        if ref.alias not in aliases:
-            raise NotFound("alias", str(ref), known=[f"{ref.definition_id}@{alias}" for alias in aliases])
-        return aliases[ref.alias].version
-    if ref.alias is None and key is not None:
-        return version_for(ref.definition_id, aliases, key)
-    return aliases[STABLE].version if STABLE in aliases else None
-
-
-@contextmanager
-def _intact() -> Iterator[None]:
-    """Translate a damaged stored body into a refusal. Raises: Damaged."""
-    try:
-        yield
-    except DamagedDefinition as error:
-        log.error("%s", error)  # noqa: TRY400 - the traceback adds nothing
-        raise Damaged(str(error)) from error
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
-from docrail.services.definitions.service import Resolver
+from docrail.services.definitions.resolving import Resolver
 from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_documents, mark_runs_started
 from docrail.services.errors import OperationError, Unavailable

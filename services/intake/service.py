@@ -21,8 +21,9 @@ from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
+from docrail.services.definitions.resolving import Resolver
 from docrail.services.definitions.routing import missing_inputs, route
-from docrail.services.definitions.service import Resolver, resolve
+from docrail.services.definitions.service import resolve
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document, DocumentConflict, UnendedDocument
 from docrail.services.documents.service import (

@@ -191,3 +191,25 @@ def plausible_tax(taxes: Sequence[Part], total: Part | None) -> Part | None:
     most = HIGHEST_RATE * total.value
     low, high = min(ZERO, most), max(ZERO, most)
     return next((tax for tax in taxes if tax.source is Source.TEXT_LABEL and low <= tax.value <= high), None)
+
+
+def plausible_net(nets: Sequence[Part], total: Part | None) -> Part | None:
+    """Return the first of the nets that the total does not rule out."""
+    if total is None:
+        return next(iter(nets), None)
+    return next(
+        (net for net in nets if net.cell is not total.cell and total.value / 2 < net.value <= total.value), None
+    )
+
+
+def of_all_rates(taxes: Sequence[Part], amounts: Sequence[Money]) -> Sequence[Part]:
+    """Return the taxes without those at single rates, if a printed one is the sum of these."""
+    single = {money.cell.row: money for money in amounts if money.exact and money.role is Role.TAX and money.rate}
+    whole = [part for part in taxes if part.value == sum(money.value for money in single.values())]
+    several = len({money.rate for money in single.values()}) > 1
+    return [part for part in whole if part.cell] or taxes if several else taxes
+
+
+def is_less(total: Part | None, paid: Decimal, named: Sequence[Part]) -> bool:
+    """Return whether a total is less than what was paid, and nothing names it."""
+    return total is not None and abs(total.value) < abs(paid) and all(part.value != total.value for part in named)

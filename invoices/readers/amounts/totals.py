@@ -26,9 +26,12 @@ from docrail.invoices.readers.amounts.sums import (
     Part,
     Totals,
     before_payment,
+    is_less,
     is_of_a_part,
+    of_all_rates,
     paid_in_full,
     partly_taxed,
+    plausible_net,
     plausible_rate,
     plausible_tax,
     rounded,
@@ -172,7 +175,7 @@ def solutions(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | N
         for each in (*taxed, *untaxed)
         if not is_of_a_part(each.totals.total, named, lines_total, rests)
         and (_value(each.totals.total) or not something)
-        and not (paid and _is_less(each.totals.total, paid, named))
+        and not (paid and is_less(each.totals.total, paid, named))
     ]
 
 
@@ -182,17 +185,9 @@ def _solve(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None
     named, kept = of.named, settled(amounts)
     headed = [part for part in _parts(amounts, Role.TOTAL) if part.value == _largest(amounts)]
     total = next((total for total in (*named, *of.totals) if total.value == kept), next(iter([*named, *headed]), None))
-    net, tax = _plausible_net(of.nets, total), plausible_tax(_of_all_rates(of.taxes, amounts), total)
+    net, tax = plausible_net(of.nets, total), plausible_tax(of_all_rates(of.taxes, amounts), total)
     unsure = net is None and tax is not None and total is not None and _is_far(of.nets, total)
     return Totals(net, tax, total, total_unsure=unsure)
-
-
-def _of_all_rates(taxes: Sequence[Part], amounts: Sequence[Money]) -> Sequence[Part]:
-    """Return the taxes without those at single rates, if a printed one is the sum of these."""
-    single = {money.cell.row: money for money in amounts if money.exact and money.role is Role.TAX and money.rate}
-    whole = [part for part in taxes if part.value == sum(money.value for money in single.values())]
-    several = len({money.rate for money in single.values()}) > 1
-    return [part for part in whole if part.cell] or taxes if several else taxes
 
 
 def _is_far(nets: Sequence[Part], total: Part) -> bool:
@@ -202,11 +197,6 @@ def _is_far(nets: Sequence[Part], total: Part) -> bool:
 
 def _value(part: Part | None) -> Decimal | None:
     return part.value if part else None
-
-
-def _is_less(total: Part | None, paid: Decimal, named: Sequence[Part]) -> bool:
-    """Return whether a total is less than what was paid, and nothing names it."""
-    return total is not None and abs(total.value) < abs(paid) and all(part.value != total.value for part in named)
 
 
 def _before_adjustment(totals: Totals) -> Decimal | None:
@@ -406,11 +396,3 @@ def _untaxed(of: Candidates) -> Iterator[Solution]:
             by_step = labelled and any(step_total(step) == apart for step in of.steps)
             if (not apart and net.cell is not total.cell) or by_step:
                 yield Solution(Totals(net, None, total, apart or ZERO), Fit.UNTAXED)
-
-
-def _plausible_net(nets: Sequence[Part], total: Part | None) -> Part | None:
-    if total is None:
-        return next(iter(nets), None)
-    return next(
-        (net for net in nets if net.cell is not total.cell and total.value / 2 < net.value <= total.value), None
-    )
