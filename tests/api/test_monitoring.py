@@ -125,7 +125,10 @@ async def test_a_missing_postgresql_or_temporal_fires(service: Service) -> None:
 
 
 async def test_a_missing_worker_fires_and_its_queue_waits(service: Service, workerless: Service) -> None:
-    assert not fires("DocrailNoWorker", await page_of(service))
+    async def is_quiet() -> bool:
+        return not fires("DocrailNoWorker", await page_of(service))
+
+    await eventually(is_quiet, "the first heartbeat of the worker")
     run = await workerless.http.post("/v1/runs", json={"definition": HELLO})
     assert run.status_code == 202
 
