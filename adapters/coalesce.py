@@ -27,7 +27,7 @@ class Coalescer:
         self._shared: dict[Hashable, _Shared] = {}
 
     async def get(self, key: Hashable, user: Hashable, load: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of `load`, or raise its error, as to the other users of `key`."""
+        """Return the result of `load`, or raise its error, as to the other users of `key`. An error is not kept."""
         shared = self._shared.get(key)
         if shared is None or user in shared.users:
             shared = self._shared[key] = _Shared(asyncio.create_task(self._load(key, load)))
@@ -38,9 +38,12 @@ class Coalescer:
     async def _load(self, key: Hashable, load: Callable[[], Awaitable[T]]) -> T:
         mine = asyncio.current_task()
         try:
-            return await load()
-        finally:
-            asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget, key, mine)
+            result = await load()
+        except BaseException:
+            self._forget(key, mine)
+            raise
+        asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget, key, mine)
+        return result
 
     def _forget(self, key: Hashable, loading: asyncio.Task[Any] | None) -> None:
         if (shared := self._shared.get(key)) is not None and shared.loading is loading:

@@ -74,6 +74,7 @@ async def test_all_users_get_the_error() -> None:
 
     results = await asyncio.gather(*(coalescer.get("doc_1", user, fails) for user in "ab"), return_exceptions=True)
     assert [str(result) for result in results] == ["the database does not answer"] * 2
+    assert await coalescer.get("doc_1", "c", looks([])) == 1
 
 
 async def test_a_cancelled_user_does_not_cancel_the_others() -> None:

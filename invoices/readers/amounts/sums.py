@@ -210,6 +210,6 @@ def of_all_rates(taxes: Sequence[Part], amounts: Sequence[Money]) -> Sequence[Pa
     return [part for part in whole if part.cell] or taxes if several else taxes
 
 
-def is_less(total: Part | None, paid: Decimal, named: Sequence[Part]) -> bool:
+def is_below_paid(total: Part | None, paid: Decimal, named: Sequence[Part]) -> bool:
     """Return whether a total is less than what was paid, and nothing names it."""
     return total is not None and abs(total.value) < abs(paid) and all(part.value != total.value for part in named)

@@ -26,7 +26,7 @@ from docrail.invoices.readers.amounts.sums import (
     Part,
     Totals,
     before_payment,
-    is_less,
+    is_below_paid,
     is_of_a_part,
     of_all_rates,
     paid_in_full,
@@ -175,7 +175,7 @@ def solutions(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | N
         for each in (*taxed, *untaxed)
         if not is_of_a_part(each.totals.total, named, lines_total, rests)
         and (_value(each.totals.total) or not something)
-        and not (paid and is_less(each.totals.total, paid, named))
+        and not (paid and is_below_paid(each.totals.total, paid, named))
     ]
 
 
