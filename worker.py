@@ -36,6 +36,7 @@ from docrail.activities.internal.sla import sla_activity
 from docrail.activities.internal.triggers import trigger_activity
 from docrail.activities.internal.values import value_activities
 from docrail.activities.registry import load_catalogue
+from docrail.activities.report_together import ReportTogether
 from docrail.activities.tenant_scope import TenantScope
 from docrail.activities.wrapper import Attempts, missing_handler_activity
 from docrail.adapters.gemini.access import GeminiAccess
@@ -243,7 +244,7 @@ def assemble_worker(
         workflows=workflows,
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
-        interceptors=[QueueOnly(), TenantScope()],
+        interceptors=[QueueOnly(), TenantScope(), ReportTogether()],
         plugins=[version_plugin()],
         max_concurrent_workflow_tasks=workflow_slots,
         max_concurrent_activities=activity_slots,

@@ -22,6 +22,7 @@ from temporalio.worker import Replayer, Worker
 
 from docrail.activities.internal.groups import group_activity
 from docrail.activities.internal.values import value_activities
+from docrail.activities.report_together import ReportTogether
 from docrail.activities.wrapper import Attempts
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
@@ -320,6 +321,7 @@ async def work(
             *value_activities(tools),
         ],
         workflow_runner=workflow_runner(sandboxed=sandboxed),
+        interceptors=[ReportTogether()],
         max_cached_workflows=max_cached_workflows,
     )
     async with working([worker]):

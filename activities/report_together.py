@@ -1,0 +1,87 @@
+"""Report the calls of a chunk that end at about the same time together: one workflow task then takes all of them up.
+
+Reported one by one, each reading of a batch costs a workflow task of its own, which is half of what Temporal costs.
+"""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from temporalio import activity
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from docrail.workflows.contract.messages import AttemptRequest
+from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE
+
+LONGEST_WAIT = 0.3
+"""How many seconds an outcome waits for others: with 0.1 a document costs 2 ms of CPU more, with 1.0 none less."""
+
+
+@dataclass(slots=True, eq=False)
+class _Calls:
+    """The calls of one chunk on this worker."""
+
+    running: int = 0
+    """Calls without an outcome."""
+    reported: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the calls that wait are reported."""
+    _timer: asyncio.TimerHandle | None = None
+
+    async def wait(self) -> None:
+        """Wait until no call is running, or the first that waits has waited for LONGEST_WAIT."""
+        if self.running:
+            self._timer = self._timer or asyncio.get_running_loop().call_later(LONGEST_WAIT, self.report)
+            await self.reported.wait()
+
+    def report(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        self.reported.set()
+        self.reported = asyncio.Event()
+
+
+class ReportTogether(Interceptor):
+    """Lets the calls of a chunk's steps that are made alone wait for each other once they have an outcome."""
+
+    def __init__(self) -> None:
+        """Start without chunks."""
+        self._chunks: dict[str, _Calls] = {}
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - its name there
+        """Return the interceptor of every activity."""
+        return _Inbound(next, self._chunks)
+
+
+class _Inbound(ActivityInboundInterceptor):
+    def __init__(self, next: ActivityInboundInterceptor, chunks: dict[str, _Calls]) -> None:  # noqa: A002 - its name there
+        super().__init__(next)
+        self._chunks = chunks
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
+        info = activity.info()
+        if info.workflow_type != DOCUMENT_CHUNK_TYPE or not isinstance(next(iter(input.args), None), AttemptRequest):
+            return await super().execute_activity(input)
+        chunk = info.workflow_run_id or ""
+        calls = self._chunks.setdefault(chunk, _Calls())
+        calls.running += 1
+        try:
+            outcome = await super().execute_activity(input)
+        finally:
+            calls.running -= 1
+            if not calls.running:
+                del self._chunks[chunk]
+                calls.report()
+        if _has_time(info):
+            with suppress(asyncio.CancelledError):  # the call has been made
+                await calls.wait()
+        return outcome
+
+
+def _has_time(info: activity.Info) -> bool:
+    """Return whether waiting cannot exceed the call's timeouts."""
+    now = datetime.now(UTC)
+    limits = (info.started_time, info.start_to_close_timeout), (info.scheduled_time, info.schedule_to_close_timeout)
+    return all(not limit or (since + limit - now).total_seconds() > 2 * LONGEST_WAIT for since, limit in limits)

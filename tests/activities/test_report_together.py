@@ -1,0 +1,149 @@
+"""Calls of a chunk wait for each other once they have an outcome, and for nothing else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
+
+from docrail.activities import report_together
+from docrail.activities.report_together import ReportTogether
+from docrail.workflows.contract.messages import AttemptRequest
+from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE
+from tests.postgres import TENANT
+from tests.stack import eventually
+
+
+class Calls(ActivityInboundInterceptor):
+    """Makes calls that end, or fail, when the test says so."""
+
+    def __init__(self) -> None:
+        self.ends: dict[str, asyncio.Future[str]] = {}
+        self.made: list[str] = []
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
+        step_id = input.args[0].step_id
+        self.ends[step_id] = asyncio.get_running_loop().create_future()
+        outcome = await self.ends[step_id]
+        self.made.append(step_id)
+        return outcome
+
+
+@dataclass
+class Worker:
+    """Runs activities of a chunk, as the interceptor's worker does."""
+
+    calls: Calls = field(default_factory=Calls)
+    own: ReportTogether = field(default_factory=ReportTogether)
+    tasks: list[asyncio.Task[Any]] = field(default_factory=list)
+
+    async def begin(
+        self, step_id: str, *, workflow_type: str = DOCUMENT_CHUNK_TYPE, chunk: str = "chunk", seconds_left: float = 300
+    ) -> asyncio.Task[Any]:
+        environment = ActivityEnvironment()
+        now, limit = datetime.now(UTC), timedelta(seconds=seconds_left)
+        environment.info = replace(
+            environment.info,
+            workflow_type=workflow_type,
+            workflow_run_id=chunk,
+            scheduled_time=now,
+            started_time=now,
+            start_to_close_timeout=limit,
+            schedule_to_close_timeout=None,
+        )
+        request = AttemptRequest(tenant_id=TENANT, run_id="r", step_id=step_id, config={}, jitter=0)
+        call = ExecuteActivityInput(fn=len, args=[request], executor=None, headers={})
+        inbound = self.own.intercept_activity(self.calls)
+
+        async def run() -> Any:
+            return await environment.run(inbound.execute_activity, call)
+
+        task = asyncio.create_task(run())
+        self.tasks.append(task)
+        await eventually(lambda: step_id in self.calls.ends, "the call to begin")
+        return task
+
+    async def end(self, step_id: str) -> None:
+        self.calls.ends[step_id].set_result(f"{step_id} done")
+        await eventually(lambda: step_id in self.calls.made, "the call to be made")
+        for _ in range(5):  # what need not wait ends in these turns of the loop
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def worker(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Worker]:
+    monkeypatch.setattr(report_together, "LONGEST_WAIT", 60.0)
+    own = Worker()
+    yield own
+    for task in own.tasks:
+        task.cancel()
+    await asyncio.gather(*own.tasks, return_exceptions=True)
+
+
+async def test_outcomes_wait_for_the_last_call_of_their_chunk(worker: Worker) -> None:
+    first, second, third = [await worker.begin(name) for name in "abc"]
+    await worker.end("a")
+    await worker.end("b")
+    assert not first.done()
+    assert not second.done()
+    await worker.end("c")
+    assert [*await asyncio.gather(first, second, third)] == ["a done", "b done", "c done"]
+
+
+async def test_they_wait_no_longer_than_the_longest_wait(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_together, "LONGEST_WAIT", 0.01)
+    ended, running = await worker.begin("a"), await worker.begin("b")
+    await worker.end("a")
+    assert await ended == "a done"
+    assert not running.done()
+
+
+async def test_a_failure_is_reported_at_once(worker: Worker) -> None:
+    failing, running = await worker.begin("a"), await worker.begin("b")
+    worker.calls.ends["a"].set_exception(ValueError("no"))
+    with pytest.raises(ValueError, match="no"):
+        await failing
+    assert not running.done()
+
+
+async def test_a_failure_lets_the_others_go_if_it_is_the_last(worker: Worker) -> None:
+    ended, failing = await worker.begin("a"), await worker.begin("b")
+    await worker.end("a")
+    worker.calls.ends["b"].set_exception(ValueError("no"))
+    assert await ended == "a done"
+    with pytest.raises(ValueError, match="no"):
+        await failing
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_keeps_its_outcome(worker: Worker) -> None:
+    ended, running = await worker.begin("a"), await worker.begin("b")
+    await worker.end("a")
+    ended.cancel()
+    assert await ended == "a done"
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+@pytest.mark.parametrize("other", [{"workflow_type": "Run"}, {"chunk": "another"}, {"seconds_left": 100}])
+async def test_calls_of_other_workflows_and_late_ones_do_not_wait(worker: Worker, other: dict[str, Any]) -> None:
+    await worker.begin("a")
+    ended = await worker.begin("b", **other)
+    await worker.end("b")
+    assert await ended == "b done"
+
+
+async def test_a_chunk_is_forgotten_with_its_last_call(worker: Worker) -> None:
+    ended = await worker.begin("a")
+    await worker.end("a")
+    await ended
+    later, running = await worker.begin("c"), await worker.begin("d")
+    await worker.end("c")
+    assert not later.done()
+    await worker.end("d")
+    assert [*await asyncio.gather(later, running)] == ["c done", "d done"]
+    assert vars(worker.own) == {"_chunks": {}}
