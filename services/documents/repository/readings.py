@@ -69,14 +69,11 @@ async def save_extraction(
     db: Database, tenant_id: str, sha256: str, reader_version: str, invoice: InvoiceData
 ) -> InvoiceData:
     """Store a reading and return the stored one: the first to be saved wins, so every later step sees the same."""
-    text = _storable(invoice)
+    own = invoice.for_document("")
+    text = own.model_dump_json()
+    if r"\u0000" in text:  # which jsonb does not take, and broken fonts put into a PDF's text
+        text = _ESCAPED_NUL.sub(r"\1", text)
+        own = InvoiceData.model_validate_json(text)
     if await db.fetchval(SAVE_EXTRACTION, tenant_id, sha256, reader_version, text):
-        return InvoiceData.model_validate_json(text)
-    stored = await load_extraction(db, tenant_id, sha256, reader_version)
-    return stored or InvoiceData.model_validate_json(text)
-
-
-def _storable(invoice: InvoiceData) -> str:
-    """Return the reading as JSON for jsonb, without the NULs that broken fonts put into a PDF's text."""
-    text = invoice.for_document("").model_dump_json()
-    return _ESCAPED_NUL.sub(r"\1", text) if r"\u0000" in text else text
+        return own
+    return await load_extraction(db, tenant_id, sha256, reader_version) or own
