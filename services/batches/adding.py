@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import mimetypes
 import zipfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import IO
@@ -32,12 +32,12 @@ from docrail.services.batches.models import (
 from docrail.services.batches.service import close_batch, create_batch, find_batch, show_batch, wake
 from docrail.services.definitions.resolving import Resolver
 from docrail.services.documents.models import Document
-from docrail.services.documents.service import load_document, load_documents
+from docrail.services.documents.service import load_documents
 from docrail.services.errors import InvalidInput, NotFound, PlaceTaken, TooLarge, WrongState
 from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE, Upload, store_for_batch
 
-AT_ONCE = 4
-"""Files of a zip that are stored in parallel: each waits for the disk."""
+AT_ONCE, MOST_BYTES_AT_ONCE = 10, 50_000_000
+"""Files of a zip that are stored in parallel, as each waits for the disk, and added in one transaction."""
 MOST_UNREADABLE = 50
 
 
@@ -96,7 +96,7 @@ async def add_file(
     batch = await find_batch(app.db, principal, batch_id)
     data = await _read(file, app.max_upload_bytes)
     content = _Content(file.place, file.file_name, file.media_type, data, file.inputs, document_id)
-    added = await _add(app, principal, batch, content, Resolver(app, principal))
+    [added] = await _add(app, principal, batch, [content], Resolver(app, principal))
     await _wake_if_idle(app, batch, new=int(added.is_new))
     return added
 
@@ -134,27 +134,42 @@ class _Content:
     inputs: Mapping[str, Json] = field(default_factory=dict)
     document_id: str | None = None
     """None: it follows from the batch and the content."""
+    sha256: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sha256", hashlib.sha256(self.data).hexdigest())
 
 
 async def _unpacked(
     app: App, principal: Principal, batch: StoredBatch, archive: zipfile.ZipFile
 ) -> AsyncIterator[AddedDocument]:
-    """Add the files of the archive, some at the same time."""
-    entries, reading = entries_of(archive), asyncio.Lock()  # a zip file is read by one at a time
-    resolver = Resolver(app, principal)
+    """Add the files of the archive, some in one transaction."""
+    entries, resolver = entries_of(archive), Resolver(app, principal)
     await _check_room(app, principal, batch, entries)
 
-    async def add(entry: zipfile.ZipInfo) -> AddedDocument:
-        async with reading:
-            data = await asyncio.to_thread(read_entry, archive, entry)
+    async def read(entry: zipfile.ZipInfo) -> _Content:
+        data = await asyncio.to_thread(read_entry, archive, entry)
         media_type = mimetypes.guess_type(entry.filename)[0] or UNKNOWN_MEDIA_TYPE
-        content = _Content(entry.filename, entry.filename, media_type, data)
-        return await _add(app, principal, batch, content, resolver)
+        return _Content(entry.filename, entry.filename, media_type, data)
 
-    for first in range(0, len(entries), AT_ONCE):
-        for each in await asyncio.gather(*map(add, entries[first : first + AT_ONCE])):
+    for group in _groups(entries):
+        contents = [await read(entry) for entry in group]  # one by one: they share the zip file
+        for each in await _add(app, principal, batch, contents, resolver):
             yield each
-        await _wake_if_idle(app, batch, new=AT_ONCE)
+        await _wake_if_idle(app, batch, new=len(group))
+
+
+def _groups(entries: Sequence[zipfile.ZipInfo]) -> Iterator[list[zipfile.ZipInfo]]:
+    """Yield the entries in groups that are in memory at the same time."""
+    group, left = list[zipfile.ZipInfo](), MOST_BYTES_AT_ONCE
+    for entry in entries:
+        if group and (len(group) == AT_ONCE or entry.file_size > left):
+            yield group
+            group, left = [], MOST_BYTES_AT_ONCE
+        group.append(entry)
+        left -= entry.file_size
+    if group:
+        yield group
 
 
 async def _check_room(app: App, principal: Principal, batch: StoredBatch, entries: list[zipfile.ZipInfo]) -> None:
@@ -167,26 +182,39 @@ async def _check_room(app: App, principal: Principal, batch: StoredBatch, entrie
 
 
 async def _add(
-    app: App, principal: Principal, batch: StoredBatch, content: _Content, resolver: Resolver
-) -> AddedDocument:
-    if (document_id := content.document_id) is None:
-        document_id = await asyncio.to_thread(_document_id, batch, content.data)
+    app: App, principal: Principal, batch: StoredBatch, contents: Sequence[_Content], resolver: Resolver
+) -> list[AddedDocument]:
+    """Add the documents, all or none of them, in their order. Their places differ."""
     tenant_id, batch_id = batch.tenant_id, batch.batch_id
-    known = (await repository.load_known(app.db, tenant_id, batch_id, [content.place])).get(content.place)
-    if known is not None and known[0] != document_id:
-        raise PlaceTaken(content.place)
-    stored = await load_document(app.db, tenant_id, document_id)
-    if known is not None and stored is not None:
-        return AddedDocument(stored, content.place, is_new=False, is_duplicate=known[1])
-    if stored is None:
+    ids = {each.place: each.document_id or _document_id(batch, each.sha256) for each in contents}
+    known = await repository.load_known(app.db, tenant_id, batch_id, [*ids])
+    stored = await load_documents(app.db, tenant_id, [*ids.values()])
+    added, left = dict[str, AddedDocument](), list[_Content]()
+    for each in contents:
+        document_id, is_duplicate = known.get(each.place, (None, False))
+        if document_id not in (None, ids[each.place]):
+            raise PlaceTaken(each.place)
+        if document_id in stored:
+            added[each.place] = AddedDocument(stored[document_id], each.place, is_new=False, is_duplicate=is_duplicate)
+        else:
+            left.append(each)
+    if unstored := {ids[each.place] for each in left} - stored.keys():
         _require_open(batch)
-        await app.quotas.use_documents(app.db, principal)
-    upload = _upload(batch, content)
-    insert = await store_for_batch(app, principal, resolver, upload, content.data, batch_id, document_id)
-    async with transaction(app.db) as tx:
-        await _open(tx, principal, batch_id)
-        document = await insert(tx)
-        return await _place(tx, document, batch, content.place)
+        await app.quotas.use_documents(app.db, principal, len(unstored))
+    if left:
+        inserts = await asyncio.gather(
+            *(
+                store_for_batch(app, principal, resolver, _upload(batch, each), each.data, batch_id, ids[each.place])
+                for each in left
+            )
+        )
+        async with transaction(app.db) as tx:
+            await _open(tx, principal, batch_id, is_alone=len(left) > 1)
+            new = sorted(zip(left, inserts, strict=True), key=lambda each: each[0].sha256)  # see _open
+            documents = {each.place: await insert(tx) for each, insert in new}
+            for each in left:
+                added[each.place] = await _place(tx, documents[each.place], batch, each.place)
+    return [added[each.place] for each in contents]
 
 
 async def _place(tx: Database, document: Document, batch: StoredBatch, place: str) -> AddedDocument:
@@ -233,9 +261,15 @@ async def _read(file: File, limit_bytes: int) -> bytes:
     return bytes(data)
 
 
-async def _open(tx: Database, principal: Principal, batch_id: str) -> StoredBatch:
-    """Return the batch, which no one can close until the transaction ends. Raises: WrongState."""
-    batch = await repository.share_batch(tx, principal.tenant_id, batch_id)
+async def _open(tx: Database, principal: Principal, batch_id: str, *, is_alone: bool = False) -> StoredBatch:
+    """Return the batch, which no one can close until the transaction ends; if `is_alone`, nor add to.
+
+    Transactions that insert several documents would otherwise wait for each other's places, and those of different
+    batches for the first document of equal bytes, unless all insert in the order of their hashes.
+    Raises: WrongState.
+    """
+    load = repository.lock_batch if is_alone else repository.share_batch
+    batch = await load(tx, principal.tenant_id, batch_id)
     assert batch is not None, "no batch is ever deleted"
     _require_open(batch)
     return batch
@@ -259,6 +293,6 @@ async def _wake_if_idle(app: App, batch: StoredBatch, *, new: int) -> None:
         await wake(app, batch, "append")
 
 
-def _document_id(batch: StoredBatch, data: bytes) -> str:
-    text = f"{batch.tenant_id}/{batch.batch_id}/{hashlib.sha256(data).hexdigest()}"
+def _document_id(batch: StoredBatch, sha256: str) -> str:
+    text = f"{batch.tenant_id}/{batch.batch_id}/{sha256}"
     return f"doc_{hashlib.sha256(text.encode()).hexdigest()[:26]}"

@@ -1,11 +1,13 @@
 """Batches through the API and a real worker: how documents come in, run, end, and are tried again."""
 
+import asyncio
 import csv
 import io
 import json
 import uuid
 import zipfile
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -115,7 +117,7 @@ async def test_a_zip_of_documents_runs_to_its_end_and_shows_its_result(http: htt
     assert (batch["status"], batch["counts"]["done"], batch["counts"]["total"]) == ("completed", 12, 12)
     assert (batch["errors"], batch["held_by"], batch["seconds_left"], batch["is_closed"]) == ([], None, None, True)
     found = await documents(http, batch_id, limit=5)
-    assert sorted(each["place"] for each in found) == sorted(f"folder/{number}.txt" for number in range(12))
+    assert [each["place"] for each in found] == [f"folder/{number}.txt" for number in range(12)]
     result = (await http.get(f"/v1/batches/{batch_id}/result")).json()
     assert [each["outputs"]["said"] for each in result["documents"]] == [each["document_id"] for each in found]
     text = (await http.get(f"/v1/batches/{batch_id}/result.csv")).text
@@ -139,6 +141,28 @@ async def test_the_same_content_is_one_document_and_its_other_places_are_listed(
     assert (batch["counts"]["total"], batch["duplicates"]) == (1, 99)
     result = (await http.get(f"/v1/batches/{batch_id}/result")).json()
     assert len(result["duplicates"]) == 99
+
+
+async def test_zips_of_the_same_files_in_other_orders_do_not_lock_each_other(http: httpx.AsyncClient) -> None:
+    definition = await publish(http, QUICK)
+    first, second = [await order(http, definition=definition) for _ in range(2)]
+    total = 0
+    for other in (first, second) * 5:
+        files = {f"{total} {place}": data for place, data in some(20).items()}
+        both = packed(files), packed(dict(reversed(files.items())))
+        sent = await asyncio.gather(*map(partial(send_zip, http, close=False), (first, other), both))
+        assert [each.status_code for each in sent] == [200, 200]
+        total += 20
+    assert (await shown(http, first))["counts"]["total"] == total
+
+
+async def test_of_two_zips_with_other_contents_at_the_same_places_one_is_refused(http: httpx.AsyncClient) -> None:
+    definition = await publish(http, QUICK)
+    for _ in range(5):
+        batch_id = await order(http, definition=definition)
+        both = packed(some(10)), packed(dict(reversed(some(10).items())))
+        sent = await asyncio.gather(*map(partial(send_zip, http, batch_id, close=False), both))
+        assert sorted(each.status_code for each in sent) == [200, 409]
 
 
 async def test_an_order_with_a_key_is_one_batch(http: httpx.AsyncClient) -> None:
