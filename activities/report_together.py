@@ -51,8 +51,12 @@ class ReportTogether(Interceptor):
         self._chunks: dict[str, _Calls] = {}
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - its name there
-        """Return the interceptor of every activity."""
-        return _Inbound(next, self._chunks)
+        """Return the interceptor of an activity: for those of other workflows, none.
+
+        Temporal keeps 4 KB of the failure of an attempt, stack trace included, or else not even its message.
+        """
+        info = activity.info()
+        return _Inbound(next, self._chunks) if info.workflow_type == DOCUMENT_CHUNK_TYPE else next
 
 
 class _Inbound(ActivityInboundInterceptor):
@@ -61,14 +65,14 @@ class _Inbound(ActivityInboundInterceptor):
         self._chunks = chunks
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
+        if not isinstance(next(iter(input.args), None), AttemptRequest):
+            return await self.next.execute_activity(input)
         info = activity.info()
-        if info.workflow_type != DOCUMENT_CHUNK_TYPE or not isinstance(next(iter(input.args), None), AttemptRequest):
-            return await super().execute_activity(input)
         chunk = info.workflow_run_id or ""
         calls = self._chunks.setdefault(chunk, _Calls())
         calls.running += 1
         try:
-            outcome = await super().execute_activity(input)
+            outcome = await self.next.execute_activity(input)
         finally:
             calls.running -= 1
             if not calls.running:

@@ -57,12 +57,11 @@ class Worker:
         )
         request = AttemptRequest(tenant_id=TENANT, run_id="r", step_id=step_id, config={}, jitter=0)
         call = ExecuteActivityInput(fn=len, args=[request], executor=None, headers={})
-        inbound = self.own.intercept_activity(self.calls)
 
         async def run() -> Any:
-            return await environment.run(inbound.execute_activity, call)
+            return await self.own.intercept_activity(self.calls).execute_activity(call)
 
-        task = asyncio.create_task(run())
+        task = asyncio.create_task(environment.run(run))
         self.tasks.append(task)
         await eventually(lambda: step_id in self.calls.ends, "the call to begin")
         return task
