@@ -21,7 +21,7 @@ class PageText:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # there are hundreds, and frozen ones take three times as long to make
 class PlacedWord:
     """A word of a page, in the coordinates of the page's picture."""
 

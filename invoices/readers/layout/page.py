@@ -14,7 +14,7 @@ from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.folding import fold
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # there are hundreds, and frozen ones take three times as long to make
 class Word:
     """A run of characters without spaces. Coordinates are in points from the page's top left corner, y downwards."""
 
@@ -61,7 +61,7 @@ LEAST_LETTERS, MOST_LETTERS = 4, 3
 """Fewest single letters in a letter-spaced label, and most letters in its other pieces."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # as words
 class Cell:
     """Words that belong together: a label, a value or a sentence."""
 
