@@ -5,6 +5,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pypdfium2
@@ -12,13 +13,24 @@ from PIL import Image
 from pypdfium2 import raw
 
 from docrail.invoices.readers.layout.page import Affine
-from docrail.invoices.readers.pdf.pages import PdfPages
+from docrail.invoices.readers.pdf.pages import KEPT_PAGES, PdfPages
 
 EDGES = struct.Struct("4f")
 """The edges of a box of pdfium: left, top, right and bottom."""
 MAX_DEPTH = 3
 """Nesting depth of drawings that is searched."""
 AS_WRITTEN = Affine(1, 0, 0, 0, 1, 0)
+
+
+def unchecked(function: Any) -> Any:
+    """Return a function of pdfium that takes its arguments as they are: checking their types takes longer than it."""
+    without_checks = type(function)(ctypes.cast(function, ctypes.c_void_p).value)
+    without_checks.restype = function.restype
+    return without_checks
+
+
+OBJECT_OF, KIND_OF = unchecked(raw.FPDFPage_GetObject), unchecked(raw.FPDFPageObj_GetType)
+"""Called for each object on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +91,10 @@ class Thing(NamedTuple):
         return EDGES.unpack(raw.FS_RECTF(left=min(xs), top=max(ys), right=max(xs), bottom=min(ys)))
 
 
-def things_on(page: pypdfium2.PdfPage) -> Iterator[Thing]:
+@lru_cache(maxsize=KEPT_PAGES)  # those with codes are looked for among them, then scans
+def things_on(page: pypdfium2.PdfPage) -> Sequence[Thing]:
     """Return the objects drawn on the page, each drawing before its parts. Raises: PdfiumError."""
-    return _things(page.raw, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, AS_WRITTEN, 1)
+    return tuple(_things(page.raw, raw.FPDFPage_CountObjects, OBJECT_OF, AS_WRITTEN, 1))
 
 
 def _things(drawing: Any, count: Any, get: Any, placed: Affine, depth: int) -> Iterator[Thing]:
@@ -89,7 +102,7 @@ def _things(drawing: Any, count: Any, get: Any, placed: Affine, depth: int) -> I
         handle = get(drawing, index)
         if not handle:
             raise pypdfium2.PdfiumError("an object on the page cannot be opened")
-        kind = raw.FPDFPageObj_GetType(handle)
+        kind = KIND_OF(handle)
         yield Thing(kind, handle, placed)
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:
             matrix = raw.FS_MATRIX()
@@ -153,7 +166,7 @@ def _is_scan(pdf: PdfPages, number: int, words: int) -> bool:
 
 
 def _shows_print(page: pypdfium2.PdfPage, words: int) -> bool:
-    things = list(things_on(page))
+    things = things_on(page)
     if not words:
         return bool(things)
     boxes = [thing.box() for thing in things if thing.kind == raw.FPDF_PAGEOBJ_IMAGE]

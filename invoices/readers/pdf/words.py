@@ -5,16 +5,15 @@ import math
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from typing import Any
+from itertools import pairwise, repeat
+from typing import Final
 
 import pypdfium2
 from pypdfium2 import raw
 
-from docrail.invoices.readers.layout.page import Affine, Page, Word, around
-from docrail.invoices.readers.pdf.drawn import EDGES, View
+from docrail.invoices.readers.layout.page import Affine, Page, Word
+from docrail.invoices.readers.pdf.drawn import EDGES, View, unchecked
 from docrail.invoices.readers.pdf.pages import PdfPages
 
 QUARTER_TURN = math.pi / 2
@@ -39,17 +38,11 @@ LIES = {1: Affine(0, 1, 0, -1, 0, 1), 2: Affine(-1, 0, 1, 0, -1, 1), 3: Affine(0
 """Maps from a page to the page as sent, both in fractions, by the quarter turns of its text."""
 
 
-@dataclass(slots=True)
-class _Character:
-    text: str
-    left: float
-    top: float
-    right: float
-    bottom: float
-    quarter: int
-    """Quarter turns counterclockwise, 0 to 3, before the page's own rotation."""
-    after_guess: bool = False
-    """Whether pdfium generated a space before it."""
+_Character = tuple[str, float, float, float, float, int, bool]
+"""A character, its left, top, right and bottom edges, its quarter turns counterclockwise (0 to 3, before the page's own
+rotation), and whether pdfium generated a space before it. A plain tuple, since a page has thousands."""
+QUARTER: Final = 5
+"""Index of the quarter turns."""
 
 
 def read_pages(pdf: PdfPages, numbers: Container[int] | None = None) -> list[Page]:
@@ -80,20 +73,12 @@ def _read_page(page: pypdfium2.PdfPage, number: int) -> Page:
         turns = (quarter - view.quarter) % 4
         if turns:  # the whole page is printed sideways or upside down
             characters = list(_characters(text_page, view.of_text(quarter), count))
-        upright = [character if character and character.quarter == quarter else None for character in characters]
         size = (height, width) if turns % 2 else (width, height)
-        words = tuple(Word("".join([each.text for each in group]), *around(group)) for group in _group(upright))
+        words = tuple(map(_word, _group(characters, quarter)))
         return Page(number, *size, words, LIES.get(turns))
 
 
-def _unchecked(function: Any) -> Any:
-    """Return a function of pdfium that takes its arguments as they are: checking their types takes longer than it."""
-    unchecked = type(function)(ctypes.cast(function, ctypes.c_void_p).value)
-    unchecked.restype = function.restype
-    return unchecked
-
-
-UNICODE_OF, BOX_OF = _unchecked(raw.FPDFText_GetUnicode), _unchecked(raw.FPDFText_GetLooseCharBox)
+UNICODE_OF, BOX_OF = unchecked(raw.FPDFText_GetUnicode), unchecked(raw.FPDFText_GetLooseCharBox)
 """Called for each character of a page."""
 
 
@@ -102,8 +87,7 @@ def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Ite
     box = raw.FS_RECTF()
     letters, edges, seen = text_page.raw, ctypes.byref(box), view.seen
     after_guess, line, quarter = False, (math.nan, math.nan), 0
-    for index in range(count):
-        text = _printed(UNICODE_OF(letters, index))
+    for index, text in enumerate(map(_printed, map(UNICODE_OF, repeat(letters, count), range(count)))):
         if not text:
             continue
         if text == SPACE and raw.FPDFText_IsGenerated(letters, index) == 1:
@@ -115,7 +99,8 @@ def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Ite
             if (top, bottom) != line:  # a rotation also moves the letters off their line
                 line = top, bottom
                 quarter = round(-raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4  # the angle is clockwise
-            yield _Character(text, *seen(left, top, right, bottom), quarter, after_guess)
+            left, top, right, bottom = seen(left, top, right, bottom)
+            yield text, left, top, right, bottom, quarter, after_guess
             after_guess = False
 
 
@@ -130,34 +115,43 @@ def _printed(code: int) -> str:
 
 def _usual_quarter(characters: Sequence[_Character | None], view: View) -> int:
     """Return the orientation of most characters; others, such as margin notes, are ignored."""
-    turns = Counter([character.quarter for character in characters if character])
+    turns = Counter([character[QUARTER] for character in characters if character])
     return turns.most_common(1)[0][0] if turns else view.quarter
 
 
-def _group(characters: Sequence[_Character | None]) -> list[list[_Character]]:
-    """Split at whitespace, gaps and line changes."""
+def _group(characters: Sequence[_Character | None], quarter: int) -> list[list[_Character]]:
+    """Split the characters with these quarter turns at whitespace, gaps, line changes and other characters."""
     groups: list[list[_Character]] = []
     before: _Character | None = None
     for character in characters:
-        if character is not None:
-            if before is None or _apart(before, character, groups[-1]):
-                groups.append([])
-            groups[-1].append(character)
+        if character is None or character[QUARTER] != quarter:
+            before = None
+            continue
+        if before is None or _apart(before, character, groups[-1]):
+            groups.append([])
+        groups[-1].append(character)
         before = character
     return groups
 
 
 def _apart(before: _Character, character: _Character, word: Sequence[_Character]) -> bool:
-    height = max(before.bottom - before.top, 1.0)
-    gap = character.left - before.right
-    if character.after_guess:
-        inside = before.text.isalpha() and character.text.islower()
+    letter, _, top, right, bottom, _, _ = before
+    text, left, _, _, low, _, after_guess = character
+    height = max(bottom - top, 1.0)
+    gap = left - right
+    if after_guess:
+        inside = letter.isalpha() and text.islower()
         if not inside or gap > GUESSED_GAP * height or (len(word) > 1 and gap - _spacing(word) > WIDER_GAP * height):
             return True
-    return gap > WORD_GAP * height or gap < -2 * height or abs(character.bottom - before.bottom) > height / 2
+    return gap > WORD_GAP * height or gap < -2 * height or abs(low - bottom) > height / 2
 
 
 def _spacing(word: Sequence[_Character]) -> float:
     """Return the mean gap between the last letters of a word."""
-    gaps = [after.left - before.right for before, after in pairwise(word[-LAST_LETTERS:])]
+    gaps = [left - right for (_, _, _, right, *_), (_, left, *_) in pairwise(word[-LAST_LETTERS:])]
     return sum(gaps) / len(gaps)
+
+
+def _word(letters: Sequence[_Character]) -> Word:
+    texts, lefts, tops, rights, bottoms, _, _ = zip(*letters, strict=True)
+    return Word("".join(texts), min(lefts), min(tops), max(rights), max(bottoms))
