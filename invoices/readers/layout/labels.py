@@ -9,6 +9,8 @@ from docrail.invoices.readers.layout.page import Cell, Layout, Row
 
 SEPARATORS = re.compile(r"^[\s:;#.°º№\-\u2013|=]+")
 LETTER = re.compile(r"[a-z0-9]")
+WORDED = re.compile(r"[^\W\d_]|[#°№]")
+"""Every label has a letter or a sign for `number`: of a page's cells, a third are only digits and need no search."""
 MAX_DROP = 2.6
 """Largest distance of a value below its label, in label heights."""
 OPEN_ENDS = (" de", " del", " de la", " du", " of", " van", " der", " des", " di", " della", " d'")
@@ -46,7 +48,8 @@ class Finder:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._cells = [(cell, row.cells[index:]) for row in layout.rows for index, cell in enumerate(row.cells, 1)]
+        cells = ((cell, row.cells[index:]) for row in layout.rows for index, cell in enumerate(row.cells, 1))
+        self._cells = [(cell, right) for cell, right in cells if WORDED.search(cell.folded)]
         self._below: dict[tuple[float, ...], list[Cell]] = {}
         self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # each label checks each cell
         self._at: dict[tuple[str, bool], list[Labelled]] = {}
