@@ -16,9 +16,11 @@ SWISS_TAX = re.compile(r"(?:MWST|TVA|IVA)$")
 
 
 def warm_up() -> None:
-    """Load the country modules, which stdnum otherwise imports on first use."""
+    """Load the country modules, which stdnum otherwise imports on first use, and compile the patterns of IBANs."""
     for country in stdnum_vat.MEMBER_STATES:
         stdnum_vat.is_valid(f"{country}0")
+    for country in (*stdnum_vat.MEMBER_STATES, "gb", "ch", "no"):
+        iban_valid(f"{country}{stdnum_iban.calc_check_digits(f'{country}000')}0")
 
 
 def compact(words: str | None) -> str | None:
