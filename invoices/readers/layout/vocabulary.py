@@ -8,11 +8,12 @@ import re
 from docrail.invoices.facts import DocumentType
 from docrail.invoices.languages.all import LABELS, LANGUAGES, PAPERS
 from docrail.invoices.languages.language import NO, Label
+from docrail.invoices.readers.layout.alternatives import spread
 
 
 def any_of(*alternatives: str) -> re.Pattern[str]:
     """Match any of the alternatives as whole words; a sign for `number` may touch what follows: `n°F-26`."""
-    return re.compile(r"(?<![a-z0-9])(?:" + "|".join(alternatives) + r")(?:(?![a-z])|(?<=[°º#№]))")
+    return re.compile(rf"(?<![a-z0-9])(?:{spread(*alternatives)})(?:(?![a-z])|(?<=[°º#№]))")
 
 
 def words_of(*labels: Label) -> re.Pattern[str]:
@@ -22,12 +23,12 @@ def words_of(*labels: Label) -> re.Pattern[str]:
 
 def _party(*alternatives: str) -> re.Pattern[str]:
     """Match like `any_of`, but not the first half of a compound: `Seller-IBAN` does not name the seller."""
-    return re.compile(r"(?<![a-z0-9])(?:" + "|".join(alternatives) + r")(?![a-z]|-[a-z])")
+    return re.compile(rf"(?<![a-z0-9])(?:{spread(*alternatives)})(?![a-z]|-[a-z])")
 
 
 def _starts(*alternatives: str) -> re.Pattern[str]:
     """Match at the start of a cell or after another value: an `expected delivery date` is not the actual one."""
-    return re.compile(r"(?:^|(?<=\d)\s)\W*(?:" + "|".join(alternatives) + r")(?:(?![a-z])|(?<=[°º#№]))")
+    return re.compile(rf"(?:^|(?<=\d)\s)\W*(?:{spread(*alternatives)})(?:(?![a-z])|(?<=[°º#№]))")
 
 
 INVOICE_WORDS = "|".join(title for language in LANGUAGES for title in language.titles)
