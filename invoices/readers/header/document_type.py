@@ -131,7 +131,7 @@ def _possible_titles(layout: Layout) -> Iterator[Title]:
 
 def _name_of(cell: Cell) -> tuple[DocumentType, str] | None:
     text = cell.folded.strip()
-    for kind, title in NAMES.items():
+    for kind, title in NAMES.items() if ANY_NAME.match(text) else ():
         if match := title.fullmatch(text):
             return kind, match["rest"]
     return None
@@ -146,3 +146,7 @@ NAMES = {
     DocumentType.INVOICE: _title(vocabulary.INVOICE_WORDS),
 }
 """How each paper is called; the first match counts, so `Invoice reminder` is no invoice."""
+ANY_NAME = re.compile(
+    rf"\W*{vocabulary.any_of(*(name for names in PAPERS.values() for name in names), vocabulary.INVOICE_WORDS).pattern}"
+)
+"""Begins a cell that any of them matches: few do."""

@@ -269,4 +269,4 @@ def has_legal_form(cell: Cell) -> bool:
 
 def aligned(one: Cell, other: Cell) -> bool:
     """Return whether two lines are left-aligned or centred on each other."""
-    return min(abs(one.left - other.left), abs(one.centre - other.centre)) <= other.height
+    return abs(one.left - other.left) <= other.height or abs(one.centre - other.centre) <= other.height

@@ -93,8 +93,12 @@ class Thing(NamedTuple):
 
 @lru_cache(maxsize=KEPT_PAGES)  # those with codes are looked for among them, then scans
 def things_on(page: pypdfium2.PdfPage) -> Sequence[Thing]:
-    """Return the objects drawn on the page, each drawing before its parts. Raises: PdfiumError."""
-    return tuple(_things(page.raw, raw.FPDFPage_CountObjects, OBJECT_OF, AS_WRITTEN, 1))
+    """Return the objects drawn on the page except texts, each drawing before its parts. Raises: PdfiumError."""
+    return tuple(thing for thing in _every_thing(page) if thing.kind != raw.FPDF_PAGEOBJ_TEXT)
+
+
+def _every_thing(page: pypdfium2.PdfPage) -> Iterator[Thing]:
+    return _things(page.raw, raw.FPDFPage_CountObjects, OBJECT_OF, AS_WRITTEN, 1)
 
 
 def _things(drawing: Any, count: Any, get: Any, placed: Affine, depth: int) -> Iterator[Thing]:
@@ -166,15 +170,14 @@ def _is_scan(pdf: PdfPages, number: int, words: int) -> bool:
 
 
 def _shows_print(page: pypdfium2.PdfPage, words: int) -> bool:
-    things = things_on(page)
     if not words:
-        return bool(things)
-    boxes = [thing.box() for thing in things if thing.kind == raw.FPDF_PAGEOBJ_IMAGE]
+        return any(True for _ in _every_thing(page))
+    boxes = [thing.box() for thing in things_on(page) if thing.kind == raw.FPDF_PAGEOBJ_IMAGE]
     covered = sum((right - left) * (top - bottom) for left, top, right, bottom in boxes)
     width, height = page.get_size()
     if covered < COVERED * width * height:
         return False
-    texts = [thing.handle for thing in things if thing.kind == raw.FPDF_PAGEOBJ_TEXT]
+    texts = [thing.handle for thing in _every_thing(page) if thing.kind == raw.FPDF_PAGEOBJ_TEXT]
     hidden = [raw.FPDFTextObj_GetTextRenderMode(text) == raw.FPDF_TEXTRENDERMODE_INVISIBLE for text in texts]
     return words < FEW_WORDS or 2 * sum(hidden) > len(hidden)
 

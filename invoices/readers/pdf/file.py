@@ -18,6 +18,8 @@ MAX_ATTACHMENTS = 50
 MAX_ACTIONS = 100
 """Most actions followed in a chain; an action may be its own successor."""
 HEADER = b"%PDF-"
+END_OF_ZIP = b"PK\x05\x06"
+"""Begins the last record of each zip file."""
 MARKUP = re.compile(rb"<(?:!doctype|html|head|body|script|svg|iframe|\?xml)\b", re.IGNORECASE)
 """Markup by which a browser recognizes a web page without a declared type; mail's `<a@b.example>` does not match."""
 ACTIVE_ACTIONS = frozenset({"/JavaScript", "/Launch", "/SubmitForm", "/ImportData"})
@@ -69,7 +71,7 @@ def _facts(pdf: pikepdf.Pdf, data: bytes, max_pages: int) -> PdfFile:
         "encrypted": pdf.is_encrypted,
         "data_before_header": not data.startswith(HEADER),
         "markup_before_header": MARKUP.search(data[: max(data.find(HEADER), 0)]) is not None,
-        "also_a_zip": is_zipfile(io.BytesIO(data)),
+        "also_a_zip": END_OF_ZIP in data and is_zipfile(io.BytesIO(data)),
         "repaired": bool(pdf.get_warnings()),
     }
     return PdfFile(page_count, tuple(name for name, holds in facts.items() if holds), tuple(_attachments(pdf)))

@@ -2,7 +2,6 @@
 
 import ctypes
 import math
-from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import closing
 from functools import cache
@@ -115,8 +114,8 @@ def _printed(code: int) -> str:
 
 def _usual_quarter(characters: Sequence[_Character | None], view: View) -> int:
     """Return the orientation of most characters; others, such as margin notes, are ignored."""
-    turns = Counter([character[QUARTER] for character in characters if character])
-    return turns.most_common(1)[0][0] if turns else view.quarter
+    turns = [character[QUARTER] for character in characters if character]
+    return max(dict.fromkeys(turns), key=turns.count, default=view.quarter)
 
 
 def _group(characters: Sequence[_Character | None], quarter: int) -> list[list[_Character]]:
