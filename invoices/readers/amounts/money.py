@@ -83,8 +83,10 @@ def _only_rate(row: Row) -> Decimal | None:
 
 def _discount_without_amount(row: Row, rate: Decimal | None, before: Sequence[Money]) -> Iterator[Money]:
     """Yield what `Less 10 % discount` takes off the net above it: some pages print its rate only."""
+    if not rate or len(row.cells) > 1:
+        return
     label = RATE.sub(" ", row.cells[0].folded)
-    if not rate or len(row.cells) > 1 or len(label.split()) > MAX_LABEL_WORDS or role_of(label) is not Role.ADJUSTMENT:
+    if len(label.split()) > MAX_LABEL_WORDS or role_of(label) is not Role.ADJUSTMENT:
         return
     base = next((money for money in reversed(before) if money.exact and money.role is Role.NET), None)
     if base and base.cell.page == row.page and not sum_words.CASH_DISCOUNT.search(row.cells[0].folded):

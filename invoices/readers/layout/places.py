@@ -28,7 +28,7 @@ def found(layout: Layout, value: T, cell: Cell, source: Source, evidence: tuple[
     scores = [word.score for word in cell.words if word.score is not None]
     if layout.pages[cell.page - 1].poor:
         evidence = (*evidence, Evidence.POOR_IMAGE)
-    return FieldValue[T](
+    return FieldValue(
         value=value,
         source=_BY_OCR.get(source, source) if scores else source,
         page=cell.page,
@@ -46,7 +46,7 @@ def without_label(field: FieldValue[T]) -> FieldValue[T]:
 def computed(layout: Layout, value: T, source: Source) -> FieldValue[T]:
     """Return `value` as computed from other values; it is not printed itself."""
     evidence = (Evidence.POOR_IMAGE,) if any(page.poor for page in layout.pages) else ()
-    return FieldValue[T](
+    return FieldValue(
         value=value, source=_BY_OCR.get(source, source) if mostly_ocr(layout) else source, evidence=evidence
     )
 
