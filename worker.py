@@ -244,7 +244,7 @@ def assemble_worker(
         workflows=workflows,
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
-        interceptors=[QueueOnly(), TenantScope(), ReportTogether()],
+        interceptors=[QueueOnly(), TenantScope(), ReportTogether(activity_slots)],
         plugins=[version_plugin()],
         max_concurrent_workflow_tasks=workflow_slots,
         max_concurrent_activities=activity_slots,

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO
 
 from docrail.adapters.postgres.pool import Database, transaction
@@ -36,8 +37,10 @@ from docrail.services.documents.service import load_documents
 from docrail.services.errors import InvalidInput, NotFound, PlaceTaken, TooLarge, WrongState
 from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE, Upload, store_for_batch
 
-AT_ONCE, MOST_BYTES_AT_ONCE = 10, 50_000_000
+AT_ONCE = 8
 """Files of a zip that are stored in parallel, as each waits for the disk, and added in one transaction."""
+MOST_BYTES_AT_ONCE = 50_000_000
+"""Size of these files together, unless it is a single one."""
 MOST_UNREADABLE = 50
 
 
@@ -95,7 +98,8 @@ async def add_file(
     """
     batch = await find_batch(app.db, principal, batch_id)
     data = await _read(file, app.max_upload_bytes)
-    content = _Content(file.place, file.file_name, file.media_type, data, file.inputs, document_id)
+    sha256 = await asyncio.to_thread(_sha256, data)
+    content = _Content(file.place, file.file_name, file.media_type, data, sha256, file.inputs, document_id)
     [added] = await _add(app, principal, batch, [content], Resolver(app, principal))
     await _wake_if_idle(app, batch, new=int(added.is_new))
     return added
@@ -131,13 +135,10 @@ class _Content:
     file_name: str
     media_type: str
     data: bytes
+    sha256: str
     inputs: Mapping[str, Json] = field(default_factory=dict)
     document_id: str | None = None
     """None: it follows from the batch and the content."""
-    sha256: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sha256", hashlib.sha256(self.data).hexdigest())
 
 
 async def _unpacked(
@@ -147,27 +148,29 @@ async def _unpacked(
     entries, resolver = entries_of(archive), Resolver(app, principal)
     await _check_room(app, principal, batch, entries)
 
-    async def read(entry: zipfile.ZipInfo) -> _Content:
-        data = await asyncio.to_thread(read_entry, archive, entry)
-        media_type = mimetypes.guess_type(entry.filename)[0] or UNKNOWN_MEDIA_TYPE
-        return _Content(entry.filename, entry.filename, media_type, data)
+    def read(entry: zipfile.ZipInfo) -> _Content:
+        data, media_type = read_entry(archive, entry), mimetypes.guess_type(entry.filename)[0] or UNKNOWN_MEDIA_TYPE
+        return _Content(entry.filename, entry.filename, media_type, data, _sha256(data))
+
+    async def add(group: Sequence[zipfile.ZipInfo]) -> list[AddedDocument]:
+        contents = [await asyncio.to_thread(read, entry) for entry in group]  # one by one: they share the zip file
+        return await _add(app, principal, batch, contents, resolver)
 
     for group in _groups(entries):
-        contents = [await read(entry) for entry in group]  # one by one: they share the zip file
-        for each in await _add(app, principal, batch, contents, resolver):
+        for each in await add(group):
             yield each
         await _wake_if_idle(app, batch, new=len(group))
 
 
 def _groups(entries: Sequence[zipfile.ZipInfo]) -> Iterator[list[zipfile.ZipInfo]]:
     """Yield the entries in groups that are in memory at the same time."""
-    group, left = list[zipfile.ZipInfo](), MOST_BYTES_AT_ONCE
+    group, bytes_left = list[zipfile.ZipInfo](), MOST_BYTES_AT_ONCE
     for entry in entries:
-        if group and (len(group) == AT_ONCE or entry.file_size > left):
+        if group and (len(group) == AT_ONCE or entry.file_size > bytes_left):
             yield group
-            group, left = [], MOST_BYTES_AT_ONCE
+            group, bytes_left = [], MOST_BYTES_AT_ONCE
         group.append(entry)
-        left -= entry.file_size
+        bytes_left -= entry.file_size
     if group:
         yield group
 
@@ -184,12 +187,12 @@ async def _check_room(app: App, principal: Principal, batch: StoredBatch, entrie
 async def _add(
     app: App, principal: Principal, batch: StoredBatch, contents: Sequence[_Content], resolver: Resolver
 ) -> list[AddedDocument]:
-    """Add the documents, all or none of them, in their order. Their places differ."""
+    """Add the documents, all or none of them, and return them in their order. Their places differ."""
     tenant_id, batch_id = batch.tenant_id, batch.batch_id
     ids = {each.place: each.document_id or _document_id(batch, each.sha256) for each in contents}
     known = await repository.load_known(app.db, tenant_id, batch_id, [*ids])
     stored = await load_documents(app.db, tenant_id, [*ids.values()])
-    added, left = dict[str, AddedDocument](), list[_Content]()
+    added, missing = dict[str, AddedDocument](), list[_Content]()
     for each in contents:
         document_id, is_duplicate = known.get(each.place, (None, False))
         if document_id not in (None, ids[each.place]):
@@ -197,24 +200,34 @@ async def _add(
         if document_id in stored:
             added[each.place] = AddedDocument(stored[document_id], each.place, is_new=False, is_duplicate=is_duplicate)
         else:
-            left.append(each)
-    if unstored := {ids[each.place] for each in left} - stored.keys():
+            missing.append(each)
+    unstored = len({ids[each.place] for each in missing} - stored.keys())
+    if unstored:
         _require_open(batch)
-        await app.quotas.use_documents(app.db, principal, len(unstored))
-    if left:
-        inserts = await asyncio.gather(
-            *(
-                store_for_batch(app, principal, resolver, _upload(batch, each), each.data, batch_id, ids[each.place])
-                for each in left
-            )
-        )
-        async with transaction(app.db) as tx:
-            await _open(tx, principal, batch_id, is_alone=len(left) > 1)
-            new = sorted(zip(left, inserts, strict=True), key=lambda each: each[0].sha256)  # see _open
-            documents = {each.place: await insert(tx) for each, insert in new}
-            for each in left:
-                added[each.place] = await _place(tx, documents[each.place], batch, each.place)
+        await app.quotas.use_documents(app.db, principal, unstored)
+    if missing:
+        try:
+            added |= await _store(app, principal, batch, [(ids[each.place], each) for each in missing], resolver)
+        except Exception:
+            await app.quotas.return_documents(app.db, principal, unstored)
+            raise
     return [added[each.place] for each in contents]
+
+
+async def _store(
+    app: App, principal: Principal, batch: StoredBatch, contents: Sequence[tuple[str, _Content]], resolver: Resolver
+) -> dict[str, AddedDocument]:
+    """Store and add documents, given by their ids; return them by their places."""
+    keep = partial(store_for_batch, app, principal, resolver)
+    inserts = await asyncio.gather(
+        *(keep(_upload(batch, each), each.data, batch.batch_id, document_id) for document_id, each in contents)
+    )
+    # In one order for all batches: the first document of equal bytes stays locked until the commit.
+    by_hash = sorted(zip(contents, inserts, strict=True), key=lambda pair: pair[0][1].sha256)
+    async with transaction(app.db) as tx:
+        await _open(tx, principal, batch.batch_id, exclusive=len(contents) > 1)
+        documents = {each.place: await insert(tx) for (_, each), insert in by_hash}
+        return {each.place: await _place(tx, documents[each.place], batch, each.place) for _, each in contents}
 
 
 async def _place(tx: Database, document: Document, batch: StoredBatch, place: str) -> AddedDocument:
@@ -261,14 +274,13 @@ async def _read(file: File, limit_bytes: int) -> bytes:
     return bytes(data)
 
 
-async def _open(tx: Database, principal: Principal, batch_id: str, *, is_alone: bool = False) -> StoredBatch:
-    """Return the batch, which no one can close until the transaction ends; if `is_alone`, nor add to.
+async def _open(tx: Database, principal: Principal, batch_id: str, *, exclusive: bool = False) -> StoredBatch:
+    """Return the batch, which no one can close until the transaction ends.
 
-    Transactions that insert several documents would otherwise wait for each other's places, and those of different
-    batches for the first document of equal bytes, unless all insert in the order of their hashes.
+    `exclusive`: nor add to, since two transactions that insert several places could lock each other.
     Raises: WrongState.
     """
-    load = repository.lock_batch if is_alone else repository.share_batch
+    load = repository.lock_batch if exclusive else repository.share_batch
     batch = await load(tx, principal.tenant_id, batch_id)
     assert batch is not None, "no batch is ever deleted"
     _require_open(batch)
@@ -291,6 +303,10 @@ async def _wake_if_idle(app: App, batch: StoredBatch, *, new: int) -> None:
     """Wake the batch's workflow, unless documents wait or run that its window sees anyway."""
     if new and not await repository.has_open(app.db, batch.tenant_id, batch.batch_id, more_than=new):
         await wake(app, batch, "append")
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _document_id(batch: StoredBatch, sha256: str) -> str:

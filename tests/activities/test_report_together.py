@@ -7,15 +7,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from temporalio import activity
+from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
 from docrail.activities import report_together
 from docrail.activities.report_together import ReportTogether
-from docrail.workflows.contract.messages import AttemptRequest
+from docrail.worker import DEFAULT_SLOTS, assemble_worker
+from docrail.workflows.contract.messages import AttemptRequest, GroupCall
 from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE
 from tests.postgres import TENANT
-from tests.stack import eventually
+from tests.stack import Servers, eventually
 
 
 class Calls(ActivityInboundInterceptor):
@@ -26,7 +29,8 @@ class Calls(ActivityInboundInterceptor):
         self.made: list[str] = []
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
-        step_id = input.args[0].step_id
+        [call] = input.args
+        step_id = call.handler if isinstance(call, GroupCall) else call.step_id
         self.ends[step_id] = asyncio.get_running_loop().create_future()
         outcome = await self.ends[step_id]
         self.made.append(step_id)
@@ -38,25 +42,32 @@ class Worker:
     """Runs activities of a chunk, as the interceptor's worker does."""
 
     calls: Calls = field(default_factory=Calls)
-    own: ReportTogether = field(default_factory=ReportTogether)
+    own: ReportTogether = field(default_factory=lambda: ReportTogether(DEFAULT_SLOTS))
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
 
     async def begin(
-        self, step_id: str, *, workflow_type: str = DOCUMENT_CHUNK_TYPE, chunk: str = "chunk", seconds_left: float = 300
+        self,
+        step_id: str,
+        *,
+        workflow_type: str = DOCUMENT_CHUNK_TYPE,
+        chunk: str = "chunk",
+        seconds: float = 300,
+        seconds_in_all: float = 300,
+        grouped: bool = False,
     ) -> asyncio.Task[Any]:
-        environment = ActivityEnvironment()
-        now, limit = datetime.now(UTC), timedelta(seconds=seconds_left)
+        environment, now = ActivityEnvironment(), datetime.now(UTC)
         environment.info = replace(
             environment.info,
             workflow_type=workflow_type,
             workflow_run_id=chunk,
             scheduled_time=now,
             started_time=now,
-            start_to_close_timeout=limit,
-            schedule_to_close_timeout=None,
+            start_to_close_timeout=timedelta(seconds=seconds),
+            schedule_to_close_timeout=timedelta(seconds=seconds_in_all),
         )
-        request = AttemptRequest(tenant_id=TENANT, run_id="r", step_id=step_id, config={}, jitter=0)
-        call = ExecuteActivityInput(fn=len, args=[request], executor=None, headers={})
+        group = GroupCall(tenant_id=TENANT, handler=step_id, calls=(), seconds=1)
+        alone = AttemptRequest(tenant_id=TENANT, run_id="r", step_id=step_id, config={}, jitter=0)
+        call = ExecuteActivityInput(fn=len, args=[group if grouped else alone], executor=None, headers={})
 
         async def run() -> Any:
             return await self.own.intercept_activity(self.calls).execute_activity(call)
@@ -101,6 +112,30 @@ async def test_they_wait_no_longer_than_the_longest_wait(worker: Worker, monkeyp
     assert not running.done()
 
 
+async def test_every_wait_is_bounded(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_together, "LONGEST_WAIT", 0.01)
+    running = await worker.begin("a")
+    for name in "bcd":
+        ended = await worker.begin(name)
+        await worker.end(name)
+        assert await ended == f"{name} done"
+    monkeypatch.setattr(report_together, "LONGEST_WAIT", 60.0)
+    waiting = await worker.begin("e")
+    await worker.end("e")
+    assert not waiting.done()
+    assert not running.done()
+
+
+async def test_waiting_leaves_slots_to_others(worker: Worker) -> None:
+    worker.own = ReportTogether(4)
+    calls = {name: await worker.begin(name) for name in "abc"}
+    await worker.end("a")
+    assert not calls["a"].done()
+    await worker.end("b")
+    assert await calls["b"] == "b done"
+    assert not calls["a"].done()
+
+
 async def test_a_failure_is_reported_at_once(worker: Worker) -> None:
     failing, running = await worker.begin("a"), await worker.begin("b")
     worker.calls.ends["a"].set_exception(ValueError("no"))
@@ -128,8 +163,13 @@ async def test_a_call_that_is_cancelled_while_it_waits_keeps_its_outcome(worker:
         await running
 
 
-@pytest.mark.parametrize("other", [{"workflow_type": "Run"}, {"chunk": "another"}, {"seconds_left": 100}])
-async def test_calls_of_other_workflows_and_late_ones_do_not_wait(worker: Worker, other: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "other",
+    [{"workflow_type": "Run"}, {"chunk": "another"}, {"grouped": True}, {"seconds": 100}, {"seconds_in_all": 100}],
+)
+async def test_calls_of_other_workflows_groups_and_late_calls_do_not_wait(
+    worker: Worker, other: dict[str, Any]
+) -> None:
     await worker.begin("a")
     ended = await worker.begin("b", **other)
     await worker.end("b")
@@ -145,4 +185,15 @@ async def test_a_chunk_is_forgotten_with_its_last_call(worker: Worker) -> None:
     assert not later.done()
     await worker.end("d")
     assert [*await asyncio.gather(later, running)] == ["c done", "d done"]
-    assert vars(worker.own) == {"_chunks": {}}
+    assert (worker.own.chunks, worker.own.waiting) == ({}, 0)
+
+
+async def test_workers_of_workflows_have_it(embedded: Servers) -> None:
+    client = await Client.connect(embedded.temporal_address)
+    config = assemble_worker(client, "queue", [], [_nothing], sandboxed=False).config()
+    assert ReportTogether in map(type, config["interceptors"])
+
+
+@activity.defn
+async def _nothing() -> None:
+    """Do nothing: a worker needs an activity."""

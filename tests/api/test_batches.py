@@ -148,11 +148,11 @@ async def test_zips_of_the_same_files_in_other_orders_do_not_lock_each_other(htt
     first, second = [await order(http, definition=definition) for _ in range(2)]
     total = 0
     for other in (first, second) * 5:
-        files = {f"{total} {place}": data for place, data in some(20).items()}
+        files = {f"{total} {place}": data for place, data in some(10).items()}
         both = packed(files), packed(dict(reversed(files.items())))
         sent = await asyncio.gather(*map(partial(send_zip, http, close=False), (first, other), both))
         assert [each.status_code for each in sent] == [200, 200]
-        total += 20
+        total += 10
     assert (await shown(http, first))["counts"]["total"] == total
 
 

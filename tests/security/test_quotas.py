@@ -99,6 +99,23 @@ async def test_exactly_as_many_documents_as_a_day_allows_are_stored_however_many
     assert len(listed) == 5
 
 
+async def test_a_batch_uses_no_quota_for_files_that_it_does_not_take(guarded: Guarded) -> None:
+    key = await key_of(guarded, "refused")
+    await allow(guarded, "refused", Quota.DOCUMENTS, 2)
+    asking = {
+        "id": "asking",
+        "inputs": {"why": {"type": "string", "required": True}},
+        "steps": [{"id": "a", "handler": "noop"}],
+    }
+    (await guarded.ask(key, "POST", "/v1/definitions", json={"definition": asking})).raise_for_status()
+    batch_id = (await guarded.ask(key, "POST", "/v1/batches", json={"definition": "asking"})).json()["batch_id"]
+    files = {"file": ("a.pdf", b"a", "application/pdf")}
+    for _ in range(3):
+        refused = await guarded.ask(key, "POST", f"/v1/batches/{batch_id}/documents", files=files, data={"place": "a"})
+        assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-input")
+    assert [(await upload(guarded, key)).status_code for _ in range(3)] == [202, 202, 429]
+
+
 async def test_the_quota_of_a_key_takes_nothing_of_its_tenants(guarded: Guarded) -> None:
     small, large = await key_of(guarded, "shares"), await guarded.key(tenant="shares")
     await allow(guarded, "shares", Quota.DOCUMENTS, 3)

@@ -36,7 +36,7 @@ from docrail.handlers import Handler, StepCall
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
 from docrail.services.tools import Tools
-from docrail.worker import workflow_runner
+from docrail.worker import DEFAULT_SLOTS, workflow_runner
 from docrail.workflows.contract.messages import DeadLetter, DecisionCall, OverdueRun, ReviewCall, ReviewEnd
 from docrail.workflows.contract.names import (
     ANSWER,
@@ -321,7 +321,7 @@ async def work(
             *value_activities(tools),
         ],
         workflow_runner=workflow_runner(sandboxed=sandboxed),
-        interceptors=[ReportTogether()],
+        interceptors=[ReportTogether(DEFAULT_SLOTS)],
         max_cached_workflows=max_cached_workflows,
     )
     async with working([worker]):
