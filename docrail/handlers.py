@@ -215,8 +215,9 @@ class Handler:
 
     `run` takes the call and the tools, `Tools` for a handler of your own. `aliases` are other names that definitions
     may call it by; everything else calls it by `name`. One that `is_light` takes milliseconds, and calls nothing
-    outside: the documents of a batch may share an activity for it. With `run_all`, that makes their calls at once, all
-    of one tenant and each of a document of its own; if it raises an error, each call is made by `run`.
+    outside: calls of such handlers that are ready together, of one run or of documents of a batch, share an activity.
+    With `run_all`, that makes the calls of a step at once, all of one tenant and each of a document of its own; if it
+    raises an error, each call is made by `run`.
     """
 
     name: str

@@ -41,10 +41,7 @@ class DocumentChunk:
         """Create the states of the runs, so that messages that arrive before `run` find them."""
         self._request = request
         self._groups = Groups(frozenset(request.light))
-        self._drivers = {
-            run.run_id: Driver(request.request_of(run), self._groups.run_handler, is_alone=False)
-            for run in request.runs
-        }
+        self._drivers = {run.run_id: Driver(request.request_of(run), self._groups) for run in request.runs}
         self._over: set[str] = set()
         """Runs that have ended or left. Used for lookups only."""
         self._broken: set[str] = set()

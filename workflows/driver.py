@@ -57,12 +57,13 @@ from docrail.workflows.answer_validation import MOST_NAMED, check_answer
 from docrail.workflows.contract.names import INVALID_VALUE, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
 from docrail.workflows.driver_context import context_of, deadline, own_callbacks, placeholders, record_overdue
 from docrail.workflows.failures import may_pass
+from docrail.workflows.grouping import Groups, SideBySide
 from docrail.workflows.lost_workers import NO_LOSSES, Losses, losses_after
 from docrail.workflows.map_chunk_client import run_chunk
 from docrail.workflows.notifications import letter_of, review_end
 from docrail.workflows.outcomes import Work, event_of
 from docrail.workflows.review_request import ask, record_decision
-from docrail.workflows.start_step import Piece, record, run_handler, run_nested, undo, wait
+from docrail.workflows.start_step import Piece, record, run_nested, undo, wait
 from docrail.workflows.value_transfer import kept_state, moved
 
 _LEADS_TO = {
@@ -83,8 +84,6 @@ T = TypeVar("T")
 Arrival = tuple[Step, Part, Work, Losses]
 """Ended work, with its step and part, and the workers that it has lost."""
 
-RunsHandlers = Callable[[RunRequest, Step, Piece, Losses], Work]
-
 Launch = Callable[[Losses], Work]
 """Starts a step's work, again after it has lost a worker."""
 
@@ -92,12 +91,14 @@ Launch = Callable[[Losses], Work]
 class Driver:
     """Drives one run. Independent of the surrounding workflow, so that one workflow may drive several."""
 
-    def __init__(self, request: RunRequest, run: RunsHandlers = run_handler, *, is_alone: bool = True) -> None:
+    def __init__(self, request: RunRequest, groups: Groups | None = None) -> None:
         """Compile the plan and create the state; nothing starts before `drive`.
 
-        `run` starts the work of a handler's step. Only a run that `is_alone` in its workflow shows its status there.
+        `groups`: those of the workflow's runs. Only a run that is alone in its workflow, without them, shows its status
+        there.
         """
-        self._run_handler, self._is_alone, self._is_leaving = run, is_alone, False
+        self._calls = groups or SideBySide(frozenset(request.light))
+        self._is_leaving = False
         self.plan = plan_of(request.definition, request.semantics)
         self._first_request = request
         self._is_kept = request.resumed is not None and PIECES in request.resumed
@@ -110,6 +111,8 @@ class Driver:
             else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)), traffic)
         )
         self._inbox: deque[Event | Arrival] = deque()
+        self._has_news = asyncio.Event()
+        """Set with each arrival; a condition of the SDK's is evaluated in every task, which costs more."""
         self._at = 0.0
         """When the current turns take place, in seconds since the epoch."""
         self._work: dict[Key, Work] = {}
@@ -136,6 +139,7 @@ class Driver:
     def add(self, event: Event) -> None:
         """Add an event; it is processed in the run's next turn."""
         self._inbox.append(event)
+        self._has_news.set()
 
     def leave(self) -> None:
         """Go no further here: `drive` returns None as soon as no work runs, unless the run has ended by then.
@@ -143,6 +147,7 @@ class Driver:
         The state then continues in another workflow (engine/saved_state.py).
         """
         self._is_leaving = True
+        self._has_news.set()
 
     async def drive(self) -> RunStatus | None:
         """Run the plan to its end and return how it ended; a state that has ended already stays as it is."""
@@ -152,9 +157,11 @@ class Driver:
             self._take(load(self.plan, kept, traffic))
             self._is_kept = False
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have arrived before
+        self._has_news.set()
         with deadline(self.plan.deadline_seconds, self.add):
             while self.state.outcome is None and not self._is_leaving:
-                await workflow.wait_condition(lambda: bool(self._inbox) or self._is_leaving)
+                await self._has_news.wait()
+                self._has_news.clear()
                 self._at, info = workflow.time(), workflow.info()  # the same for all events of a workflow task
                 history = HistorySize(info.get_current_history_length(), info.get_current_history_size())
                 while self._inbox and not self._is_leaving:
@@ -252,7 +259,7 @@ class Driver:
 
     def _show(self) -> None:
         """Update the run's status in Temporal's UI and in lists of runs."""
-        if not self._is_alone:
+        if isinstance(self._calls, Groups):
             return
         workflow.set_current_details(markdown(self.plan, self.state))
         status = self.state.status
@@ -270,8 +277,10 @@ class Driver:
             self._passing.update(ended.error for ended in event.ends if ended.error and ended.may_pass)
         if isinstance(event, Resolved):
             self._resolving.remove(event.step)
-        for command in advance(self.plan, self.state, event, history):
-            self._obey(command)
+        commands = advance(self.plan, self.state, event, history)
+        with self._calls.gathered(self.plan, commands):
+            for command in commands:
+                self._obey(command)
 
     def _obey(self, command: Command) -> None:
         match command:
@@ -336,7 +345,7 @@ class Driver:
             piece = replace(piece, item_key=fan.items[part.place].key, inline_bytes=inline_bytes(len(fan.items)))
         match step.kind:
             case StepKind.HANDLER:
-                return self._run_handler(self._request, step, piece, losses)
+                return self._calls.run_handler(self._request, step, piece, losses)
             case StepKind.WORKFLOW:
                 return asyncio.create_task(run_nested(self._request, step, piece))
             case StepKind.HUMAN:
@@ -355,6 +364,7 @@ class Driver:
             del self._work[step.id, part]
             self._cancelled.discard((step.id, part))
             self._inbox.append((step, part, work, losses))
+            self._has_news.set()
             return
         if after.met_unfit:
             self._met_unfit.add(step.id)

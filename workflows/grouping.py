@@ -1,38 +1,43 @@
-"""Group the calls that several runs in one workflow make at the same step into one activity.
+"""Group light calls that are ready together into one activity: those of one run, or of several in one workflow.
 
 A call that does not succeed in its group is made alone, as a plain activity with the step's own policy: a failed one as
 its next attempt, one that the group did not make as its first. So nothing that one run does reaches another.
 """
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import groupby
 
 from temporalio import workflow
+from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError, RetryState
 
-from docrail.dag.engine.plan import Step
+from docrail.dag.engine.events import Command, Start, Undo
+from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import StepError
-from docrail.dag.values.json_values import size_of
+from docrail.dag.language.definition import Step as StepDefinition
+from docrail.dag.values.json_values import shortened, size_of
 from docrail.workflows.contract.messages import (
     AttemptRequest,
     CallEnd,
     CallFailure,
     GroupCall,
     GroupReport,
+    HandlerCalls,
     StepOutcome,
 )
 from docrail.workflows.contract.names import RUN_GROUP, RunRequest
 from docrail.workflows.lost_workers import Losses, MadeAlone
 from docrail.workflows.outcomes import Work
-from docrail.workflows.start_step import Piece, call_of, priority_of, retry_policy, start_call
+from docrail.workflows.start_step import Piece, call_of, priority_of, run_handler, start_call
 
 LINGER = timedelta(seconds=1)
 """Longest time that ready calls wait for those of other runs, while other work of the chunk runs."""
 
-MOST_CALLS = 50
+MOST_CALLS = 100
 
 MOST_GROUP_BYTES = 500_000
 """Largest arguments of a group, as JSON, unless it is a single call."""
@@ -45,6 +50,11 @@ GROUP_SECONDS = 10.0
 
 SLACK = timedelta(seconds=30)
 """Time that a group gets beyond that of its calls, to take them up."""
+
+LONGEST_SUMMARY = 200
+
+AT_ONCE = nullcontext()
+"""Nothing waits."""
 
 
 class _Call(asyncio.Future[StepOutcome]):
@@ -82,6 +92,41 @@ class _Call(asyncio.Future[StepOutcome]):
 
 
 @dataclass(slots=True)
+class SideBySide:
+    """The light calls that a run starts at once, in a workflow of its own."""
+
+    light: frozenset[str]
+    """Handlers whose calls are grouped."""
+    _waiting: list[_Call] = field(default_factory=list)
+    _gathers: bool = False
+
+    def gathered(self, plan: Plan, commands: Sequence[Command]) -> AbstractContextManager[None]:
+        """Return the context in which the light calls wait that the commands start, if they start several."""
+        if len(commands) < 2 or self._count(plan, commands) < 2:  # noqa: PLR2004 - one is made alone
+            return AT_ONCE
+        return self._gathered()
+
+    def run_handler(self, request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Work:
+        """Start the work of a handler's step: alone, or with the other calls that wait."""
+        if self._gathers and is_light(step, self.light) and not losses.met_unfit:
+            return _Call(request, step, call_of(request, step, piece, losses), losses, self._waiting)
+        return run_handler(request, step, piece, losses)
+
+    def _count(self, plan: Plan, commands: Sequence[Command]) -> int:
+        starts = (each for each in commands if isinstance(each, Start) and not isinstance(each.part, Undo))
+        return sum(is_light(plan.step(start.step), self.light) for start in starts)
+
+    @contextmanager
+    def _gathered(self) -> Iterator[None]:
+        self._gathers = True
+        yield
+        self._gathers = False
+        ready, self._waiting[:] = [*self._waiting], []
+        for group in _groups(ready):
+            asyncio.create_task(_make(group))  # noqa: RUF006 - the SDK holds it
+
+
+@dataclass(slots=True)
 class Groups:
     """The calls of the runs of one workflow."""
 
@@ -94,11 +139,14 @@ class Groups:
     _started_bytes: int = 0
     """What the current workflow task has started."""
 
+    def gathered(self, _plan: Plan, _commands: Sequence[Command]) -> AbstractContextManager[None]:
+        """Return the context in which commands are obeyed: light calls wait for those of other runs anyway."""
+        return AT_ONCE
+
     def run_handler(self, request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Work:
         """Start the work of a handler's step: as a part of a group, or alone."""
         call = call_of(request, step, piece, losses)
-        is_grouped = step.definition.handler in self.light and step.definition.resource_tag is None
-        if is_grouped and not losses.is_alone and not losses.met_unfit:
+        if is_light(step, self.light) and not losses.is_alone and not losses.met_unfit:
             return _Call(request, step, call, losses, self._waiting)
         self._running += 1
         task = asyncio.create_task(self._alone(request, step, call, losses))
@@ -137,49 +185,74 @@ class Groups:
             await workflow.sleep(timedelta(milliseconds=1))
 
     async def _make(self, group: list[_Call]) -> None:
-        """Make the calls of a group, and settle them. What the group does not make is made alone."""
-        ends: tuple[CallEnd, ...] = ()
-        if len(group) > 1:
-            with suppress(FailureError):  # its worker died, or the group took too long
-                ends = (await _start(group)).ends
+        await _make(group)
         self._running -= len(group)
-        for number, call in enumerate(group):
-            call.settle(ends[number] if number < len(ends) else CallEnd())
+
+
+def is_light(step: Step, light: frozenset[str]) -> bool:
+    """Return whether calls of the step may be grouped. A limit counts activities, so no limited one may."""
+    return step.definition.handler in light and step.definition.resource_tag is None
 
 
 def _groups(ready: list[_Call]) -> list[list[_Call]]:
-    """Return the calls in groups: each of one step and priority, and not too large."""
-    groups: list[list[_Call]] = []
-    last: dict[str, list[_Call]] = {}
-    sizes: dict[str, int] = {}
+    """Return the calls in groups: each of one priority, those of a step next to each other, and not too large."""
+    by_step: dict[str, list[_Call]] = {}
     for call in ready:
-        name, group = call.step.id, last.get(call.step.id)
-        if group is None or len(group) >= MOST_CALLS or sizes[name] + call.size > MOST_GROUP_BYTES:
-            group, sizes[name] = [], 0
-            last[name] = group
+        by_step.setdefault(call.step.id, []).append(call)
+    groups: list[list[_Call]] = []
+    last: dict[int | None, list[_Call]] = {}
+    sizes: dict[int | None, int] = {}
+    for call in (call for calls in by_step.values() for call in calls):
+        key = call.step.definition.priority
+        group = last.get(key)
+        if group is None or len(group) >= MOST_CALLS or sizes[key] + call.size > MOST_GROUP_BYTES:
+            group, sizes[key] = [], 0
+            last[key] = group
             groups.append(group)
         group.append(call)
-        sizes[name] += call.size
+        sizes[key] += call.size
     return groups
 
 
+async def _make(group: list[_Call]) -> None:
+    """Make the calls of a group, and settle them. What the group does not make is made alone."""
+    ends: tuple[CallEnd, ...] = ()
+    if len(group) > 1:
+        with suppress(FailureError):  # its worker died, or the group took too long
+            ends = (await _start(group)).ends
+    for number, call in enumerate(group):
+        call.settle(ends[number] if number < len(ends) else CallEnd())
+
+
 async def _start(group: list[_Call]) -> GroupReport:
-    first = group[0]
-    definition = first.step.definition
-    assert definition.handler is not None, "only handlers are grouped"
-    seconds = min(definition.timeout_seconds, GROUP_SECONDS)
-    calls = tuple(each.call for each in group)
+    first, parts = group[0], [[*calls] for _, calls in groupby(group, lambda call: call.step.id)]
+    steps = [calls[0].step.definition for calls in parts]
     report: GroupReport = await workflow.execute_activity(
         RUN_GROUP,
-        GroupCall(tenant_id=first.request.tenant_id, handler=definition.handler, calls=calls, seconds=seconds),
+        GroupCall(tenant_id=first.request.tenant_id, parts=tuple(map(_part, parts))),
         result_type=GroupReport,
-        summary=f"{definition.title or first.step.id} x {len(group)}",
-        start_to_close_timeout=timedelta(seconds=seconds) + SLACK,
-        heartbeat_timeout=timedelta(seconds=definition.heartbeat_seconds),
-        retry_policy=retry_policy(definition.retry_config, 0),
-        priority=priority_of(first.request, definition.priority),
+        summary=shortened(", ".join(map(_title, parts)), LONGEST_SUMMARY),
+        start_to_close_timeout=timedelta(seconds=max(map(_seconds, steps))) + SLACK,
+        heartbeat_timeout=timedelta(seconds=min(step.heartbeat_seconds for step in steps)),
+        retry_policy=RetryPolicy(maximum_attempts=1),
+        priority=priority_of(first.request, first.step.definition.priority),
     )
     return report
+
+
+def _part(calls: list[_Call]) -> HandlerCalls:
+    step = calls[0].step.definition
+    assert step.handler is not None, "only handlers are grouped"
+    return HandlerCalls(handler=step.handler, calls=tuple(each.call for each in calls), seconds=_seconds(step))
+
+
+def _seconds(step: StepDefinition) -> float:
+    return min(step.timeout_seconds, GROUP_SECONDS)
+
+
+def _title(calls: list[_Call]) -> str:
+    name = calls[0].step.definition.title or calls[0].step.id
+    return f"{name} x {len(calls)}" if len(calls) > 1 else name
 
 
 def _again_or_final(call: _Call, failure: CallFailure) -> FailureError:

@@ -1,7 +1,8 @@
-"""Activity that makes the calls of several runs at the same step. Definitions cannot name it."""
+"""Activity that makes the calls of several steps or runs. Definitions cannot name it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from itertools import chain
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -16,6 +17,7 @@ from docrail.workflows.contract.messages import (
     CallFailure,
     GroupCall,
     GroupReport,
+    HandlerCalls,
 )
 from docrail.workflows.contract.names import RUN_GROUP
 
@@ -33,28 +35,34 @@ def group_activity(attempts: Mapping[str, Attempts]) -> Callable[[GroupCall], Aw
 
     @activity.defn(name=RUN_GROUP)
     async def run_group(group: GroupCall) -> GroupReport:
-        own = attempts.get(group.handler)
-        if own is None:  # each call then meets this worker, or another, by itself
-            return GroupReport(ends=(NOT_MADE,) * len(group.calls))
-        together = Together(own.handler, len(group.calls))
         try:
-            ends = await asyncio.gather(
-                *(_end_of(own, together, number, call, group.seconds) for number, call in enumerate(group.calls))
-            )
+            ends = await asyncio.gather(*(_ends_of(attempts.get(part.handler), part) for part in group.parts))
         except asyncio.CancelledError:  # no run cancels a group: the worker stops
             raise ApplicationError("the worker was stopped", type=WORKER_STOPPED) from None
-        finally:
-            await together.close()
-        return GroupReport(ends=tuple(_fitting(ends)))
+        return GroupReport(ends=tuple(_fitting(chain.from_iterable(ends))))
 
     return run_group
 
 
-async def _end_of(own: Attempts, together: Together, number: int, call: AttemptRequest, seconds: float) -> CallEnd:
+async def _ends_of(own: Attempts | None, part: HandlerCalls) -> list[CallEnd]:
+    if own is None:  # each call then meets this worker, or another, by itself
+        return [NOT_MADE] * len(part.calls)
+    together = Together(own.handler, len(part.calls))
+    calls = [asyncio.create_task(_end_of(own, together, number, call)) for number, call in enumerate(part.calls)]
+    try:
+        await asyncio.wait(calls, timeout=part.seconds)
+    finally:
+        for late in calls:
+            late.cancel()
+        ends = await asyncio.gather(*calls)
+        await together.close()
+    return ends
+
+
+async def _end_of(own: Attempts, together: Together, number: int, call: AttemptRequest) -> CallEnd:
     try:
         with busy_with({"run_id": call.run_id, "step_id": call.step_id}):
-            async with asyncio.timeout(seconds):  # unlike wait_for, it makes no task of its own
-                return CallEnd(outcome=await own.make(call, together.run_of(number)))
+            return CallEnd(outcome=await own.make(call, together.run_of(number)))
     except ApplicationError as error:
         if error.type == WORKER_STOPPED or _is_unfit(error):
             return NOT_MADE
@@ -66,7 +74,7 @@ async def _end_of(own: Attempts, together: Together, number: int, call: AttemptR
             retry_seconds=delay,
         )
         return CallEnd(failure=failure)
-    except TimeoutError:
+    except asyncio.CancelledError:
         return NOT_MADE
     finally:
         together.pass_by(number)
@@ -76,7 +84,7 @@ def _is_unfit(error: ApplicationError) -> bool:
     return any(isinstance(detail, dict) and detail.get("unfit") for detail in error.details)
 
 
-def _fitting(ends: list[CallEnd]) -> list[CallEnd]:
+def _fitting(ends: Iterable[CallEnd]) -> list[CallEnd]:
     """Return the ends, without the outcomes that do not fit into the report."""
     left, fitting = MOST_REPORT_BYTES, list[CallEnd]()
     for end in ends:

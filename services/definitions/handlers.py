@@ -1,7 +1,7 @@
 """Describe handlers with their configs and outputs, for the API, the CLI and the reference page."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -114,3 +114,9 @@ def default_words(name: str, schema: Schema) -> str:
         return REQUIRED
     value = schema["properties"][name].get("default")
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def light_handlers(catalogue: Mapping[str, Handler], bodies: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
+    """Return the light ones of the handlers that definitions name."""
+    names = dict.fromkeys(step["handler"] for body in bodies for step in body["steps"] if step.get("handler"))
+    return tuple(name for name in names if name in catalogue and catalogue[name].is_light)

@@ -18,11 +18,11 @@ from docrail.dag.language.definition import Definition, OnFailure, Step
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, size_of
-from docrail.handlers import Handler
 from docrail.services.access.models import Principal
 from docrail.services.access.service import list_known_to
 from docrail.services.app import App
 from docrail.services.definitions.checks import check_inputs
+from docrail.services.definitions.handlers import light_handlers
 from docrail.services.definitions.models import StoredDefinition
 from docrail.services.definitions.service import load
 from docrail.services.documents.context import context_of
@@ -164,7 +164,7 @@ async def _start(app: App, principal: Principal, chunk_id: str, inputs_of: Input
         digest=stored.digest,
         semantics=SEMANTICS,
         highest_priority=highest,
-        light=_light(app.catalogue, stored.body),
+        light=light_handlers(app.catalogue, [stored.body]),
         runs=tuple(runs),
     )
     attributes = [SearchAttributePair(TENANT, tenant_id), SearchAttributePair(DEFINITION, stored.definition_id)]
@@ -208,8 +208,3 @@ async def _runs_of(
             )
         )
     return runs
-
-
-def _light(catalogue: Mapping[str, Handler], body: dict[str, Json]) -> tuple[str, ...]:
-    names = dict.fromkeys(step["handler"] for step in body["steps"] if step.get("handler"))
-    return tuple(name for name in names if name in catalogue and catalogue[name].is_light)

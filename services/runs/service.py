@@ -19,6 +19,7 @@ from docrail.services.access.models import Principal
 from docrail.services.access.service import list_known_to
 from docrail.services.app import App
 from docrail.services.definitions.checks import check_inputs
+from docrail.services.definitions.handlers import light_handlers
 from docrail.services.definitions.models import WITHOUT_VERSION, DefinitionRef, StoredDefinition, VersionNumber
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
@@ -149,6 +150,7 @@ async def begin_run(
     """
     complete = await check_inputs(app, stored.body, inputs)
     nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
+    bodies = [stored.body, *(inner.definition for inner in nested.values())]
     request = RunRequest(
         tenant_id=principal.tenant_id,
         run_id=f"{stored.definition_id}.{key}",
@@ -163,9 +165,10 @@ async def begin_run(
         started_by=principal.name,
         started_key_known_to=tuple(await list_known_to(app.db, principal.tenant_id, principal.name)),
         key_id=principal.key_id,
+        light=light_handlers(app.catalogue, bodies),
     )
     _check_size(request)
-    check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
+    check_tags(app, bodies)
     definition, memo = Definition.model_validate(stored.body), memo_of(stored, inputs, pinned=pinned, priority=priority)
     order = priority_of(definition, principal.tenant_id, complete, priority, highest=request.highest_priority)
     created = await _may_start(app, principal, request.run_id) and await start_workflow(app, request, memo, order)

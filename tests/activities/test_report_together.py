@@ -15,7 +15,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 from docrail.activities import report_together
 from docrail.activities.report_together import ReportTogether
 from docrail.worker import DEFAULT_SLOTS, assemble_worker
-from docrail.workflows.contract.messages import AttemptRequest, GroupCall
+from docrail.workflows.contract.messages import AttemptRequest, GroupCall, HandlerCalls
 from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE
 from tests.postgres import TENANT
 from tests.stack import Servers, eventually
@@ -30,7 +30,7 @@ class Calls(ActivityInboundInterceptor):
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
         [call] = input.args
-        step_id = call.handler if isinstance(call, GroupCall) else call.step_id
+        step_id = call.parts[0].handler if isinstance(call, GroupCall) else call.step_id
         self.ends[step_id] = asyncio.get_running_loop().create_future()
         outcome = await self.ends[step_id]
         self.made.append(step_id)
@@ -65,7 +65,7 @@ class Worker:
             start_to_close_timeout=timedelta(seconds=seconds),
             schedule_to_close_timeout=timedelta(seconds=seconds_in_all),
         )
-        group = GroupCall(tenant_id=TENANT, handler=step_id, calls=(), seconds=1)
+        group = GroupCall(tenant_id=TENANT, parts=(HandlerCalls(handler=step_id, calls=(), seconds=1),))
         alone = AttemptRequest(tenant_id=TENANT, run_id="r", step_id=step_id, config={}, jitter=0)
         call = ExecuteActivityInput(fn=len, args=[group if grouped else alone], executor=None, headers={})
 

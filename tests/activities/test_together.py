@@ -18,7 +18,7 @@ from docrail.adapters.redaction import record
 from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
 from docrail.services.tools import Tools
-from docrail.workflows.contract.messages import AttemptRequest, CallEnd, GroupCall, GroupReport
+from docrail.workflows.contract.messages import AttemptRequest, CallEnd, GroupCall, GroupReport, HandlerCalls
 from tests.activities.test_handlers import RUN_ID, call, extracted, sample
 from tests.postgres import TENANT
 
@@ -70,7 +70,8 @@ class Recorded:
             for number, config in enumerate(configs)
         )
         made = group_activity({"recorded": Attempts(self.handler, cast("Tools", None))})
-        asked = GroupCall(tenant_id="t", handler="recorded", calls=calls, seconds=seconds)
+        part = HandlerCalls(handler="recorded", calls=calls, seconds=seconds)
+        asked = GroupCall(tenant_id="t", parts=(part,))
         report = cast("GroupReport", await ActivityEnvironment().run(made, asked))
         return list(report.ends)
 

@@ -197,6 +197,7 @@ class Bench:
         started_by: str = "",
         document: dict[str, Json] | None = None,
         highest_priority: int = 1,
+        light: Sequence[str] = (),
         **more: Json,
     ) -> WorkflowHandle[Run, RunReport]:
         definition = to_json(Definition.model_validate({"id": "test", "steps": steps, **more}))
@@ -213,6 +214,7 @@ class Bench:
             started_by=started_by,
             highest_priority=highest_priority,
             semantics=SEMANTICS,
+            light=tuple(light),
         )
         handle = await self.client.start_workflow(
             WORKFLOW_TYPE,

@@ -98,7 +98,7 @@ async def test_documents_share_activities_and_keep_their_own_values(bench: Bench
     assert [(end.status, end.outputs) for end in report.ends] == [
         (RunStatus.COMPLETED, {"said": f"t{n}"}) for n in range(10)
     ]
-    assert await scheduled(handle) == {"run_group": 4}
+    assert await scheduled(handle) == {"run_group": 3}
     assert Counter(bench.gates.calls) == dict.fromkeys("abcd", 10)
 
 

@@ -1,11 +1,13 @@
-"""A law on a real server: the outcome of a document in a chunk equals its outcome alone, whatever its neighbours do.
+"""A law on a real server: a document's outcome in a chunk equals its outcome alone, whatever its neighbours do.
+
+Alone, its steps give the same outcome whether or not light ones share activities.
 
 Definitions are drawn: graphs of steps with conditions, trigger rules and optional steps, whose work succeeds, fails for
 good, breaks off or stumbles once, differently for each document.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -112,15 +114,19 @@ async def check(bench: Bench, drawn: Drawn) -> None:
     for number, (run, inputs) in enumerate(zip(request.runs, documents, strict=True)):
         grouped = outcome(await report_in(handle, request, run.run_id))
         by_itself = outcome(await single(bench, drawn, inputs, number))
-        if on_failure == "fail_fast" and RunStatus.FAILED in (grouped[0], by_itself[0]):
-            assert grouped[0] == by_itself[0]  # which of the others had ended by then is a matter of time
+        side_by_side = outcome(await single(bench, drawn, inputs, number, light=["work"]))
+        if on_failure == "fail_fast" and RunStatus.FAILED in (grouped[0], by_itself[0], side_by_side[0]):
+            assert grouped[0] == by_itself[0] == side_by_side[0]  # which others had ended by then is a matter of time
         else:
-            assert grouped == by_itself, (steps, inputs)
+            assert grouped == by_itself == side_by_side, (steps, inputs)
 
 
-async def single(bench: Bench, drawn: Drawn, inputs: dict[str, Json], number: int) -> RunReport:
+async def single(
+    bench: Bench, drawn: Drawn, inputs: dict[str, Json], number: int, light: Sequence[str] = ()
+) -> RunReport:
     steps, on_failure, _ = drawn
-    return await bench.run(steps, inputs=inputs, document={"document_id": f"doc_{number}"}, on_failure=on_failure)
+    document = {"document_id": f"doc_{number}"}
+    return await bench.run(steps, inputs=inputs, document=document, on_failure=on_failure, light=light)
 
 
 @pytest.mark.timeout(300)

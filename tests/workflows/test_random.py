@@ -48,6 +48,7 @@ async def play(bench: Bench, drawn: Drawn) -> RunReport:
         drawn.steps,
         inputs={"given": GIVEN},
         nested=[OTHER],
+        light=("work",) if len(drawn.steps) % 2 else (),
         **more,
     )
     player = Player(bench.client, drawn, handle.id.removeprefix("default/").replace("/", ".", 1))

@@ -84,14 +84,20 @@ class StepOutcome(BaseModel, frozen=True):
     """How attempts before it failed, as far as that is known; the latest last."""
 
 
-class GroupCall(BaseModel, frozen=True):
-    """Attempts at the same step of several runs, made in one activity: each for itself, under its own identity."""
+class HandlerCalls(BaseModel, frozen=True):
+    """Calls of one handler at the same step."""
 
-    tenant_id: str
     handler: str
     calls: tuple[AttemptRequest, ...]
     seconds: float
     """Longest duration of one call. One that takes longer is not made by the group."""
+
+
+class GroupCall(BaseModel, frozen=True):
+    """Attempts at steps, of one run or of several, made in one activity: each for itself, under its own identity."""
+
+    tenant_id: str
+    parts: tuple[HandlerCalls, ...]
 
 
 class CallFailure(BaseModel, frozen=True):
@@ -112,7 +118,7 @@ class CallEnd(BaseModel, frozen=True):
 
 
 class GroupReport(BaseModel, frozen=True):
-    """How the calls of a group ended, in its order."""
+    """How the calls of a group ended, in the order of its parts."""
 
     ends: tuple[CallEnd, ...]
 

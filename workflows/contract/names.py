@@ -157,6 +157,8 @@ class RunRequest(BaseModel, frozen=True):
     """Largest outputs that the outer run accepts inline, in bytes of JSON; None: there is no outer run."""
     highest_priority: int = 1
     """The most urgent priority that its steps may have: its tenant's quota when it was started. 1 is the highest."""
+    light: tuple[str, ...] = ()
+    """Handlers whose calls are grouped, pinned: another build may have others."""
 
     @property
     def starters(self) -> tuple[str, ...]:
@@ -221,7 +223,6 @@ class DocumentChunkRequest(BaseModel, frozen=True):
     semantics: int
     highest_priority: int = 1
     light: tuple[str, ...]
-    """Handlers whose calls are grouped, pinned: another build may have others."""
     runs: tuple[ChunkedRun, ...]
 
     def request_of(self, run: ChunkedRun) -> RunRequest:
@@ -239,6 +240,7 @@ class DocumentChunkRequest(BaseModel, frozen=True):
             key_id=run.key_id,
             semantics=self.semantics,
             highest_priority=self.highest_priority,
+            light=self.light,
         )
 
 

@@ -1,0 +1,87 @@
+"""Light steps of one run that are ready at once share an activity, and each keeps its own outcome."""
+
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowHandle
+
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import RECORD_DEAD_LETTER, RUN_GROUP
+from docrail.workflows.run import Run
+from tests.workflows.conftest import Bench, step
+from tests.workflows.test_resources import TAG, tag_worker
+
+LIGHT = ("noop", "echo", "flaky", "bad")
+
+
+async def scheduled(handle: WorkflowHandle[Run, RunReport]) -> list[tuple[str, str]]:
+    """Return the type and the summary of each activity."""
+    return [
+        (event.activity_task_scheduled_event_attributes.activity_type.name, event.user_metadata.summary.data.decode())
+        for event in (await handle.fetch_history()).events
+        if event.HasField("activity_task_scheduled_event_attributes")
+    ]
+
+
+async def run(bench: Bench, *steps: dict[str, Json], **more: Any) -> tuple[RunReport, list[tuple[str, str]]]:
+    handle = await bench.start(steps, light=LIGHT, **more)
+    return await bench.finish(handle), await scheduled(handle)
+
+
+def side_by_side(*names: str, after: str, handler: str = "echo", **fields: Json) -> list[dict[str, Json]]:
+    return [step(name, handler, depends_on=[after], config={"said": name}, **fields) for name in names]
+
+
+async def test_light_steps_that_are_ready_at_once_share_an_activity(bench: Bench) -> None:
+    middle = side_by_side("b", "c", "d", after="a", title="Say it")
+    report, activities = await run(bench, step("a"), *middle, step("e", depends_on=["b", "c", "d"]))
+    assert [name for name, _ in activities] == ["noop", RUN_GROUP, "noop"]
+    assert activities[1][1] == '"Say it, Say it, Say it"'
+    assert report.status is RunStatus.COMPLETED
+    assert [report.steps[name].output for name in "bcd"] == [{"said": name} for name in "bcd"]
+
+
+async def test_the_items_of_a_light_step_share_an_activity(bench: Bench) -> None:
+    many = step("b", "echo", for_each={"items": "{{ inputs.names }}"}, config={"said": "{{ item }}"}, depends_on=["a"])
+    inputs = {"names": ["w", "x", "y", "z"]}
+    handle = await bench.start([step("a"), many], light=LIGHT, inputs=inputs, limits={"max_concurrency": 4})
+    report = await bench.finish(handle)
+    assert [name for name, _ in await scheduled(handle)] == ["noop", RUN_GROUP]
+    assert report.status is RunStatus.COMPLETED
+
+
+async def test_one_that_fails_is_made_again_alone_and_the_others_go_on(bench: Bench) -> None:
+    flaky = step("b", "flaky", depends_on=["a"], config={"times": 1}, max_retries=1)
+    bad = step("c", "bad", depends_on=["a"], config={"message": "no"}, optional=True)
+    report, activities = await run(bench, step("a"), flaky, bad, *side_by_side("d", after="a"))
+    assert [name for name, _ in activities if name != RECORD_DEAD_LETTER] == ["noop", RUN_GROUP, "flaky"]
+    assert {name: (shown.status, shown.attempts) for name, shown in report.steps.items()} == {
+        "a": (StepStatus.COMPLETED, 1),
+        "b": (StepStatus.COMPLETED, 2),
+        "c": (StepStatus.FAILED, 1),
+        "d": (StepStatus.COMPLETED, 1),
+    }
+
+
+async def test_heavy_limited_and_lone_steps_are_activities_of_their_own(bench: Bench) -> None:
+    steps = [
+        step("a"),
+        step("b", "rows", depends_on=["a"], config={"count": 1}),
+        step("c", depends_on=["a"], resource_tag=TAG),
+        step("d", depends_on=["a"]),
+    ]
+    async with tag_worker(bench, bench.gates.handlers()):
+        report, activities = await run(bench, *steps)
+    assert report.status is RunStatus.COMPLETED
+    assert sorted(name for name, _ in activities) == ["noop", "noop", "noop", "rows"]
+
+
+@pytest.mark.parametrize("priority", [None, 2])
+async def test_only_steps_of_one_priority_share_an_activity(bench: Bench, priority: int | None) -> None:
+    fields: dict[str, Json] = {} if priority is None else {"priority": priority}
+    _, activities = await run(
+        bench, step("a"), *side_by_side("b", "c", after="a", **fields), *side_by_side("d", "e", after="a")
+    )
+    assert [name for name, _ in activities] == ["noop", *[RUN_GROUP] * (1 if priority is None else 2)]
