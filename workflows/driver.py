@@ -369,5 +369,6 @@ class Driver:
         if after.met_unfit:
             self._met_unfit.add(step.id)
         if isinstance(part, WholeStep):
-            self.add(WorkerLost(step.id, after.earlier, workflow.time()))
+            now, pause = workflow.time(), after.pause_seconds
+            self.add(WorkerLost(step.id, after.earlier, after.failed, now + pause if pause else None, now))
         self._follow(step, part, launch(after), partial(self._ended, step, part, after, launch))

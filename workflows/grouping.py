@@ -12,12 +12,12 @@ from datetime import timedelta
 from itertools import groupby
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError, RetryState
 
 from docrail.dag.engine.events import Command, Start, Undo
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import StepError
+from docrail.dag.language.definition import RetryConfig
 from docrail.dag.language.definition import Step as StepDefinition
 from docrail.dag.values.json_values import shortened, size_of
 from docrail.workflows.contract.messages import (
@@ -32,7 +32,7 @@ from docrail.workflows.contract.messages import (
 from docrail.workflows.contract.names import RUN_GROUP, RunRequest
 from docrail.workflows.lost_workers import Losses, MadeAlone
 from docrail.workflows.outcomes import Work
-from docrail.workflows.start_step import Piece, call_of, priority_of, run_handler, start_call
+from docrail.workflows.start_step import Piece, call_of, priority_of, retry_policy, run_handler, start_call
 
 LINGER = timedelta(seconds=1)
 """Longest time that ready calls wait for those of other runs, while other work of the chunk runs."""
@@ -195,23 +195,29 @@ def is_light(step: Step, light: frozenset[str]) -> bool:
 
 
 def _groups(ready: list[_Call]) -> list[list[_Call]]:
-    """Return the calls in groups: each of one priority, those of a step next to each other, and not too large."""
+    """Return the calls in groups that are not too large, those of a step next to each other.
+
+    The steps of a group have one priority, and one retry policy: the activity's.
+    """
     by_step: dict[str, list[_Call]] = {}
     for call in ready:
         by_step.setdefault(call.step.id, []).append(call)
-    groups: list[list[_Call]] = []
-    last: dict[int | None, list[_Call]] = {}
-    sizes: dict[int | None, int] = {}
-    for call in (call for calls in by_step.values() for call in calls):
-        key = call.step.definition.priority
-        group = last.get(key)
-        if group is None or len(group) >= MOST_CALLS or sizes[key] + call.size > MOST_GROUP_BYTES:
-            group, sizes[key] = [], 0
-            last[key] = group
-            groups.append(group)
+    alike: dict[tuple[int | None, RetryConfig], list[_Call]] = {}
+    for calls in by_step.values():
+        definition = calls[0].step.definition
+        alike.setdefault((definition.priority, definition.retry_config), []).extend(calls)
+    return [group for calls in alike.values() for group in _not_too_large(calls)]
+
+
+def _not_too_large(calls: list[_Call]) -> Iterator[list[_Call]]:
+    group, size = list[_Call](), 0
+    for call in calls:
+        if group and (len(group) >= MOST_CALLS or size + call.size > MOST_GROUP_BYTES):
+            yield group
+            group, size = [], 0
         group.append(call)
-        sizes[key] += call.size
-    return groups
+        size += call.size
+    yield group
 
 
 async def _make(group: list[_Call]) -> None:
@@ -234,7 +240,7 @@ async def _start(group: list[_Call]) -> GroupReport:
         summary=shortened(", ".join(map(_title, parts)), LONGEST_SUMMARY),
         start_to_close_timeout=timedelta(seconds=max(map(_seconds, steps))) + SLACK,
         heartbeat_timeout=timedelta(seconds=min(step.heartbeat_seconds for step in steps)),
-        retry_policy=RetryPolicy(maximum_attempts=1),
+        retry_policy=retry_policy(steps[0].retry_config, 0),
         priority=priority_of(first.request, first.step.definition.priority),
     )
     return report

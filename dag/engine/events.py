@@ -93,10 +93,15 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLost:
-    """A running step lost its worker, or reached an unfit one, and starts again; `earlier`: how its attempts ended."""
+    """A running step lost its worker, reached an unfit one, or failed in a group, and starts again.
+
+    `earlier`: how its attempts ended; `failed`: how many of them count; `next_at`: when it starts, if not at once.
+    """
 
     step: str
     earlier: tuple[EarlierError, ...]
+    failed: int
+    next_at: float | None
     at: float
 
 

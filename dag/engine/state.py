@@ -175,6 +175,8 @@ class StepState:
     attempts: int = 0
     earlier: tuple[EarlierError, ...] = ()
     """How attempts before the last one failed, the latest last."""
+    next_at: float | None = None
+    """When the running step makes the attempt after a failure in a group, or after an unfit worker."""
     out_of_time: bool = False
     """Whether only `total_timeout_seconds` prevented another attempt of it, or of one of its items."""
     cached: bool = False

@@ -550,8 +550,9 @@ def end(now: Moment, step: Step, part: events.Part, ending: Ending) -> Commands:
 
 
 def note_losses(now: Moment, step: Step, event: events.WorkerLost) -> Commands:
-    """Note the attempts of a running step that ended with their workers."""
-    now.run.steps[step.index].earlier = event.earlier
+    """Note the attempts of a running step that ended with their workers, or failed in groups."""
+    state = now.run.steps[step.index]
+    state.earlier, state.attempts, state.next_at = event.earlier, event.failed, event.next_at
     return ()
 
 

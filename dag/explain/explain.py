@@ -282,5 +282,6 @@ def _attempts(step: Step, state: StepState) -> facts.AttemptsPart | None:
         most=step.definition.max_retries + 1,
         last_error=state.error,
         earlier=state.earlier,
+        next_at=state.next_at if state.status is StepStatus.RUNNING else None,
         over_seconds=step.definition.total_timeout_seconds if state.out_of_time else None,
     )

@@ -236,8 +236,10 @@ def _end_words(of: facts.StepExplanation) -> Iterator[str]:
         yield f"its error: {_error_words(of.error)}"
     if of.cached:
         yield "its output is that of earlier equal work (cache): the handler did not run"
-    if of.attempts is not None and of.attempts.made:
-        yield from _attempts_words(of.attempts, is_list=of.items is not None)
+    if of.attempts is not None:
+        yield from _attempts_words(
+            of.attempts, is_list=of.items is not None, is_over=of.status is not StepStatus.RUNNING
+        )
     if of.status is StepStatus.PARKED:
         yield wait_words(None)
     if of.resolved_by is not None:
@@ -263,8 +265,10 @@ def _resolution_words(of: facts.StepExplanation) -> str:
     return "had it skipped" if of.status is StepStatus.SKIPPED else "gave its output by hand"
 
 
-def _attempts_words(of: facts.AttemptsPart, *, is_list: bool) -> Iterator[str]:
+def _attempts_words(of: facts.AttemptsPart, *, is_list: bool, is_over: bool) -> Iterator[str]:
     yield from earlier_words(of.earlier)
+    if not of.made or not (is_over or is_list):  # of the current attempt only the server knows
+        return
     forgotten = of.made - 1 - sum(each.error.type not in _NOT_FAILED for each in of.earlier)
     if forgotten > 0 and not is_list:
         yield f"how {forgotten} earlier attempt{'s' * (forgotten > 1)} failed was not kept"

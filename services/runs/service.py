@@ -150,7 +150,6 @@ async def begin_run(
     """
     complete = await check_inputs(app, stored.body, inputs)
     nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
-    bodies = [stored.body, *(inner.definition for inner in nested.values())]
     request = RunRequest(
         tenant_id=principal.tenant_id,
         run_id=f"{stored.definition_id}.{key}",
@@ -165,10 +164,9 @@ async def begin_run(
         started_by=principal.name,
         started_key_known_to=tuple(await list_known_to(app.db, principal.tenant_id, principal.name)),
         key_id=principal.key_id,
-        light=light_handlers(app.catalogue, bodies),
+        light=light_handlers(app.catalogue, [stored.body, *(inner.definition for inner in nested.values())]),
     )
-    _check_size(request)
-    check_tags(app, bodies)
+    _check(app, request)
     definition, memo = Definition.model_validate(stored.body), memo_of(stored, inputs, pinned=pinned, priority=priority)
     order = priority_of(definition, principal.tenant_id, complete, priority, highest=request.highest_priority)
     created = await _may_start(app, principal, request.run_id) and await start_workflow(app, request, memo, order)
@@ -203,7 +201,9 @@ def checked_run_id(run_id: str) -> str:
     return run_id
 
 
-def _check_size(request: RunRequest) -> None:
+def _check(app: App, request: RunRequest) -> None:
+    """Check that the run fits Temporal's limit and that its tags exist. Raises: InvalidInput."""
+    check_tags(app, [request.definition, *(inner.definition for inner in request.nested.values())])
     size = len(to_json(request))
     if size > MAX_REQUEST_BYTES:
         parts = "with its inputs and the definitions of its nested runs"

@@ -70,6 +70,27 @@ async def test_a_run_that_goes_on_says_what_explain_says_with_attempts_and_neste
     await service.ended(run_id)
 
 
+async def test_a_step_that_failed_in_a_group_says_when_it_goes_on(service: Service) -> None:
+    run_id = await started(service, {"id": "one", **failing(1, 600)}, {"id": "other", **failing(2, 600)})
+    found: list[dict[str, Json]] = []
+
+    async def is_there() -> bool:
+        explained = (await service.http.get(f"/v1/runs/{run_id}/explain")).json()["steps"]
+        found.append(explained["one"])
+        return "backing_off" in [(found[-1]["attempts"] or {}).get("activity")]
+
+    await eventually(is_there, "the second attempt is waited for")
+    attempts = found[-1]["attempts"]
+    assert (attempts["made"], attempts["most"], attempts["earlier"][0]["attempt"]) == (1, 4, 1)
+    assert attempts["next_at"] > found[-1]["started_at"] + 500
+    assert found[-1]["words"][-2:] == [
+        "attempt 1 failed: ConnectionError: failed as configured",
+        "attempt 2 of at most 4 begins when the delay before it is over",
+    ]
+    await abort(service, run_id)
+    await service.ended(run_id)
+
+
 async def test_an_ended_run_says_it_without_a_worker_and_with_errors_of_earlier_attempts(
     service: Service, tmp_path: Path
 ) -> None:

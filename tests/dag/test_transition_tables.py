@@ -40,7 +40,7 @@ EVENTS: Mapping[type, Event] = {
     StepCancelled: StepCancelled("a", 9.0),
     ChunkEnded: ChunkEnded("a", Chunk(0), (), 9.0),
     ChunkThinned: ChunkThinned("a", Chunk(0), 1, 0, 0, 9.0),
-    WorkerLost: WorkerLost("a", (), 9.0),
+    WorkerLost: WorkerLost("a", (), 0, None, 9.0),
     Answered: Answered("a", Answer("yes"), 9.0),
     TimedOut: TimedOut("a", 9.0),
     Resolved: Resolved("a", Resolution(ResolutionKind.SKIP), 9.0),

@@ -78,10 +78,12 @@ async def test_heavy_limited_and_lone_steps_are_activities_of_their_own(bench: B
     assert sorted(name for name, _ in activities) == ["noop", "noop", "noop", "rows"]
 
 
-@pytest.mark.parametrize("priority", [None, 2])
-async def test_only_steps_of_one_priority_share_an_activity(bench: Bench, priority: int | None) -> None:
-    fields: dict[str, Json] = {} if priority is None else {"priority": priority}
-    _, activities = await run(
-        bench, step("a"), *side_by_side("b", "c", after="a", **fields), *side_by_side("d", "e", after="a")
-    )
-    assert [name for name, _ in activities] == ["noop", *[RUN_GROUP] * (1 if priority is None else 2)]
+@pytest.mark.parametrize(
+    ("fields", "groups"), [({}, 1), ({"priority": 2}, 2), ({"retry_config": {"initial_delay": 7}}, 2)]
+)
+async def test_only_steps_of_one_priority_and_retry_policy_share_an_activity(
+    bench: Bench, fields: dict[str, Json], groups: int
+) -> None:
+    first, second = side_by_side("b", "c", after="a"), side_by_side("d", "e", after="a")
+    _, activities = await run(bench, step("a"), *first, *(each | fields for each in second))
+    assert [name for name, _ in activities] == ["noop", *[RUN_GROUP] * groups]

@@ -111,6 +111,9 @@ def _with_known(
 ) -> StepExplanation:
     """Return the explanation, extended by what the server knows of current attempts and nested runs."""
     words = [*step.words, *pending.words(step_id, step.resource_tag)]
+    attempts = pending.attempts.get(step_id)
+    if attempts and step.attempts:
+        attempts = attempts.model_copy(update={"earlier": (*step.attempts.earlier, *attempts.earlier)})
     nested, items, waits = pending.nested.get(step_id), at_work.get(step_id), inner.get(step_id)
     if items is not None:
         words += at_work_words(items, step.resource_tag)
@@ -118,7 +121,7 @@ def _with_known(
         words += waits.words(run_id)
     return step.model_copy(
         update={
-            "attempts": pending.attempts.get(step_id, step.attempts),
+            "attempts": attempts or step.attempts,
             "nested_run_id": nested and nested.run_id,
             "at_work": items,
             "inner_waiting": waits.runs if waits else 0,

@@ -11,7 +11,7 @@ from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecutionDescription
 from temporalio.exceptions import FailureError
 
-from docrail.dag.engine.state import WORKER_UNFIT, EarlierError, StepError
+from docrail.dag.engine.state import EarlierError, StepError
 from docrail.dag.explain.facts import AttemptsPart, StepExplanation
 from docrail.dag.explain.report import StepReport
 from docrail.dag.explain.words import earlier_words
@@ -51,7 +51,7 @@ class Nested:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The current attempts and nested runs of a run's steps, by step id."""
+    """The current attempts and nested runs of a run's steps, by step id. Errors are those of the current activity."""
 
     attempts: Mapping[str, AttemptsPart]
     nested: Mapping[str, Nested]
@@ -74,7 +74,8 @@ async def pending_of(
     attempts = {
         step_id: attempts
         for step_id, step in running.items()
-        if step.kind is StepKind.HANDLER and (attempts := await _attempts(app, activities.get(step_id), _known(step)))
+        if step.kind is StepKind.HANDLER
+        and (attempts := await _attempts(app, activities.get(step_id), _failed(step), _known(step)))
     }
     outer = (step_id for step_id, step in running.items() if step.kind is StepKind.WORKFLOW)
     return Pending(attempts, await _nested(app, description, outer))
@@ -108,18 +109,25 @@ def _known(step: StepReport | StepExplanation) -> AttemptsPart | None:
     return step.attempts if isinstance(step, StepExplanation) else None
 
 
-async def _attempts(app: App, activity: PendingActivityInfo | None, known: AttemptsPart | None) -> AttemptsPart | None:
-    """Return the attempts of a step, including those of earlier activities that lost a worker, `known` to its run."""
-    if activity is None:  # the run pauses after a worker that lacks what the step needs
-        pauses = known is not None and any(each.error.type == WORKER_UNFIT for each in known.earlier[-1:])
-        return known.model_copy(update={"activity": "backing_off"}) if known and pauses else None
+def _failed(step: StepReport | StepExplanation) -> int:
+    """Return how many attempts failed before the step's activity."""
+    if isinstance(step, StepReport):
+        return step.attempts
+    return step.attempts.made if step.attempts else 0
+
+
+async def _attempts(
+    app: App, activity: PendingActivityInfo | None, before: int, known: AttemptsPart | None
+) -> AttemptsPart | None:
+    """Return the attempts of a step, of which some were `before` its activity, as is `known` to its run."""
+    if activity is None:  # the run pauses after a worker that lacks what the step needs, or a failure in a group
+        return known.model_copy(update={"activity": "backing_off", "earlier": ()}) if known and known.next_at else None
     state, next_at = state_of(activity), _next_at(activity)
-    before = 0 if known is None else known.most - activity.maximum_attempts
     return AttemptsPart(
         made=before + (activity.attempt if state in _ACTIVITIES.values() else activity.attempt - 1),
         most=before + activity.maximum_attempts,
         last_error=await _error(app, activity),
-        earlier=(*(known.earlier if known else ()), *await _earlier(app, activity, before)),
+        earlier=await _earlier(app, activity, before),
         activity=state,
         next_at=next_at if next_at > time.time() else None,
         worker=activity.last_worker_identity or None,
