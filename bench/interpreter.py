@@ -1,7 +1,8 @@
 """Compare the interpreter with a hand-written workflow of the same no-op steps on the same worker and server.
 
-Prints a JSON line for each shape: runs/s at saturation and CPU milliseconds per run (worker + server, from /proc), each
-with the value of the hand-written baseline and the ratio of the medians over the rounds. The contenders take turns.
+Prints a JSON line for each shape, and one more for fans whose light steps share activities: runs/s at saturation and
+CPU milliseconds per run (worker + server, from /proc), each with the value of the hand-written baseline and the ratio
+of the medians over the rounds. The contenders take turns.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,8 +56,10 @@ def definition_of(shape: Shape) -> dict[str, Json]:
     return Definition.model_validate({"id": "bench", "steps": steps, "limits": limits}).model_dump(mode="json")
 
 
-def interpreted(client: Client, task_queue: str, shape: Shape) -> Callable[[], Awaitable[object]]:
-    """Return a function that runs the shape once with the interpreter."""
+def interpreted(
+    client: Client, task_queue: str, shape: Shape, light: Sequence[str] = ()
+) -> Callable[[], Awaitable[object]]:
+    """Return a function that runs the shape once with the interpreter, where steps of `light` handlers are grouped."""
     definition = definition_of(shape)
     identity = digest(definition)
 
@@ -69,6 +72,7 @@ def interpreted(client: Client, task_queue: str, shape: Shape) -> Callable[[], A
             digest=identity,
             inputs={},
             semantics=SEMANTICS,
+            light=tuple(light),
         )
         id_ = workflow_id(request.tenant_id, request.run_id)
         return await client.execute_workflow(WORKFLOW_TYPE, request, id=id_, task_queue=task_queue)
@@ -177,6 +181,9 @@ async def main() -> None:
                 "handwritten": Contender(handwritten(client, task_queue, shape), pids),
             }
             await compare("interpreter", shape, contenders, options.rounds, count)
+            if shape.name == "fan":
+                contenders["interpreter"] = Contender(interpreted(client, task_queue, shape, ["noop"]), pids)
+                await compare("interpreter, light steps grouped", shape, contenders, options.rounds, count)
 
 
 if __name__ == "__main__":
