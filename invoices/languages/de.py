@@ -53,7 +53,7 @@ LANGUAGE = Language(
         Label.TITLE: (r"beleg(?=\W*$)",),
         Label.CORRECTION: ("korrektur", "storno"),
         Label.ISSUE_DATE: (
-            r"(?:rechnungs|rechn?\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*datum",
+            r"(?:rechnungs|rechn?\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*dat(?:um|\.)",
             r"(?:dokument(?:en)?|gutschrifts?|faktura)[\s-]*datum",
             "datum der (?:rechnung(?:sstellung)?|ausstellung)",
             "ausgestellt am",
@@ -92,7 +92,7 @@ LANGUAGE = Language(
             rf"\w*(?:betrag|zahlung|forderung)\b{IN_SENTENCE}{{0,40}}?\bwird (?:am|zum)",
             rf"(?:buchen|ziehen)\b{IN_SENTENCE}{{0,60}}?\b(?:am|zum)",
             r"\w*betrag ist (?:spatestens )?(?:am|zum|bis(?: zum)?)(?=.{6,30}(?:fallig|zahlbar|zu [uzb]))",
-            "(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug) (?:am|zum)",
+            "(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug)(?: erfolgt)? (?:am|zum)",
             r"valuta(?=\W*\d)",
             r"bis(?: zum)?(?= \d{1,2}\.\d{1,2}\.\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
             r"bis(?: zum)?(?= \d.{4,24}\b(?:zu )?(?:be)?(?:zahlen|uberweisen|begleichen))",
@@ -138,8 +138,8 @@ LANGUAGE = Language(
             r"mwst[\s.-]*nr",
         ),
         Label.CURRENCY: ("(?:rechnungs|beleg)?wahrung(?! der)",),
-        Label.DESCRIPTION: ("produkts?", "arbeiten", r"artikel\w*", "bezeichnung", "beschreibung", "leistung"),
-        Label.QUANTITY: ("stunden", "menge", "anzahl", "stk", "std", "tage"),
+        Label.DESCRIPTION: ("produkts?", "arbeiten", r"artikel\w*", "bezeichnung", r"\w*beschreibung", "leistung(?:en)?", "tatigkeit"),
+        Label.QUANTITY: ("stunden", "menge", "mge", "anzahl", "anz", "stk", "std", "tage"),
         Label.PRICE: (r"(?:einzel|netto|vk|e|stuck)?-?\s*preis", "satz"),
         Label.AMOUNT: ("betrag", r"gesamt\w*", r"\w*betrag", "entgelt", "nettowert", "summe"),
         Label.TABLE_END: (

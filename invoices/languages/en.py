@@ -6,7 +6,7 @@ from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, Labe
 LANGUAGE = Language(
     code="en",
     titles=(
-        "(?:tax |sales |commercial |credit )?invoice",
+        "(?:tax |vat |sales |commercial |credit )?invoice",
         "credit ?(?:note|memo)",
         "fee (?:note|account)",
         "note of fees",
@@ -45,6 +45,7 @@ LANGUAGE = Language(
         Label.NUMBER: (
             rf"invoice{BRACKETED}[\s-]*{NO}",
             "(?:invoice|bill) ref(?:erence)?",
+            "our invoice",
         ),
         Label.DATED: ("dated", "of"),
         Label.OTHER_PAPER: (
@@ -144,7 +145,8 @@ LANGUAGE = Language(
         Label.CURRENCY: ("(?:invoice |document )?currency",),
         Label.DESCRIPTION: (
             r"desc\w*",
-            *("items?", "products?", "services?", "activity", "article", "title", "details?", "particulars"),
+            *("items?", "products?", "goods", "services?", "activity", "article", "title", "details?", "particulars"),
+            "work(?: carried out| done)?",
         ),
         Label.QUANTITY: ("qty", "quantity", "hours", "units?", "days"),
         Label.PRICE: (r"(?:unit\s*)?(?:price|cost|rate)",),

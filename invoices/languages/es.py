@@ -6,7 +6,7 @@ from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, 
 LANGUAGE = Language(
     code="es",
     titles=(
-        "factura(?: rectificativa| simplificada)?",
+        "factura(?: rectificativa| simplificada| de venta)?",
         r"fra\.? simplificada",
         "nota de credito",
         "(?:minuta|nota|recibo) de honorarios",
@@ -74,12 +74,12 @@ LANGUAGE = Language(
                 rf"(?:saldo|resto|restante|importe|pendiente)\b{IN_SENTENCE}{{0,40}}?"
                 r"\b(?:a mas tardar|como maximo)(?: el)?"
             ),
-            "fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo))",
+            "fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo|pago))",
             "plazo(?: de pago)?",
             r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el)?(?=\W+\d)",
             (
-                rf"(?:se (?:cargara|cobrara|adeudara)|sera (?:cargad|cobrad|adeudad)[oa])\b{IN_SENTENCE}{{0,50}}?"
-                " el(?: dia)?"
+                rf"(?:se (?:cargara|cobrara|adeudara)|les? (?:cargaremos|cobraremos)|sera (?:cargad|cobrad|adeudad)[oa])\b{IN_SENTENCE}{{0,50}}?"
+                " (?:el|a partir del)(?: dia)?"
             ),
             r"^\W*(?:a mas tardar|como maximo)(?: el)?",
             r"(?:pago|pagadero|transferencia|giro)\W{1,2}(?:(?:a|bancario) )*(?=\d{1,3} dias(?![a-z]))",
@@ -109,9 +109,9 @@ LANGUAGE = Language(
         Label.REGISTRATION: ("registro mercantil", r"c\.?i\.?f", r"n\.?i\.?f"),
         Label.VAT_ID: (r"(?:c\.?i\.?f|n\.?i\.?f)\.?",),
         Label.CURRENCY: ("moneda", "divisa"),
-        Label.DESCRIPTION: ("productos?", "servicios?", "trabajos", "concepto", "descripcion", "articulo"),
-        Label.QUANTITY: ("cantidad", "cant", "unidades", "uds?", "dias"),
-        Label.PRICE: ("precio",),
+        Label.DESCRIPTION: ("productos?", "servicios?", "trabajos", "concepto", "descripcion", "articulo", "detalle", "denominacion"),
+        Label.QUANTITY: ("cantidad", "cant", "ctd", "unidades", "uds?", "dias", "horas"),
+        Label.PRICE: ("precio", "tarifa"),
         Label.AMOUNT: ("importe",),
         Label.TABLE_END: ("(?:condiciones|forma) de pago", "desglose (?:de |del )?iva"),
         Label.GROSS: (

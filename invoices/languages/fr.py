@@ -6,7 +6,7 @@ from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, 
 LANGUAGE = Language(
     code="fr",
     titles=(
-        "facture(?: rectificative)?",
+        "facture(?: rectificative| de vente)?",
         "avoir",
         "(?:note|memoire|etat) (?:de )?(?:d'|frais et (?:d')?)?(?:honoraires|frais)",
     ),
@@ -51,7 +51,8 @@ LANGUAGE = Language(
         Label.ISSUE_DATE: (
             r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|(?:l')?avoir)",
             "(?:editee?|emise?|etablie?|faite?) le",
-            r"^\W*le\s*:(?=\s*\d)",
+            r"^\W*le\s*(?::(?=\s*\d)|:?$)",
+            r"^\W*en date du",
         ),
         Label.OTHER_DOCUMENT: (
             *(
@@ -77,7 +78,7 @@ LANGUAGE = Language(
             r"reglement (?:attendu )?(?:le|au)(?=\W*\d)",
             r"date\s*(?:d[eu]\s*)?(?:reglement|prelevement)",
             r"(?:virement|cheque|traite|lcr)(?: bancaire)? (?:au|le)(?= \d)",
-            r"preleve(?:e|s|ment)?(?: automatique)? (?:le|au|a (?:partir|compter) du)(?=\W*(?:\d|$))",
+            r"(?:debite|preleve)(?:e|s|ment)?(?: automatique)? (?:le|au|a (?:partir|compter) du)(?=\W*(?:\d|$))",
             r"^\W*(?:avant|au plus tard) le",
             r"(?:a payer|payable|regler|paiement|reglement)\b[^.\d]{0,20}? pour le(?=\W*(?:\d|$))",
             r"(?:a payer|payable|a regler)\b[^.\d]{0,20}? (?:le|au)(?=\W*(?:\d|$))",
@@ -123,10 +124,10 @@ LANGUAGE = Language(
         ),
         Label.VAT_ID: (r"(?:n[o°º]\s*(?:de\s*)?)?t\.?v\.?a\.?(?:\s*intra\s*communautaire|\s*intra\w*)?",),
         Label.CURRENCY: ("devise",),
-        Label.DESCRIPTION: ("produits?", "activite", "travaux", "designation", "libelle", "prestation"),
-        Label.QUANTITY: ("quantite", "qte", "nombre", "jours"),
+        Label.DESCRIPTION: ("produits?", "activite", "travaux", "designation", "libelle", "prestations?", "intitule", "detail", "nature"),
+        Label.QUANTITY: ("quantite", "quant", "qte", "nombre", "nb", "jours", "heures", "duree"),
         Label.PRICE: (r"p\.?u\.?", "prix", "tarif"),
-        Label.AMOUNT: ("montant",),
+        Label.AMOUNT: ("montant", "mt"),
         Label.TABLE_END: ("(?:conditions|modalites|mode) de (?:paiement|reglement)", "detail (?:de la )?tva"),
         Label.GROSS: ("ttc", "tvac", "a payer", "(?:a|en) (?:(?:votre|notre) )?(?:credit|faveur)", r"brut(?! h\.?t)"),
         Label.BEFORE_TAX: (

@@ -6,7 +6,7 @@ from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, 
 LANGUAGE = Language(
     code="it",
     titles=(
-        "fattura(?: differita| immediata| accompagnatoria)?",
+        "fattura(?: differita| immediata| accompagnatoria| di vendita)?",
         "nota di credito",
         "parcella",
         "notula",
@@ -50,6 +50,7 @@ LANGUAGE = Language(
         Label.ISSUE_DATE: (
             r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|emissione|documento|doc|bolletta)",
             "emess[ao] il",
+            r"^\W*del\s*(?::(?=\s*\d)|:?$)",
         ),
         Label.OTHER_DOCUMENT: ("rettifica", r"rif\.", "rettificata", "collegata", "originale"),
         Label.ORDER: ("ordine", "contratto", "consegna"),
@@ -102,10 +103,13 @@ LANGUAGE = Language(
             r"p\.\s?i\.",
         ),
         Label.CURRENCY: ("valuta", "divisa"),
-        Label.DESCRIPTION: (*("prodott[oi]", "servizio", "lavori", "descrizione", "denominazione"),),
+        Label.DESCRIPTION: (
+            *("prodott[oi]", "servizio", "lavori", "descrizione", "denominazione"),
+            *("articolo", "oggetto", "prestazion[ei]", "dettaglio", "natura"),
+        ),
         Label.QUANTITY: ("ore", "quantita", r"q\.?ta", "giorni"),
-        Label.PRICE: ("prezzo", "tariffa"),
-        Label.AMOUNT: ("importo",),
+        Label.PRICE: ("prezzo", "tariffa", "costo"),
+        Label.AMOUNT: ("importo", "totale", r"tot\."),
         Label.TABLE_END: ("(?:condizioni|modalita) di pagamento", "riepilogo iva"),
         Label.GROSS: (
             *("ivato", "con iva", "da (?:pagare|versare|saldare|rimborsare|accreditare)"),

@@ -143,7 +143,7 @@ def _row_money(layout: Layout, row: Row, rate: Decimal | None) -> Iterator[Money
 def _label_across(layout: Layout, row: Row) -> str:
     """Return the label of a row without words from half a line above or below: narrow columns split cells into two.
 
-    Empty if the row has words, or if the other row has its own amount.
+    Empty if the row has words, or if the other row has its own amount or is a row of headings.
     """
     if any(WORD.search(cell.folded) for cell in row.cells):
         return ""
@@ -153,7 +153,8 @@ def _label_across(layout: Layout, row: Row) -> str:
             continue
         cell = near.cells[0]
         own = any(amount.exact for other in near.cells for amount in find_amounts(other.text))
-        if not own and _is_label(cell) and cell.right < row.cells[-1].left:
+        heads = len([other for other in near.cells if _is_label(other)]) > 1
+        if not (own or heads) and _is_label(cell) and cell.right < row.cells[-1].left:
             return cell.folded
     return ""
 

@@ -265,9 +265,9 @@ def _sized(parts: Sequence[Part], exact: Collection[Decimal]) -> list[Part]:
 
 
 def _taxes(amounts: Sequence[Money]) -> list[Part]:
-    """Return the amounts named tax, and the sums of rows with several rates."""
+    """Return the amounts named tax, and the sums of the taxes at several rates, in rows or under their headings."""
     named = _parts(amounts, Role.TAX)
-    rows = {money.cell.row: money for money in amounts if _is_tax_row(money)}
+    rows = {(money.cell.row, money.role is Role.OTHER and money.order): money for money in amounts if _is_tax_row(money)}
     sums = [
         Part(sum((money.value for money in chosen), ZERO), None, Source.TEXT_PATTERN, Basis.TAXES)
         for size in (2, 3)
@@ -305,8 +305,9 @@ def _with_zero_rated(of: Candidates, amounts: Sequence[Money]) -> Iterator[Solut
 
 def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part], slack: Decimal) -> list[Part]:
     """Return amounts that equal a total minus its tax, under any name."""
+    of_rates = (part for part in taxes if part.basis is Basis.TAXES)
     named = [part for part in taxes if part.source is Source.TEXT_LABEL and part.value][:MAX_LEFT]
-    left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in named}
+    left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in (*named, *of_rates)}
     called = (m for m in amounts if m.exact and m.role is not Role.ADJUSTMENT)
     fitting = (m for m in called if any(abs(m.value - value) <= slack for value in left))
     return [Part(money.value, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]

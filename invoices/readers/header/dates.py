@@ -11,6 +11,7 @@ from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.header import number
 from docrail.invoices.readers.header.document_type import find_document_type
+from docrail.invoices.readers.header.terms import DAYS
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout
@@ -33,9 +34,10 @@ TERM = re.compile(
     r"(?:(?:i\.e|d\. ?[hf]|vto|scad)\.|(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)[^.;\d]){0,25}"
 )
 """A payment term before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
+AFTER_DAYS = re.compile(rf"\d (?:{DAYS})\W*(?:[a-z]+\W+)?$")
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
 """Accepted at the start of a cell or after another value: a word before it could name another kind of date."""
-PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*$")
+PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*:?\s*$")
 """A place before the date, as in letters: `Hamburg, den 1. Mai 2024`."""
 OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s*")
 """Words before a date that has its own cell next to the number."""
@@ -204,7 +206,7 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             leads=labelled.leads,
             start=date.start,
             in_a_sentence=number.is_in_a_sentence(labelled),
-            of_another=number.names_another(labelled, date.start),
+            of_another=number.names_another(labelled, date.start) or _begins_a_term(labelled),
             corrected=credit_note and number.names_an_invoice(number.text_before(labelled, date.start)),
             discounted=bool(DISCOUNTED.match(fold(text[date.end :]))),
         )
@@ -216,6 +218,12 @@ def _says_when(label: str, between: str) -> bool:
     `between` is the text between the label and the date.
     """
     return not AMOUNT.search(label) or not (SETTLED.search(label) or re.search(r"\w", between))
+
+
+def _begins_a_term(labelled: Labelled) -> bool:
+    """Return whether a label only says from when days are counted, and the date is their end: `30 gg data fattura`."""
+    before = labelled.label_cell.folded.partition(labelled.label)[0]
+    return labelled.place is Position.SAME_CELL and bool(AFTER_DAYS.search(before))
 
 
 def _next_to_an_order(layout: Layout, cell: Cell) -> bool:

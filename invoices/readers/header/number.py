@@ -32,15 +32,16 @@ GROUPED = re.compile(
 """A number in groups that ends the text or is followed by a separator: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
 SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
 """A number with a spaced slash at the end of the text: `TR 3 / 26-077`."""
-OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
+OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|TVA|BTW|IVA|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
 """Prefixes of numbers that are not invoice numbers."""
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
 """Labels that name another document if an invoice number is present as well."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
 DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
+DATE_LABEL = re.compile(rf"{DATE_HEAD.pattern}|\W*(?:{vocabulary.ISSUE_DATE.pattern})")
 TITLE_WORDS, SENTENCE_WORDS = 6, 8
 """Most words in a title, and the length above which a line is a sentence."""
-ROWS_BELOW_TITLE = 3
+ROWS_BELOW_TITLE, ROWS_OF_LIST = 3, 6
 MOST_DIGITS = 8
 """Digits that count for a number; a longer one is no more likely."""
 
@@ -148,9 +149,22 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
             yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
     for labelled in finder.at(vocabulary.BARE_NUMBER):
         alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
-        own = _at_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)
-        if (alone or labelled.place is Position.SAME_CELL) and own:
+        if (alone or labelled.place is Position.SAME_CELL) and _is_of_document(finder.layout, labelled.label_cell):
             yield from _number_at(labelled, NumberAt.BARE_LABEL)
+
+
+def _is_of_document(layout: Layout, cell: Cell) -> bool:
+    """Return whether a bare label is at the title or in a list with the date, and not the heading of the lines."""
+    if heads_lines(layout.rows[cell.row]):
+        return False
+    return _at_title(layout, cell) or _before_a_date(layout, cell) or _in_list_with_date(layout, cell)
+
+
+def _in_list_with_date(layout: Layout, cell: Cell) -> bool:
+    """Return whether the issue date's label is near in the column of the cell: a list describes one document."""
+    rows = layout.rows[max(0, cell.row - ROWS_OF_LIST) : cell.row + ROWS_OF_LIST + 1]
+    column = (other for row in rows for other in row.cells if abs(other.left - cell.left) < cell.height / 2)
+    return any(other.page == cell.page and DATE_LABEL.match(other.folded) for other in column)
 
 
 def _at_title(layout: Layout, cell: Cell) -> bool:

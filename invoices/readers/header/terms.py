@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from docrail.invoices.languages.all import LANGUAGES
 from docrail.invoices.readers.layout.page import Cell, Layout
 
-_DAYS = "|".join(language.days for language in LANGUAGES)
+DAYS = "|".join(language.days for language in LANGUAGES)
 PAYING = re.compile(rf"(?<![a-z])(?:{'|'.join(language.paying for language in LANGUAGES)})(?![a-z])")
-TERM = re.compile(rf"(?<![\d.,/%-])(\d{{1,3}})[ -]?(?:{_DAYS})(?![a-z])|\bnet ?(\d{{1,3}})(?![\d.,/%]|\s?[a-z€$£])")
+TERM = re.compile(rf"(?<![\d.,/%-])(\d{{1,3}})[ -]?(?:{DAYS})(?![a-z])|\bnet ?(\d{{1,3}})(?![\d.,/%]|\s?[a-z€$£])")
 CLAUSE = re.compile(r"[.;,]\s|[.;,]$|\s[-\u2013\u2014|\u2022]\s")
 NOT_FROM_ISSUE = re.compile(
     r"%|skonto|discount|escompte|korting|descuento|sconto|rabat|alennus|sleva|iskonto|"

@@ -35,6 +35,7 @@ from docrail.invoices.readers.lines.tables import (
     read_numbers,
     tables,
 )
+from docrail.invoices.values.folding import fold
 from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
@@ -107,7 +108,7 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
 def _is_taken_off(item: LineItem) -> bool:
     """Return whether a line takes something off the lines before it, by its name and its sign."""
     less = item.amount is not None and item.amount < 0 and item.quantity is None
-    return less and role_of(item.description.lower()) is Role.ADJUSTMENT
+    return less and role_of(fold(item.description)) is Role.ADJUSTMENT
 
 
 def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
@@ -199,7 +200,7 @@ def _alone_above_its_sum(layout: Layout, sums: Collection[Decimal]) -> Sequence[
 
 
 def _is_a_tax(line: _Line) -> bool:
-    return role_of(line.item.description.lower()) is Role.TAX
+    return role_of(fold(line.item.description)) is Role.TAX
 
 
 def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
@@ -312,7 +313,7 @@ def _is_discount(charge: _Charge, before: Sequence[Cell], held: _Line) -> bool:
     """
     counts = any(QUANTITY.match(cell.text) for cell in before)
     counts = counts or abs(charge.amount.value) > abs(held.item.amount or charge.amount.value)
-    return charge.amount.value <= 0 and role_of(charge.row.text.lower()) is Role.ADJUSTMENT and not counts
+    return charge.amount.value <= 0 and role_of(fold(charge.row.text)) is Role.ADJUSTMENT and not counts
 
 
 def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) -> _Line | None:
@@ -323,7 +324,7 @@ def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) 
     numbers = read_numbers(cells, charge.amount.value, table.columns, description)
     numbered = bool(NUMBERED.match(cells[0].text))
     charged = _is_charged(table, description, numbers, len(cells), numbered=numbered)
-    if not charged and role_of(description.lower()) in (*SUMS, Role.TAX):
+    if not charged and role_of(fold(description)) in (*SUMS, Role.TAX):
         return None
     item = LineItem(
         description=description,
@@ -358,7 +359,7 @@ def _is_charged(table: Table, description: str, numbers: Numbers, columns: int, 
 
     Decided by its numbers and its name; `columns` is the number of cells before its amount.
     """
-    called = role_of(description.lower())
+    called = role_of(fold(description))
     sent = called is Role.ADJUSTMENT and (table.summed or columns >= LEAST_COLUMNS or numbers.quantity is not None)
     if numbers.agree or numbered or sent:
         return True

@@ -21,6 +21,7 @@ NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
+MONEY = re.compile(rf"-?(?:{'|'.join(CURRENCIES)})\s?-?[\d.,'\u2019 ]+$")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.005")
@@ -160,7 +161,7 @@ def descriptions(cells: Sequence[Cell]) -> list[str]:
 
     If nothing else does, a leading `4 Kingfisher` before other numbers is a position with its goods, not a quantity.
     """
-    texts = [text for cell in cells if TWO_LETTERS.search(text := before_rate(cell.text))]
+    texts = [text for cell in cells if TWO_LETTERS.search(text := before_rate(cell.text)) and not MONEY.match(text)]
     described = [text for text in texts if not QUANTITY.match(text)]
     numbered = len(cells) > 1 and NUMBERED.match(cells[0].text)
     return described or (texts[:1] if numbered and cells[0].text in texts else [])
@@ -281,12 +282,12 @@ def _number(row: Row) -> int | None:
 
 
 def _goes_on(rows: Sequence[Row], number: int) -> bool:
-    """Return whether the table continues: a row is numbered `number` + 1, or has a quantity and a price as lines do.
+    """Return whether the table continues: a row has a number above `number`, or has a quantity and a price as lines do.
 
     Only rows before any other sum, tax or header count.
     """
     begin = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
-    return any(_number(row) == number + 1 for row in begin) if number else any(map(_counts, begin))
+    return any((_number(row) or 0) > number for row in begin) if number else any(map(_counts, begin))
 
 
 def _is_tax(row: Row) -> bool:
@@ -319,10 +320,10 @@ def _names_what_and_amount(row: Row) -> bool:
     A date column may precede them, and a currency may follow the amount.
     """
     first, *others = row.cells[1:] if DAY.fullmatch(row.cells[0].folded) and len(row.cells) > 1 else row.cells
-    short = bool(others) and all(len(cell.words) <= MOST_PLAIN_WORDS for cell in row.cells)
+    short = bool(others) and all(len(WORD.findall(cell.folded)) <= MOST_PLAIN_WORDS for cell in row.cells)
     amount = others[-1].folded.strip(" :()€") if short else ""
     amount = amount[:-4] if amount[-3:].upper() in CURRENCIES and amount[-4:-3] == " " else amount
-    return bool(vocabulary.LINE_DESCRIPTION.match(first.folded) and vocabulary.LINE_AMOUNT.fullmatch(amount))
+    return bool(vocabulary.LINE_DESCRIPTION.match(first.folded) and vocabulary.LINE_AMOUNT.search(amount))
 
 
 def is_other_header(row: Row) -> bool:
