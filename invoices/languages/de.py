@@ -93,7 +93,7 @@ LANGUAGE = Language(
             rf"(?:buchen|ziehen)\b{IN_SENTENCE}{{0,60}}?\b(?:am|zum)",
             r"\w*betrag ist (?:spatestens )?(?:am|zum|bis(?: zum)?)(?=.{6,30}(?:fallig|zahlbar|zu [uzb]))",
             "(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug)(?: erfolgt)? (?:am|zum)",
-            r"valuta(?=\W*\d)",
+            r"valuta(?=\W*(?:\d|$))",
             r"bis(?: zum)?(?= \d{1,2}\.\d{1,2}\.\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
             r"bis(?: zum)?(?= \d.{4,24}\b(?:zu )?(?:be)?(?:zahlen|uberweisen|begleichen))",
             r"(?:zahlbar|zahlung)\W{1,2}(?:(?:in|innerhalb(?: von)?|innert) )*(?=\d{1,3} tagen?(?![a-z]))",

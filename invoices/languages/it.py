@@ -65,6 +65,7 @@ LANGUAGE = Language(
         Label.DUE_DATE: (
             r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae](?: (?:del )?pagamento)?|e(?: il)?|\.)",
             "data (?:di )?addebito",
+            r"pagamento e previsto (?:per )?il(?=\W*\d)",
             "(?:(?:da )?pagare |pagamento )?entro(?: e non oltre)?(?: il)?",
             "termine(?: ultimo)?(?: (?:di|del|per il) pagamento)?",
             r"(?:ri\.?ba\.?|r\.?b\.?|ricevuta bancaria|pagamento) al(?=\W*(?:\d|$))",

@@ -80,6 +80,7 @@ LANGUAGE = Language(
             "betalingstermijn",
             "voldoen voor",
             r"te (?:betalen|voldoen)\s*:(?=\s*\d)",
+            rf"bedrag\b{IN_SENTENCE}{{0,30}}? wordt (?:op|rond|omstreeks)(?= \d)",
             rf"ontvangen wij\b{IN_SENTENCE}{{0,40}}? {_BEFORE}(?= \d)",
             rf"(?:beta(?:len|al|ling)|overma(?:ken|king)|storten)(?: graag)? {_BEFORE}",
             rf"bedrag{IN_SENTENCE}{{0,20}}? {_BEFORE}(?= \d)",

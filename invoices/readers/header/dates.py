@@ -49,7 +49,7 @@ TITLE_LINE_WORDS = 12
 AMOUNT = re.compile(r"\d\.\d")
 SETTLED = re.compile(
     r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"
-    r"ontvangen|voldaan|skonto|escompte|discount|korting|descuento|sconto"
+    r"ontvangen(?! wij)|voldaan|skonto|escompte|discount|korting|descuento|sconto"
 )
 """Words before a date that was a payment, or belongs to something else, on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
@@ -305,9 +305,18 @@ def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[DateCan
     for labelled in finder.at(CALLED_DATE):
         date = next(find_dates(labelled.text, month_first=month_first), None)
         of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
-        if date is not None and date.start == 0 and not of_a_line:
+        if date is not None and date.start == 0 and not of_a_line and not _names_another_day(labelled):
+            rest = labelled.label_cell.folded.partition(labelled.label)[2]
+            worded = labelled.place is not Position.SAME_CELL and bool(re.search(r"[a-z]", rest))
             depth = labelled.cell.top / finder.layout.pages[labelled.cell.page - 1].height
-            yield DateCandidate(date, labelled.cell, DateAt.CALLED_DATE, labelled.place, depth=depth)
+            yield DateCandidate(date, labelled.cell, DateAt.CALLED_DATE, labelled.place, depth=depth, worded=worded)
+
+
+def _names_another_day(labelled: Labelled) -> bool:
+    """Return whether `Date` only begins the label of an order's or a delivery's date, or of the due date."""
+    others = (vocabulary.ORDER, vocabulary.DELIVERY_DATE, vocabulary.DUE_DATE)
+    apart = labelled.place is not Position.SAME_CELL
+    return apart and any(other.search(labelled.label_cell.folded) for other in others)
 
 
 def _heads_dates(finder: Finder, cell: Cell) -> bool:

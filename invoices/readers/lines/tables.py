@@ -263,7 +263,7 @@ def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
     begun, number = False, 0
     for index, row in enumerate(rows):
         number = _number(row) or number
-        if is_sum(row) and _goes_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number):
+        if is_sum(row) and (_goes_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number) or _adds_up(rows[index + 1 :])):
             continue  # the sum of a group
         if (
             is_sum(row)
@@ -288,6 +288,18 @@ def _goes_on(rows: Sequence[Row], number: int) -> bool:
     """
     begin = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
     return any((_number(row) or 0) > number for row in begin) if number else any(map(_counts, begin))
+
+
+def _adds_up(rows: Sequence[Row]) -> bool:
+    """Return whether the rows before the next sum add up to it: they are another group."""
+    group = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
+    amounts = [amount for row in (*group, *rows[len(group) : len(group) + 1]) if (amount := _amount(row)) is not None]
+    return len(amounts) > 1 and sum(amounts[:-1]) == amounts[-1]
+
+
+def _amount(row: Row) -> Decimal | None:
+    exact = [amount.value for amount in find_amounts(row.text) if amount.exact]
+    return exact[-1] if exact else None
 
 
 def _is_tax(row: Row) -> bool:
