@@ -39,7 +39,7 @@ LANGUAGE = Language(
     labels={
         Label.INVOICE: ("rechnung(?:en)?",),
         Label.NUMBERED: (
-            *("beleg", "dokument", "fakt(?:u+r)?[ay]?", "rechn?", "korrektur", "gutschrifts", "r[eg]"),
+            *("beleg", "dokument", "fakt(?:u+r)?[ay]?", "rechn?", "korrektur", "gutschrifts", "r[eg]?"),
             *("quittungs?", "storno", "(?:kassen)?bon"),
         ),
         Label.NUMBER: (
@@ -53,10 +53,11 @@ LANGUAGE = Language(
         Label.TITLE: (r"beleg(?=\W*$)",),
         Label.CORRECTION: ("korrektur", "storno"),
         Label.ISSUE_DATE: (
-            r"(?:rechnungs|rechn?\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*dat(?:um|\.)",
+            r"(?:rechnungs|rechn?\.?|r[eg]?\.?|beleg|aus(?:stellungs|gabe)|erstell(?:ungs)?)[\s-]*dat(?:um|\.)",
             r"(?:dokument(?:en)?|gutschrifts?|faktura)[\s-]*datum",
             "datum der (?:rechnung(?:sstellung)?|ausstellung)",
             "ausgestellt am",
+            r"^\W*(?:rechnung )?vom\s*(?::(?=\s*\d)|:?$)",
             r"(?:^\W*|rechnung\W+)erstellt am",
         ),
         Label.WEAK_DATE: (".*erstellt am",),
@@ -77,12 +78,13 @@ LANGUAGE = Language(
             "(?:letzter )?zahl(?:ungs)?t(?:ermin|ag)",
             "netto bis",
             "ohne abzug bis",
-            r"fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?:\s*(?:am|bis|zum))?",
+            r"fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?: ohne abzug)?(?:\s*(?:am|bis|zum))?",
             rf"zahlbar{IN_SENTENCE}{{0,40}}?\bbis(?:\s*zum)?",
             "(?:spatestens|langstens) (?:am|bis)(?: zum)?",
             "bis (?:spatestens|langstens)(?: zum| am)?",
             "zahlungsziel",
             "zahlungsfrist",
+            "zahlbar spatestens",
             r"inner(?:t|halb)\b.{0,25}?\bbis(?: zum| spatestens)?",
             r"(?:zahlbar|fallig)\s*(?:zum|am)",
             (
@@ -94,7 +96,8 @@ LANGUAGE = Language(
             r"\w*betrag ist (?:spatestens )?(?:am|zum|bis(?: zum)?)(?=.{6,30}(?:fallig|zahlbar|zu [uzb]))",
             "(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug)(?: erfolgt)? (?:am|zum)",
             r"valuta(?=\W*(?:\d|$))",
-            r"bis(?: zum)?(?= \d{1,2}\.\d{1,2}\.\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
+            r"bis(?: zum)?(?= \d{1,2}\. ?(?:\d{1,2}\.|[a-z]+ )\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
+            r"(?:am|zum)(?= \d.{4,60}\b(?:einziehen|abbuchen|eingezogen|abgebucht)(?![a-z]))",
             r"bis(?: zum)?(?= \d.{4,24}\b(?:zu )?(?:be)?(?:zahlen|uberweisen|begleichen))",
             r"(?:zahlbar|zahlung)\W{1,2}(?:(?:in|innerhalb(?: von)?|innert) )*(?=\d{1,3} tagen?(?![a-z]))",
         ),
@@ -138,10 +141,13 @@ LANGUAGE = Language(
             r"mwst[\s.-]*nr",
         ),
         Label.CURRENCY: ("(?:rechnungs|beleg)?wahrung(?! der)",),
-        Label.DESCRIPTION: ("produkts?", "arbeiten", r"artikel\w*", "bezeichnung", r"\w*beschreibung", "leistung(?:en)?", "tatigkeit"),
+        Label.DESCRIPTION: (
+            *("produkts?", "arbeiten", r"artikel\w*", "bezeichnung", r"\w*beschreibung", "leistung(?:en)?"),
+            *("tatigkeit", "ware(?:n(?:bezeichnung)?)?", "gegenstand"),
+        ),
         Label.QUANTITY: ("stunden", "menge", "mge", "anzahl", "anz", "stk", "std", "tage"),
         Label.PRICE: (r"(?:einzel|netto|vk|e|stuck)?-?\s*preis", "satz"),
-        Label.AMOUNT: ("betrag", r"gesamt\w*", r"\w*betrag", "entgelt", "nettowert", "summe"),
+        Label.AMOUNT: ("betrag", r"gesamt\w*", r"\w*betrag", "entgelt", r"\w*wert", r"\w*summe"),
         Label.TABLE_END: (
             *("zahlungsbedingungen", "zahlungsart", "zu- und abschlage"),
             r"(?:umsatz)?steuer\w*aufschlusselung",

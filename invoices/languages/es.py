@@ -6,7 +6,7 @@ from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, 
 LANGUAGE = Language(
     code="es",
     titles=(
-        "factura(?: rectificativa| simplificada| de venta)?",
+        "factura(?: rectificativa| simplificada| comercial| completa| profesional| ordinaria| de (?:venta|servicios))?",
         r"fra\.? simplificada",
         "nota de credito",
         "(?:minuta|nota|recibo) de honorarios",
@@ -51,9 +51,9 @@ LANGUAGE = Language(
         Label.OTHER_PAPER: (".*debito?(?![a-z])", ".*cargo", "certificacion", ".*ticket"),
         Label.CORRECTION: ("rectificativa",),
         Label.ISSUE_DATE: (
-            r"fecha\s*(?:del?\s*)?(?:la\s*)?(?:factura|fra|emision|expedicion|documento|abono)",
+            r"fecha\s*(?:del?\s*)?(?:la\s*)?(?:factura|fra|emision|expedicion|documento|doc|abono)",
             r"f\. ?(?:factura|emision)",
-            "emitid[ao] el",
+            "(?:emitid|expedid)[ao] el",
             r"(?:emitid[ao]|expedid[ao])(?: el)?(?=\W*\d)",
         ),
         Label.OTHER_DOCUMENT: ("rectifica", "corrige", "sustituye", "anterior", "rectificada", "original"),
@@ -67,7 +67,7 @@ LANGUAGE = Language(
             r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)",
             "(?:pagader[oa]|exigible|a pagar) el",
             (
-                rf"(?:pag[aou]\w*|abon(?:o|ar|en?)|transferencia)\b{IN_SENTENCE}{{0,60}}?"
+                rf"(?:pag[aou]\w*|abon(?:o|ar(?:se)?|en?)|transferencia)\b{IN_SENTENCE}{{0,60}}?"
                 r"\b(?:antes del?|hasta|a mas tardar|como maximo)(?: el)?"
             ),
             (
@@ -76,11 +76,13 @@ LANGUAGE = Language(
             ),
             "fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo|pago))",
             "plazo(?: de pago)?",
-            r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el)?(?=\W+\d)",
+            r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el(?: dia)?)?(?=\W+\d)",
             (
-                rf"(?:se (?:cargara|cobrara|adeudara)|les? (?:cargaremos|cobraremos)|sera (?:cargad|cobrad|adeudad)[oa])\b{IN_SENTENCE}{{0,50}}?"
+                r"(?:se (?:carg|cobr|adeud)ara|les? (?:carg|cobr)aremos|sera (?:carg|cobr|adeud)ad[oa])\b"
+                rf"{IN_SENTENCE}{{0,50}}?"
                 " (?:el|a partir del)(?: dia)?"
             ),
+            r"neto (?:vencimiento|hasta|al?)(?: el)?(?= \d)",
             r"^\W*(?:a mas tardar|como maximo)(?: el)?",
             r"(?:pago|pagadero|transferencia|giro)\W{1,2}(?:(?:a|bancario) )*(?=\d{1,3} dias(?![a-z]))",
         ),
@@ -109,10 +111,13 @@ LANGUAGE = Language(
         Label.REGISTRATION: ("registro mercantil", r"c\.?i\.?f", r"n\.?i\.?f"),
         Label.VAT_ID: (r"(?:c\.?i\.?f|n\.?i\.?f)\.?",),
         Label.CURRENCY: ("moneda", "divisa"),
-        Label.DESCRIPTION: ("productos?", "servicios?", "trabajos", "concepto", "descripcion", "articulo", "detalle", "denominacion"),
+        Label.DESCRIPTION: (
+            *("productos?", "servicios?", "trabajos", "concepto", "descripcion", "articulo", "detalle"),
+            *("denominacion", "material", "trabajo"),
+        ),
         Label.QUANTITY: ("cantidad", "cant", "ctd", "unidades", "uds?", "dias", "horas"),
         Label.PRICE: ("precio", "tarifa"),
-        Label.AMOUNT: ("importe",),
+        Label.AMOUNT: ("importe", r"imp\.", "valor", "suma"),
         Label.TABLE_END: ("(?:condiciones|forma) de pago", "desglose (?:de |del )?iva"),
         Label.GROSS: (
             *(r"bruta?(?! h\.?t)", "con iva", "iva incluid[oa]", r"a pagar\w*"),

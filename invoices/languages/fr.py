@@ -6,7 +6,7 @@ from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, 
 LANGUAGE = Language(
     code="fr",
     titles=(
-        "facture(?: rectificative| de vente)?",
+        "facture(?: rectificative| de (?:vente|doit|situation|solde|prestation)| d'acompte)?",
         "avoir",
         "(?:note|memoire|etat) (?:de )?(?:d'|frais et (?:d')?)?(?:honoraires|frais)",
     ),
@@ -49,10 +49,11 @@ LANGUAGE = Language(
         Label.OTHER_PAPER: (".*debit(?![a-z])", "liquidation", "decompte", "releve", ".*piece", ".*ticket"),
         Label.CORRECTION: ("rectificative",),
         Label.ISSUE_DATE: (
-            r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|(?:l')?avoir)",
+            r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|piece|fact\.|(?:l')?avoir)",
             "(?:editee?|emise?|etablie?|faite?) le",
             r"^\W*le\s*(?::(?=\s*\d)|:?$)",
             r"^\W*en date du",
+            r"^\W*facture le(?=\W*(?:\d|$))",
         ),
         Label.OTHER_DOCUMENT: (
             *(
@@ -76,11 +77,17 @@ LANGUAGE = Language(
             r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|exigibilite)",
             r"(?:date\s*(?:d'|de\s*)?)?echeances?(?: de (?:paiement|reglement))?",
             r"reglement (?:attendu )?(?:le|au)(?=\W*\d)",
-            r"date\s*(?:d[eu]\s*)?(?:reglement|prelevement)",
-            r"(?:virement|cheque|traite|lcr)(?: bancaire)? (?:au|le)(?= \d)",
-            r"(?:debite|preleve)(?:e|s|ment)?(?: automatique)? (?:le|au|a (?:partir|compter) du)(?=\W*(?:\d|$))",
+            r"date\s*(?:d[eu]\s*)?(?:reglement|prelevement|paiement)",
+            r"(?:date )?ech\.",
+            r"(?:virement|cheque|traite|lcr|comptant)(?: bancaire| directe)?(?: a \d+ jours)? (?:au|le)(?= \d)",
+            rf"debite\b{IN_SENTENCE}{{0,30}}? le(?= \d)",
+            r"net (?:au|le)(?= \d)",
+            (
+                r"(?:debite|preleve)(?:e|s|ment)?(?: automatique| sepa)?(?: prevu)?"
+                r" (?:le|au|a (?:partir|compter) du)(?=\W*(?:\d|$))"
+            ),
             r"^\W*(?:avant|au plus tard) le",
-            r"(?:a payer|payable|regler|paiement|reglement)\b[^.\d]{0,20}? pour le(?=\W*(?:\d|$))",
+            rf"(?:a payer|payable|regler|paiement|reglement)\b{IN_SENTENCE}{{0,30}}? pour le(?=\W*(?:\d|$))",
             r"(?:a payer|payable|a regler)\b[^.\d]{0,20}? (?:le|au)(?=\W*(?:\d|$))",
             (
                 rf"(?:payer|payable|regler|verser|acquitter|reglement|paiement|virement)\b{IN_SENTENCE}{{0,40}}?"
@@ -124,10 +131,13 @@ LANGUAGE = Language(
         ),
         Label.VAT_ID: (r"(?:n[o°º]\s*(?:de\s*)?)?t\.?v\.?a\.?(?:\s*intra\s*communautaire|\s*intra\w*)?",),
         Label.CURRENCY: ("devise",),
-        Label.DESCRIPTION: ("produits?", "activite", "travaux", "designation", "libelle", "prestations?", "intitule", "detail", "nature"),
+        Label.DESCRIPTION: (
+            *("produits?", "activite", "travaux", "designation", "libelle", "prestations?", "intitule", "detail"),
+            *("nature", "descriptif", "objet"),
+        ),
         Label.QUANTITY: ("quantite", "quant", "qte", "nombre", "nb", "jours", "heures", "duree"),
         Label.PRICE: (r"p\.?u\.?", "prix", "tarif"),
-        Label.AMOUNT: ("montant", "mt"),
+        Label.AMOUNT: ("montant", "mt", "total", "valeur", "somme"),
         Label.TABLE_END: ("(?:conditions|modalites|mode) de (?:paiement|reglement)", "detail (?:de la )?tva"),
         Label.GROSS: ("ttc", "tvac", "a payer", "(?:a|en) (?:(?:votre|notre) )?(?:credit|faveur)", r"brut(?! h\.?t)"),
         Label.BEFORE_TAX: (

@@ -6,7 +6,8 @@ from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, 
 LANGUAGE = Language(
     code="it",
     titles=(
-        "fattura(?: differita| immediata| accompagnatoria| di vendita)?",
+        "fattura di (?:vendita|acconto|saldo)",
+        "fattura(?: differita| immediata| accompagnatoria| elettronica| ordinaria| commerciale)?",
         "nota di credito",
         "parcella",
         "notula",
@@ -48,7 +49,7 @@ LANGUAGE = Language(
         Label.OTHER_PAPER: (r"ft(?![a-z])", ".*debito?(?![a-z])"),
         Label.CORRECTION: ("rettifica",),
         Label.ISSUE_DATE: (
-            r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|emissione|documento|doc|bolletta)",
+            r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|fatt|emissione|documento|doc|bolletta)",
             "emess[ao] il",
             r"^\W*del\s*(?::(?=\s*\d)|:?$)",
         ),
@@ -65,11 +66,12 @@ LANGUAGE = Language(
         Label.DUE_DATE: (
             r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae](?: (?:del )?pagamento)?|e(?: il)?|\.)",
             "data (?:di )?addebito",
+            r"netto (?:entro(?: il)?|al)(?= \d)",
             r"pagamento e previsto (?:per )?il(?=\W*\d)",
             "(?:(?:da )?pagare |pagamento )?entro(?: e non oltre)?(?: il)?",
             "termine(?: ultimo)?(?: (?:di|del|per il) pagamento)?",
             r"(?:ri\.?ba\.?|r\.?b\.?|ricevuta bancaria|pagamento) al(?=\W*(?:\d|$))",
-            rf"(?:pagabile|esigibile|addebit(?:o|at[oa])\b{IN_SENTENCE}{{0,25}}?) il(?=\W*(?:\d|$))",
+            rf"(?:pagabile|esigibile|addebit(?:o|at[oa]|eremo)\b{IN_SENTENCE}{{0,25}}?) (?:il|in data)(?=\W*(?:\d|$))",
             r"(?:pagamento|bonifico|ri\.?ba\.?)\W{1,2}(?:(?:a|bonifico) )*(?=\d{1,3} (?:giorni|gg)(?![a-z]))",
         ),
         Label.DELIVERY_DATE: (
@@ -106,11 +108,11 @@ LANGUAGE = Language(
         Label.CURRENCY: ("valuta", "divisa"),
         Label.DESCRIPTION: (
             *("prodott[oi]", "servizio", "lavori", "descrizione", "denominazione"),
-            *("articolo", "oggetto", "prestazion[ei]", "dettaglio", "natura"),
+            *("articolo", "oggetto", "prestazion[ei]", "servizi", "dettaglio", "natura", "materiale"),
         ),
         Label.QUANTITY: ("ore", "quantita", r"q\.?ta", "giorni"),
         Label.PRICE: ("prezzo", "tariffa", "costo"),
-        Label.AMOUNT: ("importo", "totale", r"tot\."),
+        Label.AMOUNT: ("importo", "totale", r"(?:imp|tot)\.", "valore"),
         Label.TABLE_END: ("(?:condizioni|modalita) di pagamento", "riepilogo iva"),
         Label.GROSS: (
             *("ivato", "con iva", "da (?:pagare|versare|saldare|rimborsare|accreditare)"),
@@ -129,7 +131,7 @@ LANGUAGE = Language(
             "totale accredito",
             "importo (?:rimborsato|accreditato)",
         ),
-        Label.PLAIN_TOTAL: ("total[ei]", r"^\W*lordo(?=\W*$)"),
+        Label.PLAIN_TOTAL: ("total[ei]", "somma", r"^\W*tot\.", r"^\W*lordo(?=\W*$)"),
         Label.NET: (
             r"sub[\s-]?totale",
             "(?<!su )imponib(?:ile|\\.)",

@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from docrail.invoices.facts import DocumentType
 
-NO = r"(?:numbers?|numero|num|nummer|nro?|no|id|n\.?[o°º]|n\.|#|№)"
+NO = r"(?:numbers?|numero|num|nummer|nro?|n\.ro|no|id|n\.?[o°º]|n\.|#|№)"
 """A sign for `number`; labels of several languages end or begin with it."""
 OF = r"(?:de la |de |du |d'|di |del |van )?"
 """`of` between a number sign and what it counts."""

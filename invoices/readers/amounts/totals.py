@@ -267,7 +267,7 @@ def _sized(parts: Sequence[Part], exact: Collection[Decimal]) -> list[Part]:
 def _taxes(amounts: Sequence[Money]) -> list[Part]:
     """Return the amounts named tax, and the sums of the taxes at several rates, in rows or under their headings."""
     named = _parts(amounts, Role.TAX)
-    rows = {(money.cell.row, money.role is Role.OTHER and money.order): money for money in amounts if _is_tax_row(money)}
+    rows = {(m.cell.row, m.role is Role.OTHER and m.order): m for m in amounts if _is_tax_row(m)}
     sums = [
         Part(sum((money.value for money in chosen), ZERO), None, Source.TEXT_PATTERN, Basis.TAXES)
         for size in (2, 3)

@@ -54,10 +54,11 @@ SETTLED = re.compile(
 """Words before a date that was a payment, or belongs to something else, on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
 """Rows above a column in which words may describe it."""
-DISCOUNTED = re.compile(
-    r"[^.,;]{0,25}(?:\d[.,]\d[^.,;]{0,15})?(?:skonto|escompte|discount|korting|descuento|dto|sconto)"
-)
+_DISCOUNT = "skonto|escompte|discount|korting|descuento|dto|sconto"
+DISCOUNTED = re.compile(rf"[^.,;]{{0,25}}(?:\d[.,]\d[^.,;]{{0,15}})?(?:{_DISCOUNT})")
 """Text after the last date of an early-payment discount, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
+DISCOUNT_BEFORE = re.compile(rf"(?:{_DISCOUNT})(?![a-z])[^,;]*$")
+"""The same before it: `2 % discount if paid by`."""
 
 PERIOD = re.compile(r"\s*(?:[-\u2013\u2014]|bis|to|until|au|tot|t/m|hasta|al?)\s*(?:zum )?\d")
 """Text after the first date of a period, on folded text."""
@@ -193,7 +194,8 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
         next_ones = vocabulary.NEXT_ONES.search(SENTENCE_END.split(number.text_before(labelled, date.start))[-1])
         if next_ones or _of_next_ones(finder.layout, labelled):
             continue
-        if not _says_when(labelled.label, fold(text[: date.start])):
+        heads = labelled.place is Position.BELOW and number.heads_lines(finder.layout.rows[labelled.label_cell.row])
+        if heads or not _says_when(labelled.label, fold(text[: date.start])):
             continue
         weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
         if weak and _next_to_an_order(finder.layout, labelled.label_cell):
@@ -208,7 +210,7 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             in_a_sentence=number.is_in_a_sentence(labelled),
             of_another=number.names_another(labelled, date.start) or _begins_a_term(labelled),
             corrected=credit_note and number.names_an_invoice(number.text_before(labelled, date.start)),
-            discounted=bool(DISCOUNTED.match(fold(text[date.end :]))),
+            discounted=_ends_a_discount(labelled, date, fold(text)),
         )
 
 
@@ -218,6 +220,12 @@ def _says_when(label: str, between: str) -> bool:
     `between` is the text between the label and the date.
     """
     return not AMOUNT.search(label) or not (SETTLED.search(label) or re.search(r"\w", between))
+
+
+def _ends_a_discount(labelled: Labelled, date: FoundDate, text: str) -> bool:
+    """Return whether a discount is named after a date, or before it in the same clause."""
+    before = DISCOUNT_BEFORE.search(number.text_before(labelled, date.start))
+    return bool(before or DISCOUNTED.match(text[date.end :]))
 
 
 def _begins_a_term(labelled: Labelled) -> bool:

@@ -41,6 +41,8 @@ DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emes
 DATE_LABEL = re.compile(rf"{DATE_HEAD.pattern}|\W*(?:{vocabulary.ISSUE_DATE.pattern})")
 TITLE_WORDS, SENTENCE_WORDS = 6, 8
 """Most words in a title, and the length above which a line is a sentence."""
+SEPARATED = re.compile(r"\s[|\u00b7\u2022]\s")
+"""Between the title and other values in one line: `Final invoice 118 | 14 June 2026`."""
 ROWS_BELOW_TITLE, ROWS_OF_LIST = 3, 6
 MOST_DIGITS = 8
 """Digits that count for a number; a longer one is no more likely."""
@@ -139,7 +141,9 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
         yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
     for labelled in finder.at(vocabulary.INVOICE_TITLE):
         follows = labelled.leads and labelled.place is Position.SAME_CELL
-        if follows or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
+        if (
+            follows or len(SEPARATED.split(labelled.label_cell.text)[0].split()) <= TITLE_WORDS
+        ):  # a title with its number, not a sentence
             goes_on = not follows and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
             yield from _number_at(labelled, NumberAt.LONG_TITLE if goes_on else NumberAt.TITLE)
     for labelled in finder.at(vocabulary.DATED_NUMBER):

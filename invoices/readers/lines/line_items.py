@@ -4,19 +4,18 @@ Amounts carried over from page to page (`A reporter`, `Riporto`) are recognized 
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, islice, pairwise
 
 from docrail.invoices.assessment.checks import lines_total
-from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import LineItem
 from docrail.invoices.readers.amounts.money import Money, Role, role_of
 from docrail.invoices.readers.amounts.sum_words import TURNOVER_TAX
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import box_around
+from docrail.invoices.readers.lines.charges import Charge, charges_of, last_amount
 from docrail.invoices.readers.lines.tables import (
     MAX_SUM_WORDS,
     NUMBERED,
@@ -24,7 +23,6 @@ from docrail.invoices.readers.lines.tables import (
     SUMS,
     Columns,
     Numbers,
-    Span,
     Table,
     apart,
     descriptions,
@@ -36,10 +34,7 @@ from docrail.invoices.readers.lines.tables import (
     tables,
 )
 from docrail.invoices.values.folding import fold
-from docrail.invoices.values.numbers import Amount, find_amounts
 
-ALIGNED = 14.0
-"""Largest distance in points between an amount's right edge and its column's."""
 COUNTED = re.compile(r"(?:^|\s)[x\u00d7*@]\s?\d|\d\s?[x\u00d7*@](?:\s|$)", re.IGNORECASE)
 """A count or a price: `2 x 3,25`."""
 GOODS = re.compile(r"\d{1,3} [^\W\d_]{3,}")
@@ -47,15 +42,6 @@ LEAST_COLUMNS = 4
 """Cells before an amount from which a row is a line even if it is called shipping; a shipping sum has only its name."""
 MAX_CHOICES = 12
 """Most combinations of omitted lines to try."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Charge:
-    """A row with an amount in the amount column."""
-
-    row: Row
-    cell: Cell
-    amount: Amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +56,6 @@ class _Line:
     row: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AmountEdge:
-    """The right edge of a column that may be the one of the amounts."""
-
-    edge: int
-    amounts: int
-    headed: int
-    """Those of its amounts that are below the heading of amounts."""
-
-
-AMOUNT_EDGE: tuple[Feature[AmountEdge], ...] = (
-    Feature("amounts that end at it", 1.0, lambda e: e.amounts),
-    Feature("of these, below the heading of amounts", 2.0, lambda e: e.headed),  # prices form columns too
-)
-
-
 def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
     """Return the charged lines; empty if there is no table. `amounts` contains the sums they should add up to."""
     every = [line for table in tables(layout) for line in _lines(layout, table)]
@@ -94,12 +64,13 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     sums = {abs(money.value) for money in amounts if money.role in SUMS} - {every[n].item.amount for n in carried}
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
     headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
+    lines = lines if _sum(lines) in sums else _without_their_sum(lines)
     plain = [line for line in lines if not line.extra]
     printed = {abs(money.value) for money in amounts if money.exact and money.role in (Role.OTHER, Role.ADJUSTMENT)}
     added = plain if _sum(plain) in headed else _adding_up(plain, sums, printed)
     chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
     if _sum(chosen) not in sums:
-        above = _above_their_sum(layout, sums, headed) or _above_tax_and_total(layout, amounts)
+        above = _above_their_sum(layout, sums, headed | nets) or _above_tax_and_total(layout, amounts)
         chosen = above if above and (len(above) > len(chosen) or _sum(chosen) not in headed) else chosen
     chosen = chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout, sums)
     return tuple(line.item for line in chosen if not (line.listed and _is_taken_off(line.item)))
@@ -115,6 +86,12 @@ def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
     """Return whether an amount below the lines is in a column headed as a sum, in a table of sums or taxes."""
     headed = money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
     return headed and money.cell.row > max((line.row for line in lines), default=0)
+
+
+def _without_their_sum(lines: Sequence[_Line]) -> Sequence[_Line]:
+    """Omit a last line that only adds up the others, whatever it is called."""
+    made = len(lines) > LEAST_LINES and lines[-1].item.quantity is None and _sum(lines[:-1])
+    return lines[:-1] if made and lines[-1].item.amount == made else lines
 
 
 def _sum(lines: Sequence[_Line]) -> Decimal | None:
@@ -148,7 +125,7 @@ def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collecti
     """
     for lines, row in _runs(layout):
         taxed = any(map(_is_a_tax, lines))
-        charge = _last_amount(row)
+        charge = last_amount(row)
         if charge is None and _sum(lines) in headed and is_other_header(row) and not taxed:
             return lines
         ends = charge is not None and is_sum(row) and _sum(lines) == abs(charge.amount.value) in sums
@@ -166,7 +143,7 @@ def _above_tax_and_total(layout: Layout, amounts: Sequence[Money]) -> Sequence[_
         made, taxed = _sum(lines) or Decimal(0), False
         below = layout.rows[lines[-1].row + 1 :] if made else ()
         for row in (row for row in below if not goes_on(row, layout.rows[lines[-1].row])):
-            charge = _last_amount(row)
+            charge = last_amount(row)
             if row.number not in taxes:
                 if taxed and charge and is_sum(row) and abs(charge.amount.value) == made:
                     return lines
@@ -177,21 +154,19 @@ def _above_tax_and_total(layout: Layout, amounts: Sequence[Money]) -> Sequence[_
 
 def _above_a_number_like_it(layout: Layout) -> Sequence[_Line]:
     """Return the rows that add up to the amount of the next row, whatever its name: fees, a card payment."""
-    lines: list[_Line] = []
-    for row in layout.rows:
-        charge = _last_amount(row)
-        line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
-        same = charge is not None and not is_sum(row) and _sum(lines) == abs(charge.amount.value)
-        if same and len(lines) > 1:
-            return lines
-        lines = [*lines, line] if line and not _is_a_tax(line) else []
+    for run, row in _runs(layout):
+        charge = last_amount(row)
+        made = [line.item.amount for line in run] + ([charge.amount.value] if charge and not is_sum(row) else [])
+        for end in range(LEAST_LINES, len(made)):
+            if _sum(run[:end]) == abs(made[end] or 0) and not any(map(_is_a_tax, run[:end])):
+                return run[:end]
     return []
 
 
 def _alone_above_its_sum(layout: Layout, sums: Collection[Decimal]) -> Sequence[_Line]:
     """Return the row above a sum of the same number, a table of one line without a head; cents do not matter."""
     for above, row in pairwise(layout.rows):
-        charge, total = _last_amount(above, loose=True), _last_amount(row, loose=True)
+        charge, total = last_amount(above, loose=True), last_amount(row, loose=True)
         if charge and total and is_sum(row) and not is_sum(above) and above.page == row.page:
             line = _summed_line(layout, above, charge) if abs(charge.amount.value) in sums else None
             if line and charge.amount.value == total.amount.value and not _is_a_tax(line):
@@ -207,7 +182,7 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
     """Yield each run of rows with words and one amount, with the row that ends it."""
     lines: list[_Line] = []
     for row in layout.rows:
-        charge = _last_amount(row)
+        charge = last_amount(row)
         line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
         if line is None and charge and not is_sum(row):
             line = _under_its_words(layout, row, charge)
@@ -218,11 +193,11 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
         lines = [*lines, line] if line else []
 
 
-def _under_its_words(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
+def _under_its_words(layout: Layout, row: Row, charge: Charge) -> _Line | None:
     """Return the line of a row with a count, a price and an amount below its words, as tills print several of one."""
     above = layout.rows[row.number - 1] if row.number else row
     before = [cell for cell in row.cells if cell.left < charge.cell.left]
-    if above is row or above.page != row.page or _last_amount(above) or not any(COUNTED.search(c.text) for c in before):
+    if above is row or above.page != row.page or last_amount(above) or not any(COUNTED.search(c.text) for c in before):
         return None
     return _line(layout, Table((row,), Columns(), headed=True, summed=True), charge, [*above.cells, *before])
 
@@ -230,18 +205,18 @@ def _under_its_words(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
 def _heads_a_count(layout: Layout, row: Row) -> bool:
     """Return whether the row has the words of a line whose count, price and amount are in the next row."""
     below = layout.rows[row.number + 1 : row.number + 2]
-    charge = _last_amount(below[0]) if below else None
+    charge = last_amount(below[0]) if below else None
     return charge is not None and _under_its_words(layout, below[0], charge) is not None
 
 
-def _summed_line(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
+def _summed_line(layout: Layout, row: Row, charge: Charge) -> _Line | None:
     before = [cell for cell in row.cells if cell.left < charge.cell.left]
     return _line(layout, Table((row,), Columns(), headed=True, summed=True), charge, before)
 
 
 def _lines(layout: Layout, table: Table) -> Iterator[_Line]:
     held: _Line | None = None
-    charges = _charges(table)
+    charges = charges_of(table)
     taken = {charge.row.number for charge in charges}
     for charge in charges:
         before = [cell for cell in charge.row.cells if cell.left < charge.cell.left] or apart(charge.cell)
@@ -258,55 +233,7 @@ def _lines(layout: Layout, table: Table) -> Iterator[_Line]:
         yield held
 
 
-def _charges(table: Table) -> list[_Charge]:
-    """Return the rows with an amount in the amount column.
-
-    It is the column at which most amounts end; amounts below its heading count more.
-    """
-    found = [charge for row in table.rows if (charge := _last_amount(row))]
-    head = table.columns.amount or (None if found else table.columns.price)
-    if head is not None and not any(head.over(charge.cell) > 0 for charge in found):
-        boxed = [charge for row in table.rows if (charge := _boxed_amount(row, table.columns.box))]
-        if boxed:
-            return boxed
-        found = [charge for row in table.rows if (charge := _last_amount(row, loose=True))] or found
-        under = [
-            charge for charge in found if head.over(charge.cell) > 0 and charge.amount.end == len(charge.cell.text)
-        ]
-        found = [charge for charge in found if charge.amount.exact or charge in under]
-    if not found:
-        return []
-    edge = leaders(AMOUNT_EDGE, _edges(found, head))[0].edge
-    return [charge for charge in found if abs(charge.cell.right - edge) <= ALIGNED]
-
-
-def _edges(charges: Sequence[_Charge], head: Span | None) -> Iterator[AmountEdge]:
-    every = Counter(round(charge.cell.right) for charge in charges)
-    headed = Counter(round(c.cell.right) for c in charges if head is not None and head.over(c.cell) > 0)
-    for edge in every:
-        near = [other for other in every if abs(other - edge) <= ALIGNED]
-        yield AmountEdge(edge, sum(every[other] for other in near), sum(headed[other] for other in near))
-
-
-def _boxed_amount(row: Row, box: Span | None) -> _Charge | None:
-    """Return the row's amount that ends inside the box below the amount column's heading."""
-    for cell in row.cells:
-        amounts = [amount for amount in find_amounts(cell.text) if amount.exact]
-        if box and amounts and box.left < cell.right <= box.right and cell.left >= box.left:
-            return _Charge(row, cell, amounts[-1])
-    return None
-
-
-def _last_amount(row: Row, *, loose: bool = False) -> _Charge | None:
-    """Return the row's rightmost amount. With `loose` any number counts, for documents whose lines have no cents."""
-    for cell in reversed(row.cells):
-        amounts = [amount for amount in find_amounts(cell.text) if amount.exact or loose]
-        if amounts:
-            return _Charge(row, cell, amounts[-1])
-    return None
-
-
-def _is_discount(charge: _Charge, before: Sequence[Cell], held: _Line) -> bool:
+def _is_discount(charge: Charge, before: Sequence[Cell], held: _Line) -> bool:
     """Return whether the row is a discount on the line `held` before it: it is named so and has no quantity.
 
     A discount above that line's amount also applies to other lines, and is a line of its own.
@@ -316,7 +243,7 @@ def _is_discount(charge: _Charge, before: Sequence[Cell], held: _Line) -> bool:
     return charge.amount.value <= 0 and role_of(fold(charge.row.text)) is Role.ADJUSTMENT and not counts
 
 
-def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) -> _Line | None:
+def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -> _Line | None:
     described = descriptions(cells) or _counted_goods(layout, charge.row, cells)
     if not described:
         return None
@@ -343,10 +270,10 @@ def _counted_goods(layout: Layout, row: Row, cells: Sequence[Cell]) -> list[str]
     """Return the only text of a row if it is a count and one word, as `1 Grappa`; a unit stands under its words."""
     above = layout.rows[row.number - 1] if row.number else row
     alone = len(cells) == 1 and GOODS.fullmatch(cells[0].text) and role_of(cells[0].folded) is Role.OTHER
-    return [cells[0].text] if alone and above is not row and _last_amount(above) else []
+    return [cells[0].text] if alone and above is not row and last_amount(above) else []
 
 
-def _with_words(table: Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
+def _with_words(table: Table, charge: Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
     """Prepend the row above if this row has no words: some amounts are printed slightly lower than their words."""
     index = charge.row.number - table.rows[0].number
     if descriptions(before) or not table.headed or index == 0 or charge.row.number - 1 in taken:

@@ -21,7 +21,7 @@ NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
-MONEY = re.compile(rf"-?(?:{'|'.join(CURRENCIES)})\s?-?[\d.,'\u2019 ]+$")
+MONEY = re.compile(rf"-?(?:{'|'.join(CURRENCIES)})\s?-?[\d.,'\u2019 ]*$")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.005")
@@ -206,7 +206,7 @@ MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
 """Fewest columns and fewest number columns of a header."""
 MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
 """Most words in a column heading, in a header row and in a sum's name, and most cells in a row that is a sum."""
-MOST_PLAIN_WORDS = 2
+MOST_PLAIN_WORDS = 3
 """Most words in each heading of a table with a single column of numbers."""
 DAY = re.compile(r"date|day|datum|tag|dag|jour|fecha|dia|data|giorno")
 SUM_CELLS = 2
@@ -263,7 +263,9 @@ def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
     begun, number = False, 0
     for index, row in enumerate(rows):
         number = _number(row) or number
-        if is_sum(row) and (_goes_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number) or _adds_up(rows[index + 1 :])):
+        if is_sum(row) and (
+            _goes_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number) or _adds_up(rows[index + 1 :])
+        ):
             continue  # the sum of a group
         if (
             is_sum(row)
@@ -335,7 +337,11 @@ def _names_what_and_amount(row: Row) -> bool:
     short = bool(others) and all(len(WORD.findall(cell.folded)) <= MOST_PLAIN_WORDS for cell in row.cells)
     amount = others[-1].folded.strip(" :()€") if short else ""
     amount = amount[:-4] if amount[-3:].upper() in CURRENCIES and amount[-4:-3] == " " else amount
-    return bool(vocabulary.LINE_DESCRIPTION.match(first.folded) and vocabulary.LINE_AMOUNT.search(amount))
+    return bool(
+        role_of(first.folded) is Role.OTHER
+        and vocabulary.LINE_DESCRIPTION.search(first.folded)
+        and vocabulary.LINE_AMOUNT.search(amount)
+    )
 
 
 def is_other_header(row: Row) -> bool:
