@@ -142,12 +142,12 @@ LANGUAGE = Language(
         ),
         Label.CURRENCY: ("(?:rechnungs|beleg)?wahrung(?! der)",),
         Label.DESCRIPTION: (
-            *("produkts?", "arbeiten", r"artikel\w*", "bezeichnung", r"\w*beschreibung", "leistung(?:en)?"),
+            *("produkts?", "arbeiten", r"artikel\w*", "bezeichnung", r"\w*beschreibung", "leistung(?:en|sart)?"),
             *("tatigkeit", "ware(?:n(?:bezeichnung)?)?", "gegenstand"),
         ),
         Label.QUANTITY: ("stunden", "menge", "mge", "anzahl", "anz", "stk", "std", "tage"),
         Label.PRICE: (r"(?:einzel|netto|vk|e|stuck)?-?\s*preis", "satz"),
-        Label.AMOUNT: ("betrag", r"gesamt\w*", r"\w*betrag", "entgelt", r"\w*wert", r"\w*summe"),
+        Label.AMOUNT: ("betrag", "soll", r"gesamt\w*", r"\w*betrag", "entgelt", r"\w*wert", r"\w*summe"),
         Label.TABLE_END: (
             *("zahlungsbedingungen", "zahlungsart", "zu- und abschlage"),
             r"(?:umsatz)?steuer\w*aufschlusselung",
@@ -155,7 +155,7 @@ LANGUAGE = Language(
         ),
         Label.GROSS: (r"brutto\w*", r"inkl\w*", "zu (?:(?:ihren|unseren) )?gunsten"),
         Label.BEFORE_TAX: (
-            *(r"netto\w*", r"exkl\w*", "ohne (?:ust|mwst)", "vor steuern?"),
+            *(r"netto(?!y)\w*", r"exkl\w*", "ohne (?:ust|mwst)", "vor steuern?"),
             "(?:betrag|summe|gesamt|preise?|wert) zzgl",
             "zwischen(?:summe|total)",
         ),

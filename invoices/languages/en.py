@@ -45,7 +45,7 @@ LANGUAGE = Language(
         Label.NUMBER: (
             rf"invoice{BRACKETED}[\s-]*{NO}",
             "(?:invoice|bill) ref(?:erence)?",
-            "our invoice",
+            rf"our invoice(?!\W*{NO})",
         ),
         Label.DATED: ("dated", "of"),
         Label.OTHER_PAPER: (

@@ -117,7 +117,7 @@ LANGUAGE = Language(
         ),
         Label.QUANTITY: ("cantidad", "cant", "ctd", "unidades", "uds?", "dias", "horas"),
         Label.PRICE: ("precio", "tarifa"),
-        Label.AMOUNT: ("importe", r"imp\.", "valor", "suma"),
+        Label.AMOUNT: ("importe", "cargos?", r"imp\.", "valor", "suma"),
         Label.TABLE_END: ("(?:condiciones|forma) de pago", "desglose (?:de |del )?iva"),
         Label.GROSS: (
             *(r"bruta?(?! h\.?t)", "con iva", "iva incluid[oa]", r"a pagar\w*"),

@@ -53,7 +53,7 @@ LANGUAGE = Language(
             "(?:editee?|emise?|etablie?|faite?) le",
             r"^\W*le\s*(?::(?=\s*\d)|:?$)",
             r"^\W*en date du",
-            r"^\W*facture le(?=\W*(?:\d|$))",
+            r"facture le(?=\W*(?:\d|$))",
         ),
         Label.OTHER_DOCUMENT: (
             *(
@@ -75,8 +75,9 @@ LANGUAGE = Language(
         Label.PLAIN_DATE: ("date",),
         Label.DUE_DATE: (
             r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|exigibilite)",
+            "date limite",
             r"(?:date\s*(?:d'|de\s*)?)?echeances?(?: de (?:paiement|reglement))?",
-            r"reglement (?:attendu )?(?:le|au)(?=\W*\d)",
+            r"reglement (?:attendu )?(?:le|au)(?=\W*(?:\d|$))",
             r"date\s*(?:d[eu]\s*)?(?:reglement|prelevement|paiement)",
             r"(?:date )?ech\.",
             r"(?:virement|cheque|traite|lcr|comptant)(?: bancaire| directe)?(?: a \d+ jours)? (?:au|le)(?= \d)",
@@ -137,7 +138,7 @@ LANGUAGE = Language(
         ),
         Label.QUANTITY: ("quantite", "quant", "qte", "nombre", "nb", "jours", "heures", "duree"),
         Label.PRICE: (r"p\.?u\.?", "prix", "tarif"),
-        Label.AMOUNT: ("montant", "mt", "total", "valeur", "somme"),
+        Label.AMOUNT: ("montant", "mt", "debit", "total", "valeur", "somme"),
         Label.TABLE_END: ("(?:conditions|modalites|mode) de (?:paiement|reglement)", "detail (?:de la )?tva"),
         Label.GROSS: ("ttc", "tvac", "a payer", "(?:a|en) (?:(?:votre|notre) )?(?:credit|faveur)", r"brut(?! h\.?t)"),
         Label.BEFORE_TAX: (

@@ -50,7 +50,7 @@ LANGUAGE = Language(
         Label.CORRECTION: ("rettifica",),
         Label.ISSUE_DATE: (
             r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|fatt|emissione|documento|doc|bolletta)",
-            "emess[ao] il",
+            "emess[ao] (?:il|in data)",
             r"^\W*del\s*(?::(?=\s*\d)|:?$)",
         ),
         Label.OTHER_DOCUMENT: ("rettifica", r"rif\.", "rettificata", "collegata", "originale"),
@@ -112,7 +112,7 @@ LANGUAGE = Language(
         ),
         Label.QUANTITY: ("ore", "quantita", r"q\.?ta", "giorni"),
         Label.PRICE: ("prezzo", "tariffa", "costo"),
-        Label.AMOUNT: ("importo", "totale", r"(?:imp|tot)\.", "valore"),
+        Label.AMOUNT: ("importo", "addebit[oi]", "totale", r"(?:imp|tot)\.", "ammontare", "valore"),
         Label.TABLE_END: ("(?:condizioni|modalita) di pagamento", "riepilogo iva"),
         Label.GROSS: (
             *("ivato", "con iva", "da (?:pagare|versare|saldare|rimborsare|accreditare)"),

@@ -34,6 +34,7 @@ TERM = re.compile(
     r"(?:(?:i\.e|d\. ?[hf]|vto|scad)\.|(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)[^.;\d]){0,25}"
 )
 """A payment term before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
+REMARK = re.compile(r"^\([^)]*\)\W*")
 AFTER_DAYS = re.compile(rf"\d (?:{DAYS})\W*(?:[a-z]+\W+)?$")
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
 """Accepted at the start of a cell or after another value: a word before it could name another kind of date."""
@@ -187,9 +188,10 @@ def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandida
 def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
     credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
     for labelled in finder.at(label, again=True):
-        text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
+        text = SPACED_DATE.sub(r"\1/\2/\3", REMARK.sub("", labelled.text))
         date = next(find_dates(text, month_first=month_first), None)
-        if date is None or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
+        other = date and labelled.place is not Position.SAME_CELL and ":" in text[: date.start]  # its own label
+        if date is None or other or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
             continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
         next_ones = vocabulary.NEXT_ONES.search(SENTENCE_END.split(number.text_before(labelled, date.start))[-1])
         if next_ones or _of_next_ones(finder.layout, labelled):

@@ -12,7 +12,7 @@ from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.header.document_type import CREDIT_WORDS, find_document_type
 from docrail.invoices.readers.layout import vocabulary
-from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
+from docrail.invoices.readers.layout.labels import LEAST_CAPTIONS, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.parties.blocks import TOP
@@ -124,7 +124,8 @@ def invoice_numbers(finder: Finder) -> tuple[NumberCandidate, ...]:
 def _receipt_numbers(finder: Finder) -> Iterator[NumberCandidate]:
     """Yield the numbers that directly follow the name of a receipt: `Ticket 3308-07-0219`."""
     for labelled in finder.at(vocabulary.RECEIPT_NAME):
-        if labelled.leads and NUMBER_FORM.fullmatch(labelled.text.strip()):
+        whole = labelled.place is Position.SAME_CELL or _is_alone(labelled)  # not `Bon de commande`
+        if labelled.leads and whole and NUMBER_FORM.fullmatch(labelled.text.strip()):
             yield from _number_at(labelled, NumberAt.OTHER_LABEL)
 
 
@@ -141,9 +142,9 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
         yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
     for labelled in finder.at(vocabulary.INVOICE_TITLE):
         follows = labelled.leads and labelled.place is Position.SAME_CELL
-        if (
-            follows or len(SEPARATED.split(labelled.label_cell.text)[0].split()) <= TITLE_WORDS
-        ):  # a title with its number, not a sentence
+        one_of_several = labelled.place is Position.BELOW and _is_over_several(finder.layout, labelled)
+        line = SEPARATED.split(labelled.label_cell.text)[0]
+        if follows or (len(line.split()) <= TITLE_WORDS and not one_of_several):  # not a sentence
             goes_on = not follows and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
             yield from _number_at(labelled, NumberAt.LONG_TITLE if goes_on else NumberAt.TITLE)
     for labelled in finder.at(vocabulary.DATED_NUMBER):
@@ -152,9 +153,20 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
             corrected = credit_note and names_an_invoice(text_before(labelled))
             yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
     for labelled in finder.at(vocabulary.BARE_NUMBER):
-        alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
-        if (alone or labelled.place is Position.SAME_CELL) and _is_of_document(finder.layout, labelled.label_cell):
+        if (_is_alone(labelled) or labelled.place is Position.SAME_CELL) and _is_of_document(
+            finder.layout, labelled.label_cell
+        ):
             yield from _number_at(labelled, NumberAt.BARE_LABEL)
+
+
+def _is_over_several(layout: Layout, labelled: Labelled) -> bool:
+    """Return whether a title is over a row of values, which have labels of their own."""
+    title, values = (len(layout.rows[cell.row].cells) for cell in (labelled.label_cell, labelled.cell))
+    return title < LEAST_CAPTIONS <= values
+
+
+def _is_alone(labelled: Labelled) -> bool:
+    return not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
 
 
 def _is_of_document(layout: Layout, cell: Cell) -> bool:
@@ -239,7 +251,8 @@ def names_another(labelled: Labelled, start: int = 0) -> bool:
 
 def is_in_a_sentence(labelled: Labelled) -> bool:
     """Return whether the label is inside running text."""
-    return not labelled.leads and len(labelled.label_cell.words) > SENTENCE_WORDS
+    parts = SEPARATED.split(labelled.label_cell.text)
+    return not labelled.leads and max(len(part.split()) for part in parts) > SENTENCE_WORDS
 
 
 def text_before(labelled: Labelled, start: int = 0) -> str:

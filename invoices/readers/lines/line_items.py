@@ -52,7 +52,7 @@ class _Line:
     listed: bool = False
     """Whether it is only words and an amount, in a list without headings as tills print it."""
     extra: bool = False
-    """Shipping, a surcharge or a row without a quantity: a line only if the net includes it."""
+    """Shipping, a surcharge, a tax or a row without a quantity: a line only if the net includes it."""
     row: int = 0
 
 
@@ -64,14 +64,16 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     sums = {abs(money.value) for money in amounts if money.role in SUMS} - {every[n].item.amount for n in carried}
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
     headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
-    lines = lines if _sum(lines) in sums else _without_their_sum(lines)
     plain = [line for line in lines if not line.extra]
+    plain = plain if _sum(plain) in sums else _without_their_sum(plain)
+    lines = [line for line in lines if line.extra or line in plain]
     printed = {abs(money.value) for money in amounts if money.exact and money.role in (Role.OTHER, Role.ADJUSTMENT)}
     added = plain if _sum(plain) in headed else _adding_up(plain, sums, printed)
     chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
     if _sum(chosen) not in sums:
-        above = _above_their_sum(layout, sums, headed | nets) or _above_tax_and_total(layout, amounts)
-        chosen = above if above and (len(above) > len(chosen) or _sum(chosen) not in headed) else chosen
+        above = _above_their_sum(layout, sums, headed | sums) or _above_tax_and_total(layout, amounts)
+        longer = _charging(above) > _charging(chosen)
+        chosen = above if above and (longer or _sum(chosen) not in headed) else chosen
     chosen = chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout, sums)
     return tuple(line.item for line in chosen if not (line.listed and _is_taken_off(line.item)))
 
@@ -88,10 +90,14 @@ def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
     return headed and money.cell.row > max((line.row for line in lines), default=0)
 
 
-def _without_their_sum(lines: Sequence[_Line]) -> Sequence[_Line]:
+def _without_their_sum(lines: list[_Line]) -> list[_Line]:
     """Omit a last line that only adds up the others, whatever it is called."""
     made = len(lines) > LEAST_LINES and lines[-1].item.quantity is None and _sum(lines[:-1])
     return lines[:-1] if made and lines[-1].item.amount == made else lines
+
+
+def _charging(lines: Sequence[_Line]) -> int:
+    return sum((line.item.amount or 0) > 0 for line in lines)
 
 
 def _sum(lines: Sequence[_Line]) -> Decimal | None:
@@ -191,6 +197,8 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
         if line is None and lines:
             yield lines, row
         lines = [*lines, line] if line else []
+    if lines:
+        yield lines, layout.rows[-1]
 
 
 def _under_its_words(layout: Layout, row: Row, charge: Charge) -> _Line | None:
@@ -251,7 +259,8 @@ def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -
     numbers = read_numbers(cells, charge.amount.value, table.columns, description)
     numbered = bool(NUMBERED.match(cells[0].text))
     charged = _is_charged(table, description, numbers, len(cells), numbered=numbered)
-    if not charged and role_of(fold(description)) in (*SUMS, Role.TAX):
+    called = role_of(fold(description))
+    if not charged and (called in SUMS or (called is Role.TAX and not table.headed)):
         return None
     item = LineItem(
         description=description,

@@ -21,7 +21,8 @@ NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
-MONEY = re.compile(rf"-?(?:{'|'.join(CURRENCIES)})\s?-?[\d.,'\u2019 ]*$")
+_CODE = rf"(?:{'|'.join(CURRENCIES)})?"
+MONEY = re.compile(rf"-?{_CODE}\s?-?[\d.,'\u2019 ]*{_CODE}$")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.005")
@@ -206,9 +207,11 @@ MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
 """Fewest columns and fewest number columns of a header."""
 MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
 """Most words in a column heading, in a header row and in a sum's name, and most cells in a row that is a sum."""
-MOST_PLAIN_WORDS = 3
+MOST_PLAIN_WORDS = 4
 """Most words in each heading of a table with a single column of numbers."""
 DAY = re.compile(r"date|day|datum|tag|dag|jour|fecha|dia|data|giorno")
+CREDIT = re.compile(r"credits?|haben|abonos?|avere|accrediti")
+"""Heading of a column of payments, next to the one of charges."""
 SUM_CELLS = 2
 """Cells of a sum: its name and its amount."""
 WORD = re.compile(r"[^\W\d_][\w.\-]*")
@@ -331,9 +334,10 @@ def _is_header(row: Row) -> bool:
 def _names_what_and_amount(row: Row) -> bool:
     """Return whether short headings start with the description and end with the amount: `Concepto  Importe`.
 
-    A date column may precede them, and a currency may follow the amount.
+    A date column may precede them, and a currency or a column of credits may follow the amount.
     """
     first, *others = row.cells[1:] if DAY.fullmatch(row.cells[0].folded) and len(row.cells) > 1 else row.cells
+    others = others[:-1] if others and CREDIT.fullmatch(others[-1].folded) else others
     short = bool(others) and all(len(WORD.findall(cell.folded)) <= MOST_PLAIN_WORDS for cell in row.cells)
     amount = others[-1].folded.strip(" :()€") if short else ""
     amount = amount[:-4] if amount[-3:].upper() in CURRENCIES and amount[-4:-3] == " " else amount
@@ -383,7 +387,8 @@ def _counts(row: Row) -> bool:
 def goes_on(row: Row, line: Row) -> bool:
     """Return whether the row is further description of a line: only words, directly below the line's words."""
     words, amount = row.cells[0], line.cells[-1]
-    if len(row.cells) > 1 or row.page != line.page or row.number - line.number > MOST_UNDER or is_sum(row):
+    counted = any(any(map(str.isdigit, cell.text)) for cell in row.cells[1:])
+    if counted or row.page != line.page or row.number - line.number > MOST_UNDER or is_sum(row):
         return False
     near = words.top - amount.bottom < (2 * (row.number - line.number) - 1) * words.height
     return (
