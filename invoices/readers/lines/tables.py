@@ -385,10 +385,11 @@ def _counts(row: Row) -> bool:
 
 
 def goes_on(row: Row, line: Row) -> bool:
-    """Return whether the row is further description of a line: only words, directly below the line's words."""
-    words, amount = row.cells[0], line.cells[-1]
-    counted = any(any(map(str.isdigit, cell.text)) for cell in row.cells[1:])
-    if counted or row.page != line.page or row.number - line.number > MOST_UNDER or is_sum(row):
+    """Return whether the row is further description of a line: words directly below its words, perhaps `included`."""
+    (words, *others), amount = row.cells, line.cells[-1]
+    if row.page != line.page or row.number - line.number > MOST_UNDER or is_sum(row):
+        return False
+    if others and (len(others) > 1 or any(map(str.isdigit, others[0].text)) or is_other_header(row)):
         return False
     near = words.top - amount.bottom < (2 * (row.number - line.number) - 1) * words.height
     return (
