@@ -334,10 +334,11 @@ def _is_header(row: Row) -> bool:
 def _names_what_and_amount(row: Row) -> bool:
     """Return whether short headings start with the description and end with the amount: `Concepto  Importe`.
 
-    A date column may precede them, and a currency or a column of credits may follow the amount.
+    A date column may precede them. A currency, or a column of credits or subtotals, may follow the amount.
     """
     first, *others = row.cells[1:] if DAY.fullmatch(row.cells[0].folded) and len(row.cells) > 1 else row.cells
-    others = others[:-1] if others and CREDIT.fullmatch(others[-1].folded) else others
+    if len(others) > 1 and (CREDIT.fullmatch(others[-1].folded) or role_of(others[-1].folded) is Role.NET):
+        others.pop()
     short = bool(others) and all(len(WORD.findall(cell.folded)) <= MOST_PLAIN_WORDS for cell in row.cells)
     amount = others[-1].folded.strip(" :()€") if short else ""
     amount = amount[:-4] if amount[-3:].upper() in CURRENCIES and amount[-4:-3] == " " else amount

@@ -1,0 +1,196 @@
+"""Numbers, dates, lines and taxes in layouts that readers of labels alone get wrong."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from docrail.invoices.readers.amounts.money import Role, find_money, role_of
+from docrail.invoices.readers.amounts.totals import solve_totals
+from docrail.invoices.readers.header.dates import find_due_date, find_issue_date
+from docrail.invoices.readers.header.number import find_invoice_number
+from docrail.invoices.readers.lines.line_items import find_line_items
+from tests.invoices.documents import Line
+from tests.invoices.layouts import finder, layout, table
+
+ISSUED, DUE = dt.date(2026, 5, 12), dt.date(2026, 6, 11)
+
+
+def lines_of(*rows: str, edges: tuple[float, ...] = (50, 300, 380, 480)) -> int:
+    drawn = layout(table(*rows, edges=edges))
+    return len(find_line_items(drawn, find_money(drawn)))
+
+
+def listed(*rows: str) -> list[Line]:
+    """Return a title at the left, and a list of labels with their values at the right."""
+    return [(50, 40, "Invoice"), *table(*rows, top=90, edges=(300, 420))]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("No. | A-5331", "Date | 12/05/2026"),
+        ("Date: | 12/05/2026", "Customer No.: | 72094", "No.: | A-5331"),
+        ("Nº | A-5331", "Fecha de emisión | 12/05/2026"),
+    ],
+)
+def test_a_bare_number_in_a_list_with_the_date_is_the_documents(rows: tuple[str, ...]) -> None:
+    assert find_invoice_number(finder(listed(*rows))).value == "A-5331"
+
+
+def test_the_heading_of_line_numbers_is_no_label_of_the_document() -> None:
+    rows = ("# | Description | Qty | Amount", "01 | Oak shelf | 1 | 20,00")
+    assert find_invoice_number(finder([(50, 280, "Invoice"), *table(*rows)])).value is None
+
+
+def test_a_title_is_not_the_label_of_several_values_below_it() -> None:
+    rows = ("450062768 | 57589 | 13-Jul-2026", "Order No. | Customer No. | Invoice dated")
+    assert find_invoice_number(finder([(50, 286, "Invoice"), *table(*rows, edges=(50, 175, 300))])).value is None
+
+
+@pytest.mark.parametrize(
+    "text", ["Final invoice A-5331 | 12/05/2026 | Your account number 1272", "Facture de vente A-5331"]
+)
+def test_a_title_of_several_words_precedes_its_number(text: str) -> None:
+    assert find_invoice_number(finder([(50, 50, text)])).value == "A-5331"
+
+
+@pytest.mark.parametrize(
+    "label", ["Data ordine:", "Data consegna:", "Date de livraison", "Fecha pedido", "Fecha de vencimiento"]
+)
+def test_a_date_of_something_else_is_not_the_date(label: str) -> None:
+    plain = label.partition(" ")[0]
+    found = find_issue_date(finder(listed(f"{label} | 02/05/2026", f"{plain} | 12/05/2026")), month_first=False)
+    assert found.value == ISSUED
+
+
+@pytest.mark.parametrize("label", ["Le :", "Del", "vom", "Rennes, le :", "Opgemaakt op", "Rech.-Dat."])
+def test_a_short_label_of_the_date(label: str) -> None:
+    assert find_issue_date(finder(listed(f"{label} | 12/05/2026")), month_first=False).value == ISSUED
+
+
+@pytest.mark.parametrize("text", ["Invoice date (tax point): 12/05/2026", "Facture n° 118 · Facture du: 12/05/2026"])
+def test_a_remark_or_a_colon_before_the_date(text: str) -> None:
+    assert find_issue_date(finder([(50, 50, text), (50, 64, "Pay by: 11/06/2026")]), month_first=False).value == ISSUED
+
+
+def test_days_are_counted_from_the_date_that_a_term_names() -> None:
+    page = [(50, 50, "Fattura n. 118 del 12/05/2026"), (50, 700, "Pagamento a 30 giorni data fattura: 11/06/2026")]
+    assert find_issue_date(finder(page), month_first=False).value == ISSUED
+    assert find_due_date(finder(page), month_first=False).value == DUE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2 % discount if paid by 19/05/2026, net by 11/06/2026",
+        "Bei Zahlung bis 19.05.2026 2 % Skonto, bis 11.06.2026 netto.",
+        "Escompte de 2 % si paiement avant le 19/05/2026, net au 11/06/2026",
+        "Bij betaling voor 19-05-2026 2 % korting, netto uiterlijk 11-06-2026",
+        "2 % dto. pago antes del 19/05/2026, neto vencimiento 11/06/2026",
+        "Sconto 2 % entro il 19/05/2026, netto entro il 11/06/2026",
+        "Der Einzug erfolgt am 11.06.2026.",
+        "Graag ontvangen wij € 1.210,00 vóór 11-06-2026 op onze rekening.",
+        "Le cobraremos 1.210,00 € el 11/06/2026 por domiciliación.",
+        "Votre compte sera débité de 1 210,00 € le 11/06/2026.",
+        "Addebiteremo € 1.210,00 il 11/06/2026 sul Vostro conto.",
+    ],
+)
+def test_the_last_day_without_a_discount_or_of_a_debit_is_due(text: str) -> None:
+    assert find_due_date(finder([(50, 700, text)]), month_first=False).value == DUE
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("Goods / services | | | Net amount", "Repair | | | 100,00", "Travel | | | 50,00", "Total net | | | 150,00"),
+        ("Date | Libellé | Débit | Crédit", "12/05 | Parking | 100,00", "13/05 | Dîner | 50,00", "Total HT | | 150,00"),
+        ("Repair | | | 100,00", "Travel | | | 50,00", "Sum of it all | | | 150,00", "VAT 20 % | | | 30,00"),
+        (
+            "Repair | | | EUR 100,00",
+            "Travel | | | EUR 50,00",
+            "Net | VAT 20 % | Total",
+            "EUR 150,00 | EUR 30,00 | EUR 180,00",
+        ),
+        ("Repair | | | 100,00", "Colour RAL | | | included", "Travel | | | 50,00", "Subtotal | | | 150,00"),
+        (
+            "Repair | | | 100,00",
+            "Travel | | | 50,00",
+            "Rate | Net | VAT | Gross",
+            "20 % | 100,00 | 20,00 | 120,00",
+            "5 % | 50,00 | 2,50 | 52,50",
+            "Subtotal | | | 150,00",
+        ),
+    ],
+    ids=[
+        "short headings",
+        "credits",
+        "a sum of any name",
+        "a currency first",
+        "included",
+        "a tax table before the sum",
+    ],
+)
+def test_two_lines(rows: tuple[str, ...]) -> None:
+    assert lines_of(*rows) == 2
+
+
+HEAD = "Description | Qty | Price | Amount"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (
+            HEAD,
+            "Ground floor",
+            "Tile | 2 | 10,00 | 18,00",
+            "Lime | 1 | 5,00 | 4,50",
+            "Section total | | | 22,50",
+            "Roof",
+            "Nail",
+            "with head",
+            "and tip",
+            "blue | 2 | 10,00 | 18,00",
+            "Hook | 1 | 9,00 | 9,00",
+            "Section total | | | 27,00",
+            "Net total | | | 49,50",
+        ),
+        (
+            "Description | | Amount | Subtotal",
+            "Tile | | 18,00",
+            "Lime | | 4,50 | 22,50",
+            "Nail | | 18,00",
+            "Hook | | 9,00 | 27,00",
+            "Net total | | | 49,50",
+        ),
+    ],
+    ids=["sums between groups", "sums of groups in their own column"],
+)
+def test_sums_of_groups_are_no_lines(rows: tuple[str, ...]) -> None:
+    assert lines_of(*rows) == 4
+
+
+def test_an_accountant_charges_for_tax_returns() -> None:
+    assert (
+        lines_of(
+            HEAD,
+            "Annual accounts | | | 900,00",
+            "VAT return Q1 | | | 100,00",
+            "Net | | | 1.000,00",
+            "VAT 20 % | | | 200,00",
+        )
+        == 2
+    )
+
+
+@pytest.mark.parametrize("text", ["nettoyage des vitres", "produit nettoyant"])
+def test_cleaning_is_no_net(text: str) -> None:
+    assert role_of(text) is Role.OTHER
+
+
+def test_taxes_at_two_rates_under_their_headings_are_summed() -> None:
+    rows = ("Netto | MwSt. 19 % | MwSt. 7 % | Gesamtbetrag", "300,00 | 38,00 | 7,00 | 345,00")
+    totals = solve_totals(find_money(layout(table(*rows, edges=(50, 180, 310, 440)))))
+    assert totals.tax
+    assert (totals.tax.value, totals.tax.cell) == (Decimal(45), None)
