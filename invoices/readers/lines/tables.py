@@ -238,7 +238,7 @@ class Table:
 
 @lru_cache(maxsize=2)
 def tables(layout: Layout) -> tuple[Table, ...]:
-    """Return the rows between each header and the sum that ends it; all rows if there is no header.
+    """Return the rows between each header and the sum that ends it; without a header, those before a table of taxes.
 
     A table may span pages: only a new header or its end terminates it.
     """
@@ -248,7 +248,9 @@ def tables(layout: Layout) -> tuple[Table, ...]:
 def _tables(layout: Layout) -> Iterator[Table]:
     headers = [row for row in layout.rows if _is_header(row)]
     if not headers:
-        yield Table(layout.rows, Columns(), headed=False)
+        last = max((row.number for row in layout.rows if _counts(row)), default=len(layout.rows))
+        rows = (*layout.rows[:last], *takewhile(lambda row: not is_other_header(row), layout.rows[last:]))
+        yield Table(rows, Columns(), headed=False)
         return
     for header, following in pairwise([*headers, None]):
         assert header is not None
@@ -298,13 +300,9 @@ def _goes_on(rows: Sequence[Row], number: int) -> bool:
 def _adds_up(rows: Sequence[Row]) -> bool:
     """Return whether the rows before the next sum add up to it: they are another group."""
     group = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
-    amounts = [amount for row in (*group, *rows[len(group) : len(group) + 1]) if (amount := _amount(row)) is not None]
+    exact = ([a.value for a in find_amounts(row.text) if a.exact] for row in rows[: len(group) + 1])
+    amounts = [found[-1] for found in exact if found]
     return len(amounts) > 1 and sum(amounts[:-1]) == amounts[-1]
-
-
-def _amount(row: Row) -> Decimal | None:
-    exact = [amount.value for amount in find_amounts(row.text) if amount.exact]
-    return exact[-1] if exact else None
 
 
 def _is_tax(row: Row) -> bool:
