@@ -53,6 +53,7 @@ LANGUAGE = Language(
             "(?:editee?|emise?|etablie?|faite?) le",
             r"^\W*le\s*(?::(?=\s*\d)|:?$)",
             r"^\W*en date du",
+            r"^\W*facture du(?=\s*:?$)",
             r"facture le(?=\W*(?:\d|$))",
         ),
         Label.OTHER_DOCUMENT: (

@@ -54,7 +54,7 @@ LANGUAGE = Language(
             r"^\W*del\s*(?::(?=\s*\d)|:?$)",
         ),
         Label.OTHER_DOCUMENT: ("rettifica", r"rif\.", "rettificata", "collegata", "originale"),
-        Label.ORDER: ("ordine", "contratto", "consegna"),
+        Label.ORDER: ("ordine", "contratto", "consegna", "ddt"),
         Label.ORDER_REFERENCE: (
             (
                 rf"(?:{NO} {OF}|rif(?:erimento|\.)? {OF}|vs\.? |vostro )?ordine"

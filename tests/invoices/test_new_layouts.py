@@ -48,6 +48,18 @@ def test_a_title_is_not_the_label_of_several_values_below_it() -> None:
     assert find_invoice_number(finder([(50, 286, "Invoice"), *table(*rows, edges=(50, 175, 300))])).value is None
 
 
+def test_a_title_is_not_the_label_of_an_orders_number_next_to_it() -> None:
+    page = [
+        (300, 50, "Your order"),
+        (50, 64, "Invoice"),
+        (300, 64, "450029925"),
+        (300, 90, "No."),
+        (300, 104, "A-5331"),
+    ]
+    found = find_invoice_number(finder([*page, (300, 130, "Date"), (300, 144, "12/05/2026")]))
+    assert found.value == "A-5331"
+
+
 @pytest.mark.parametrize(
     "text", ["Final invoice A-5331 | 12/05/2026 | Your account number 1272", "Facture de vente A-5331"]
 )
@@ -169,6 +181,17 @@ HEAD = "Description | Qty | Price | Amount"
 )
 def test_sums_of_groups_are_no_lines(rows: tuple[str, ...]) -> None:
     assert lines_of(*rows) == 4
+
+
+def test_sums_of_groups_may_have_any_name() -> None:
+    groups = ("Tile | 2 | 10,00 | 20,00", "Lime | 1 | 5,00 | 5,00", "Parcel | | | 25,00")
+    others = ("Nail | 3 | 2,00 | 6,00", "Hook | 1 | 9,00 | 9,00", "Parcel | | | 15,00")
+    assert lines_of(HEAD, *groups, *others, "Net total | | | 40,00") == 4
+
+
+def test_a_table_without_headings_ends_at_a_table_of_taxes() -> None:
+    lines = ("Tile | 2 | 10,00 | 20,00", "Lime | 1 | 5,00 | 5,00")
+    assert lines_of(*lines, "Rate | Net | VAT | Goods 25,00", "20 % | 25,00 | 5,00 | Odd sum 30,00") == 2
 
 
 def test_an_accountant_charges_for_tax_returns() -> None:

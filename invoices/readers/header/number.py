@@ -142,9 +142,9 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
         yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
     for labelled in finder.at(vocabulary.INVOICE_TITLE):
         follows = labelled.leads and labelled.place is Position.SAME_CELL
-        one_of_several = labelled.place is Position.BELOW and _is_over_several(finder.layout, labelled)
+        of_another = _is_over_several(finder.layout, labelled) or _is_under_another(finder.layout, labelled)
         line = SEPARATED.split(labelled.label_cell.text)[0]
-        if follows or (len(line.split()) <= TITLE_WORDS and not one_of_several):  # not a sentence
+        if follows or (len(line.split()) <= TITLE_WORDS and not of_another):  # not a sentence
             goes_on = not follows and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
             yield from _number_at(labelled, NumberAt.LONG_TITLE if goes_on else NumberAt.TITLE)
     for labelled in finder.at(vocabulary.DATED_NUMBER):
@@ -161,8 +161,18 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
 
 def _is_over_several(layout: Layout, labelled: Labelled) -> bool:
     """Return whether a title is over a row of values, which have labels of their own."""
+    if labelled.place is not Position.BELOW:
+        return False
     title, values = (len(layout.rows[cell.row].cells) for cell in (labelled.label_cell, labelled.cell))
     return title < LEAST_CAPTIONS <= values
+
+
+def _is_under_another(layout: Layout, labelled: Labelled) -> bool:
+    """Return whether the value next to a title is directly below the label of an order or a customer."""
+    value = labelled.cell
+    above = layout.rows[value.row - 1].cells if labelled.place is Position.RIGHT and value.row else ()
+    labels = (cell.folded for cell in above if abs(cell.left - value.left) < cell.height / 2)
+    return any(vocabulary.ORDER.search(label) or vocabulary.BUYER.search(label) for label in labels)
 
 
 def _is_alone(labelled: Labelled) -> bool:

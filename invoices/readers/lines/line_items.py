@@ -65,7 +65,10 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
     headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
     plain = [line for line in lines if not line.extra]
-    plain = plain if _sum(plain) in sums else _without_their_sum(plain)
+    if _sum(plain) not in sums:
+        inner = _without_group_sums(plain)
+        groups = len(plain) - len(inner)
+        plain = inner if groups > 1 and _sum(inner) in sums else _without_their_sum(plain)
     lines = [line for line in lines if line.extra or line in plain]
     printed = {abs(money.value) for money in amounts if money.exact and money.role in (Role.OTHER, Role.ADJUSTMENT)}
     added = plain if _sum(plain) in headed else _adding_up(plain, sums, printed)
@@ -94,6 +97,20 @@ def _without_their_sum(lines: list[_Line]) -> list[_Line]:
     """Omit a last line that only adds up the others, whatever it is called."""
     made = len(lines) > LEAST_LINES and lines[-1].item.quantity is None and _sum(lines[:-1])
     return lines[:-1] if made and lines[-1].item.amount == made else lines
+
+
+def _without_group_sums(lines: list[_Line]) -> list[_Line]:
+    """Omit the lines that only add up the lines since the last such line."""
+    kept: list[_Line] = []
+    group = Decimal(0)
+    for line in lines:
+        amount = line.item.amount or Decimal(0)
+        if group and line.item.quantity is None and amount == group:
+            group = Decimal(0)
+        else:
+            kept.append(line)
+            group += amount
+    return kept
 
 
 def _charging(lines: Sequence[_Line]) -> int:
