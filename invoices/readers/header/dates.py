@@ -35,7 +35,9 @@ TERM = re.compile(
 )
 """A payment term before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
 REMARK = re.compile(r"^\([^)]*\)\W*")
+"""Remark in brackets between a label and its date: `Invoice date (tax point):`."""
 AFTER_DAYS = re.compile(rf"\d (?:{DAYS})\W*(?:[a-z]+\W+)?$")
+"""A number of days before the label of the date from which they are counted."""
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
 """Accepted at the start of a cell or after another value: a word before it could name another kind of date."""
 PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*:?\s*$")

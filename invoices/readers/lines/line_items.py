@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 
 from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.model import LineItem
@@ -64,12 +64,8 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     sums = {abs(money.value) for money in amounts if money.role in SUMS} - {every[n].item.amount for n in carried}
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
     headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
+    lines = _without_sums(lines, sums)
     plain = [line for line in lines if not line.extra]
-    if _sum(plain) not in sums:
-        inner = _without_group_sums(plain)
-        groups = len(plain) - len(inner)
-        plain = inner if groups > 1 and _sum(inner) in sums else _without_their_sum(plain)
-    lines = [line for line in lines if line.extra or line in plain]
     printed = {abs(money.value) for money in amounts if money.exact and money.role in (Role.OTHER, Role.ADJUSTMENT)}
     added = plain if _sum(plain) in headed else _adding_up(plain, sums, printed)
     chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
@@ -91,6 +87,17 @@ def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
     """Return whether an amount below the lines is in a column headed as a sum, in a table of sums or taxes."""
     headed = money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
     return headed and money.cell.row > max((line.row for line in lines), default=0)
+
+
+def _without_sums(lines: list[_Line], sums: Collection[Decimal]) -> list[_Line]:
+    """Omit the lines that only add up others, whatever they are called: those of several groups, or of all lines."""
+    plain = [line for line in lines if not line.extra]
+    if _sum(plain) in sums:
+        return lines
+    inner = _without_group_sums(plain)
+    grouped = len(plain) - len(inner) > 1 and _sum(inner) in sums
+    omitted = {id(line) for line in plain} - {id(line) for line in (inner if grouped else _without_their_sum(plain))}
+    return [line for line in lines if id(line) not in omitted]
 
 
 def _without_their_sum(lines: list[_Line]) -> list[_Line]:
@@ -179,9 +186,10 @@ def _above_a_number_like_it(layout: Layout) -> Sequence[_Line]:
     """Return the rows that add up to the amount of the next row, whatever its name: fees, a card payment."""
     for run, row in _runs(layout):
         charge = last_amount(row)
-        made = [line.item.amount for line in run] + ([charge.amount.value] if charge and not is_sum(row) else [])
-        for end in range(LEAST_LINES, len(made)):
-            if _sum(run[:end]) == abs(made[end] or 0) and not any(map(_is_a_tax, run[:end])):
+        made = [line.item.amount or Decimal(0) for line in run]
+        made += [charge.amount.value] if charge and not is_sum(row) else []
+        for end, total in islice(enumerate(accumulate(made[:-1]), 1), LEAST_LINES - 1, None):
+            if abs(total) == abs(made[end]) and not any(map(_is_a_tax, run[:end])):
                 return run[:end]
     return []
 
