@@ -5,12 +5,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, islice, pairwise, takewhile
+from itertools import groupby, islice, pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
 from docrail.invoices.model import Box
-from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.folding import fold
 
 
@@ -308,9 +307,6 @@ IN_LINE, BY_CHANCE = 0.6, 0.25
 """
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
 """Pattern of an amount; a column with an amount belongs to a table."""
-MOST_AMOUNTS, MOST_LEVEL = 300, 60
-"""Limits: amounts next to a sidebar, and words examined at the height of one amount."""
-NAME = re.compile(r"[^\W\d_]{3}")
 
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
@@ -343,35 +339,19 @@ def _is_sidebar(narrow: Sequence[Word], wide: Sequence[Word]) -> bool:
         return False
     middles = sorted(map(_middle, wide))
     lonely = sum(not _is_level(line, middles) for line in lines)
-    return lonely >= LONELY * len(lines) and _says_what_it_charges(wide) and not _is_in_line(lines, wide)
+    return lonely >= LONELY * len(lines) and not _is_in_line(lines, wide)
 
 
 def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
-    """Return whether lines are level with amounts as in a table; a sidebar's lines are so only by chance."""
+    """Return whether lines are level with amounts as in a table, or there are none to compare with.
+
+    A sidebar's lines are level with amounts only by chance.
+    """
     amounts = {round(_middle(word), 1) for word in wide if MONEY.search(word.text)}
     middles = sorted(map(_middle, lines))
     places = ((amount, bisect_left(middles, amount - IN_LINE)) for amount in amounts)
     level = sum(index < len(middles) and middles[index] <= amount + IN_LINE for amount, index in places)
-    return level > BY_CHANCE * len(amounts)
-
-
-def _says_what_it_charges(words: Sequence[Word]) -> bool:
-    """Return whether there are amounts, each with a word before it; otherwise the narrow column is the table's."""
-    amounts = [word for word in words if MONEY.search(word.text)]
-    named = sorted((_middle(word), word.left) for word in words if _is_name(word.text))
-    return 0 < len(amounts) <= MOST_AMOUNTS and all(_has_before(amount, named) for amount in amounts)
-
-
-def _is_name(text: str) -> bool:
-    return bool(NAME.search(text)) and text.strip(".:,").upper() not in {*CURRENCIES, "EURO"}
-
-
-def _has_before(amount: Word, named: Sequence[tuple[float, float]]) -> bool:
-    """Return whether one of the `named` words (middle, left edge; ascending) is level with the amount and before it."""
-    reach = LEVEL * (amount.bottom - amount.top)
-    begin = bisect_left(named, (_middle(amount) - reach, 0.0))
-    level = takewhile(lambda place: place[0] <= _middle(amount) + reach, named[begin : begin + MOST_LEVEL])
-    return any(left < amount.left for _, left in level)
+    return level >= BY_CHANCE * len(amounts)
 
 
 def _is_level(word: Word, middles: Sequence[float]) -> bool:
