@@ -98,6 +98,8 @@ class Row:
     cells: tuple[Cell, ...]
     page: int
     number: int
+    aside: bool = False
+    """Whether it is in the sidebar."""
 
     @cached_property
     def text(self) -> str:
@@ -165,10 +167,10 @@ class Page:
         return self.sureness is not None and self.sureness < READABLE
 
     @cached_property
-    def lines(self) -> list[list[list[Word]]]:
-        """The words by row and cell, from top to bottom; a sidebar comes last."""
+    def lines(self) -> list[tuple[list[list[Word]], bool]]:
+        """The words by row and cell, from top to bottom, and whether they are in the sidebar, which comes last."""
         aside, rest = without_sidebar(self.words, self.width)
-        return [_split(words) for words in (*_word_rows(rest), *_word_rows(aside))]
+        return [(_split(row), words is aside) for words in (rest, aside) for row in _word_rows(words)]
 
     def as_sent(self, left: float, top: float, right: float, bottom: float) -> Box:
         """Return a box in points as fractions of the page as sent, which is what viewers show."""
@@ -203,9 +205,9 @@ def lay_out(pages: Sequence[Page]) -> Layout:
     """Group the pages' words into rows of cells."""
     rows: list[Row] = []
     for page in pages:
-        for line in page.lines:
+        for line, aside in page.lines:
             cells = tuple(_cell(words, page.number, len(rows)) for words in line)
-            rows.append(Row(cells, page.number, len(rows)))
+            rows.append(Row(cells, page.number, len(rows), aside))
     return Layout(tuple(pages), tuple(rows))
 
 

@@ -183,12 +183,14 @@ def _for_attention(finder: Finder) -> list[Cell]:
 def _second_address(finder: Finder) -> list[Cell]:
     """Return the address below another one in a letter's head, since the sender's comes first; empty if there is none.
 
-    For pages without a buyer label. An address with a seller label is the sender's, wherever it is, and so is one with
-    a phone or a tax number in it or in the next line.
+    For pages without a buyer label. An address with a seller label or in a sidebar is the sender's, wherever it is, and
+    so is one with a phone or a tax number in it or in the next line.
     """
     sellers = (at for at in finder.at(vocabulary.SELLER) if at.leads and not is_only_a_word(finder, at))
     labelled = [at.cell for at in sellers if _address_from(finder, at.cell)]
+    aside = [cell for row in finder.layout.rows if row.aside and row.page == 1 for cell in row.cells]
     own = [line for cell in labelled for line in (cell, *_block(finder, cell))]
+    own += aside if any(_is_city(cell.folded) for cell in aside) else []
     end, seen = 0.0, bool(own)
     for row in finder.layout.rows[:MAX_SENDER_ROWS]:
         for cell in row.cells:
