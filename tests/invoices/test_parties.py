@@ -121,7 +121,7 @@ def test_letters_that_are_set_apart_are_words() -> None:
         (("Knockmore Clinic", "Co. Mayo"), "Knockmore Clinic"),
         (("TYNE LIFTING", "a trading name of T.L.S. (North East) Ltd"), "TYNE LIFTING"),
         (("Clinique du Port", "SELARL Docteurs Guérin"), "SELARL Docteurs Guérin"),
-        (("Hotel Edelraute", "Betriebs GmbH"), "Betriebs GmbH"),
+        (("Hotel Edelraute", "Betriebs GmbH"), "Hotel Edelraute Betriebs GmbH"),
     ],
 )
 def test_the_heads_name_is_the_sellers(head: tuple[str, ...], name: str) -> None:

@@ -4,7 +4,7 @@ Also joins names that are printed on two lines.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from docrail.invoices.facts import DocumentType
@@ -220,15 +220,25 @@ SAME_SIZE = 0.1
 """Largest relative difference in height between the two lines of a name without a legal form."""
 NEAR_REST = 0.75
 """Largest gap between the two lines of a name, in heights of the first."""
+SMALL_WORD = 4
+"""Fewest letters of a lowercase word that makes a line a slogan rather than a name."""
+GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|van|von))$")
+"""An ending that only another line completes; on folded text."""
+
+
+def _below(layout: Layout, cell: Cell) -> Iterator[Cell]:
+    """Yield the lines close below a cell and aligned with it; another column's line may lie between them."""
+    for row in layout.rows[cell.row + 1 : cell.row + 3]:
+        near = (o for o in row.cells if o.page == cell.page and o.top > cell.top and aligned(o, cell))
+        yield from (other for other in near if other.top - cell.bottom <= cell.height * NEAR_REST)
 
 
 def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
     """Return the legal form on the line below a name that starts in a cell, after a space; an empty string if none."""
     if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
         return ""
-    under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
-    near = (o for o in under if o.page == cell.page and o.top - cell.bottom <= cell.height and aligned(o, cell))
-    return next((f" {other.text}" for other in near if is_legal_form(other) or _goes_on_to_form(other)), "")
+    under = next(_below(layout, cell), None)
+    return f" {under.text}" if under and (is_legal_form(under) or _goes_on_to_form(under)) else ""
 
 
 def _goes_on_to_form(cell: Cell) -> bool:
@@ -237,16 +247,27 @@ def _goes_on_to_form(cell: Cell) -> bool:
 
 
 def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
-    """Return the second line of a name that another line has as a whole; None if there is none."""
-    under = (other for row in layout.rows[cell.row + 1 : cell.row + 3] for other in row.cells)
-    for other in (o for o in under if o.page == cell.page and o.top > cell.top and aligned(o, cell)):
-        if other.top - cell.bottom > cell.height * NEAR_REST:
-            continue
+    """Return the second line of a name; None if there is none.
+
+    Another line has the name as a whole, or the first line needs an end, or the second has one word and a legal form.
+    """
+    for other in _below(layout, cell):
         both = f"{cell.text} {other.text}"
-        alike = abs(other.height - cell.height) <= SAME_SIZE * cell.height or LEGAL_FORM.search(fold(both))
-        if alike and _is_said(fold(both), said) and is_name(both):
+        same_print = abs(other.height - cell.height) <= SAME_SIZE * cell.height
+        if (same_print or LEGAL_FORM.search(fold(both))) and _is_said(fold(both), said) and is_name(both):
+            return other
+        if same_print and _is_end(cell, other) and is_name(both):
             return other
     return None
+
+
+def _is_end(cell: Cell, other: Cell) -> bool:
+    """Return whether a line with a legal form ends the name above it: `Miller & Webb` and `Accountants Ltd`."""
+    if LEGAL_FORM.search(cell.folded) or not has_legal_form(other):
+        return False
+    words = LEGAL_FORM.sub("", other.folded).split()
+    titled = is_name(cell.text) and not any(word.islower() and len(word) >= SMALL_WORD for word in cell.text.split())
+    return bool(GOES_ON_BELOW.search(cell.folded)) or (titled and len(words) == 1)
 
 
 def _is_said(folded: str, said: Sequence[str]) -> bool:
