@@ -18,10 +18,10 @@ from docrail.invoices.values.numbers import find_amounts
 
 LEGAL_FORM = re.compile(
     r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|"
-    r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)|(?:sdn\.? )?bhd|berhad|s/b|pte|"
+    r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)(?:\.?,? (?:ltd|limited))?|(?:sdn\.? )?bhd|berhad|s/b|pte|"
     r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
     r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|"
-    r"company|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
+    r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
     r"(?<=[a-z] )[oe]g(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
     r"dac|cio(?! [a-z])|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
@@ -81,12 +81,12 @@ FORM_FIRST = re.compile(
 )
 """French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
 TRADES_UNDER = re.compile(
-    r"(.{2,60}?)\W(?:(?:is|ist|est|es|e|e') )?(?:a|an|eine?|une?|een|una|un) (?:registered |eingetragene )?"
-    r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|"
-    r"nombre comercial|divisione) (?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
+    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?(?:(?:a|an|eine?|une?|een|una|un) ?(?:"
+    r"(?:registered |eingetragene )?(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|"
+    r"handelsnaam|nombre comercial|divisione)|(?P<brand>brand|marke|marque|merk|marca|marchio))|(?P<part>part|onderdeel)) ?"
+    r"(?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
 )
-"""Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. A brand may be a franchiser's.
-"""
+"""Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. Spaces are lost in some PDFs."""
 LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
@@ -187,11 +187,16 @@ def before_remark(text: str) -> str:
 
 
 def owner_of_name(text: str) -> tuple[str, str] | None:
-    """Return a trading name and the company that owns it, up to its legal form; None if the line names none."""
+    """Return a trading name and the company that owns it, up to its legal form; None if the line names none.
+
+    A brand may be a franchiser's, so its owner counts only with register details, as issuers must state them.
+    """
     folded = fold(text)
     trading = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
     form = LEGAL_FORM.search(folded, trading.end()) if trading else None
     if trading is None or form is None:
+        return None
+    if (trading["brand"] or trading["part"]) and not vocabulary.REGISTRATION.search(folded, form.end()):
         return None
     owner = text[trading.end() : form.end()]
     owner = owner[:-1] if form.group().count(".") == 1 else owner  # the full stop of the sentence
