@@ -70,6 +70,8 @@ STREET_NAME = re.compile(
 )
 """Street names; checked only for lines without a legal form."""
 STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
+STREET_NUMBER = re.compile(r"\d{1,4} ?[a-zA-Z]?")
+"""The part after a street, rather than after a name."""
 GOES_ON = re.compile(r"(?:di|by|of|c/o|t/a|(?:a )?trading (?:name|style|as))\s")
 """Lowercase words with which a line continues the name above it."""
 END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
@@ -158,11 +160,10 @@ def _has_figures(text: str) -> bool:
 
 def before_address(text: str) -> str:
     """Return the name from `Name, Street 1, 12345 City`, with commas or other separators; other texts unchanged."""
-    parts = COMMA.split(text)
-    parts = parts if len(parts) > 1 else BETWEEN_PARTS.split(text)
+    parts = [part for comma in COMMA.split(text) for part in BETWEEN_PARTS.split(comma)]
     if len(parts) > 1 and LEGAL_FORM.fullmatch(fold(parts[1])):
         parts[:2] = [", ".join(parts[:2])]
-    if len(parts) < ADDRESS_PARTS or not STREET.search(fold(parts[1])):
+    if len(parts) < ADDRESS_PARTS or not STREET.search(fold(parts[1])) or STREET_NUMBER.fullmatch(parts[1]):
         return text
     return parts[0] if any(POSTAL_CODE.search(fold(part)) for part in parts[2:]) else text
 

@@ -379,10 +379,15 @@ def _register_entries(layout: Layout, cell: Cell) -> list[int]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
         under = [other for other in row.cells if other.shares_column(cell)]
-        if not legal and any(names.has_legal_form(other) and names.is_name(other.text) for other in under):
+        if not legal and any(_names_another(other) for other in under):
             break  # they belong to that name
         addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
         if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
             entries.append(row.number)
         bottom = max((other.bottom for other in under), default=bottom)
     return entries if addressed else []
+
+
+def _names_another(cell: Cell) -> bool:
+    """Return whether a line has a name with its legal form or with its address."""
+    return (names.has_legal_form(cell) and names.is_name(cell.text)) or names.before_address(cell.text) != cell.text
