@@ -93,6 +93,8 @@ LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
 """A remark after a name with its legal form."""
+SENTENCE_AFTER = re.compile(r"\s+[a-z\u00df-\u00ff]{3}")
+"""The rest of a sentence after a name with its legal form."""
 LEAST_LETTERS = 3
 """Fewest characters before a legal form: `AG Bonn HRB 1` is a court, and `SARL Dupont` starts with its form."""
 FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -181,10 +183,10 @@ def before_register(text: str) -> str:
     return text[: form.end()] if GOES_ON_AFTER.match(rest) and vocabulary.REGISTRATION.search(rest) else text
 
 
-def before_remark(text: str) -> str:
+def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
     """Return the name from `Muster AG - delivered by us`, if a dash and lowercase text follow; else the text itself."""
     form = LEGAL_FORM.search(fold(text))
-    return text[: form.end()] if form and SMALL_AFTER.match(text[form.end() :]) else text
+    return text[: form.end()] if form and follows.match(text[form.end() :]) else text
 
 
 def owner_of_name(text: str) -> tuple[str, str] | None:

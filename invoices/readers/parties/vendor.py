@@ -228,9 +228,11 @@ def _labelled(finder: Finder) -> Iterator[NameCandidate]:
                 continue
             if is_only_a_word(finder, labelled):
                 continue
-            if " " not in labelled.label and not _separated(labelled):
-                continue  # "Lieferant GmbH" is a name that starts like a label
-            cells = [(labelled.text, labelled.cell)]
+            text = names.before_remark(labelled.text, names.SENTENCE_AFTER)
+            known = " " in labelled.label or (not labelled.label.isalpha() and names.LEGAL_FORM.search(fold(text)))
+            if not known and not _separated(labelled):
+                continue  # "Lieferant GmbH" is a name that starts like a label; an abbreviation is none
+            cells = [(text, labelled.cell)]
             if labelled.place is Position.BELOW:
                 cells = _below(finder, labelled)
             fitting = [(text, cell) for text, cell in cells if names.is_name(text)]
