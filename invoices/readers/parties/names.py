@@ -246,12 +246,12 @@ def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
     if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
         return ""
     under = next(_below(layout, cell), None)
-    return f" {under.text}" if under and (is_legal_form(under) or _goes_on_to_form(under)) else ""
+    return f" {under.text}" if under and (is_legal_form(under) or _goes_on_to_owner(under)) else ""
 
 
-def _goes_on_to_form(cell: Cell) -> bool:
-    """Return whether a line ends the name above it, as in Italian partnerships: `Hotel Rosa di Rossi Mario s.n.c.`."""
-    return cell.text.startswith("di ") and bool(LEGAL_FORM.search(cell.folded))
+def _goes_on_to_owner(cell: Cell) -> bool:
+    """Return whether a line ends the name above it, as in Italy: `Hotel Rosa di Rossi Mario`, perhaps with `s.n.c.`."""
+    return cell.text.startswith("di ") and (bool(LEGAL_FORM.search(cell.folded)) or cell.text[3:].istitle())
 
 
 def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
