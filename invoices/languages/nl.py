@@ -75,6 +75,7 @@ LANGUAGE = Language(
             "afschrijfdatum",
             r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)",
             "uiterlijk (?:te )?(?:betalen|voldoen)",
+            r"^\W*uiterlijk op(?=\W*$)",
             rf"(?:te (?:betalen|voldoen)|betaalbaar) (?:op|{_BEFORE})",
             r"(?:uiterste\s*)?betaal(?:datum|dag|termijn)",
             "betalingstermijn",

@@ -20,12 +20,49 @@ def vendor(*pages: list[Line]) -> str | None:
         ("Kröger ist ein Geschäftsbereich der Nordlicht Handels GmbH, HRB 1234", "Nordlicht Handels GmbH"),
         ("Kröger est un nom commercial de Lumière SAS au capital de 10 000 €", "Lumière SAS"),
         ("Kröger es un nombre comercial de Olmedillo, S.L.", "Olmedillo, S.L."),
+        ("Krögerist eine Marke der Baustoff Union Handels GmbH, HRB 22118", "Baustoff Union Handels GmbH"),
+        ("Kröger è un marchio di Arredi Toscani S.r.l. - Firenze - P.IVA 01177440185", "Arredi Toscani S.r.l."),
+        ("Kröger is onderdeel van Broodhuis B.V., KvK 30123456", "Broodhuis B.V."),
         ("PayHere is a trading name of Bluecorn Payments Ltd.", "Kröger"),
+        ("Kröger is a brand of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
         ("Kröger is a trade mark of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
     ],
 )
 def test_a_company_that_trades_under_the_heading_is_the_seller(line: str, name: str) -> None:
     assert vendor([(50, 50, "Kröger"), *ADDRESS, (50, 780, line)]) == name
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [
+        ("De Smet & Maes", "Advocaten BV", "De Smet & Maes Advocaten BV"),
+        ("Haller, Baumann und", "Söhne Stahlbau GmbH", "Haller, Baumann und Söhne Stahlbau GmbH"),
+        ("COLORIFICIO BRENTA", "di Sartori Mauro & C. S.n.c.", "COLORIFICIO BRENTA di Sartori Mauro & C. S.n.c."),
+        ("FALEGNAMERIA RIZZI", "di Rizzi Paolo", "FALEGNAMERIA RIZZI di Rizzi Paolo"),
+        ("Frisch vor dem Tor", "Kornblum GmbH", "Kornblum GmbH"),
+        ("Ihre Schreinerei", "Holz Zurbriggen AG", "Holz Zurbriggen AG"),
+    ],
+)
+def test_a_name_goes_on_below_also_next_to_the_buyers_column(first: str, second: str, name: str) -> None:
+    head: list[Line] = [(50, 50, first), (50, 62, second), *ADDRESS]
+    buyers: list[Line] = [(320, 55, "Bill to"), (320, 68, "Harlow Fittings"), (320, 81, "Leeds LS1 4AB")]
+    assert vendor([*head, *buyers]) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "rest"),
+    [
+        ("Andrés Miró", " · N.I.F. 28844190M · Avda. de la Paz, 8 · 18006 Granada"),
+        ("Azienda Agricola di Neri Fabiola", " — Via Cerreto 4, 52037 Sansepolcro (AR) — P.IVA 01884400514"),
+    ],
+)
+def test_the_name_with_the_register_details_is_the_sellers_under_a_brand(name: str, rest: str) -> None:
+    assert vendor([(50, 40, "TALLERES MIRÓ"), (50, 56, name + rest), (50, 300, "Factura 07/26")]) == name
+
+
+def test_the_holder_of_the_account_is_the_seller() -> None:
+    payment = "Graag betalen op NL91 ABNA 0417 1643 00 t.n.v. Wielen Arnhem B.V. onder vermelding van het nummer"
+    assert vendor([(50, 50, "FietsPlus"), *ADDRESS, (50, 700, payment)]) == "Wielen Arnhem B.V."
 
 
 def test_an_abbreviated_name_is_spelt_out_below() -> None:

@@ -215,6 +215,7 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Zahlungsfrist | 30 Tage, bis 12.06.2024",
         "Vervalt: 12/06/2024",
         "Uiterlijk betalen: | 12 juni 2024",
+        "Uiterlijk op | 12 juni 2024",
         "Graag overmaken vóór 12 juni 2024 onder vermelding van 26120.",
         "Wij verzoeken u dit bedrag vóór 12 juni 2024 te voldoen.",
         "Den Nachzahlungsbetrag buchen wir am 12.06.2024 von Ihrem Konto ab.",

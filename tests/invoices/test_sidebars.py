@@ -1,7 +1,8 @@
 """A sidebar next to a letter is read separately, and a column of a table is not taken for one."""
 
+from docrail.invoices.readers.read import read_text
 from tests.invoices.documents import Line
-from tests.invoices.layouts import layout, table
+from tests.invoices.layouts import layout, page, table
 
 SIDE = ("Nordwind plc", "1 Quay Street", "Hull HU1 2AA", "hello@nordwind.example", "VAT no.", "GB980780684")
 BODY = ("Dear Ms Vogel,", "for our work we charge", "Advice and drafting 125.00", "Total 125.00", "Kind regards")
@@ -30,6 +31,18 @@ def test_lines_that_stand_level_are_one_table() -> None:
 def test_words_next_to_bare_amounts_are_their_descriptions() -> None:
     amounts = [(430.0, 134.0, "125.00"), (430.0, 168.0, "75.00"), (430.0, 185.0, "200.00")]
     assert "Hull HU1 2AA | 125.00" in texts(*column(40, 100, 17, *SIDE), *amounts)
+
+
+def test_sums_below_their_labels_hide_no_sidebar() -> None:
+    sums: list[Line] = [(200, 260, "Net"), (300, 260, "Total"), (200, 275, "100.00"), (300, 275, "125.00")]
+    assert texts(*column(40, 100, 17, *SIDE), *column(200, 100, 25, *BODY), *sums)[-6:] == [*SIDE]
+
+
+def test_the_address_in_a_sidebar_is_the_senders() -> None:
+    buyer = column(360, 60, 12, "Bergmann plc", "Mill Lane 22", "Leeds LS1 4AB", "VAT GB991234568")
+    lines = [*buyer, *column(40, 110, 17, *SIDE), *column(200, 130, 25, *BODY)]
+    invoice = read_text([page(lines)])
+    assert (invoice.vendor_name.value, invoice.vendor_vat_id.value) == ("Nordwind plc", "GB980780684")
 
 
 def test_a_few_lines_are_no_sidebar() -> None:

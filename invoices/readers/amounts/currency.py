@@ -15,9 +15,9 @@ from docrail.invoices.readers.layout.vocabulary import CURRENCY_LABEL, LINE_AMOU
 from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.numbers import CODES, PREFIXED_DOLLARS, RINGGIT, SYMBOLS, currency_of, find_amounts
 
-CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z0-9])")
-"""A currency code that is not the start of a product code."""
-GLUED = re.compile(r"(?<![A-Za-z])[A-Z]{3}\d+(?![\d.,])")
+CODE = re.compile(r"(?<![A-Za-z])(?<!\d-)[A-Z]{3}(?![A-Za-z0-9]|-\d+(?![\d.,]))")
+"""A currency code that is not part of a product code, as in `PEN-50`; `EUR-50.00` is an amount."""
+GLUED = re.compile(r"(?<![A-Za-z])[A-Z]{3}-?\d+(?![\d.,])")
 COMPANY = re.compile(r"\bBHD\b")
 _SIGNS = [*PREFIXED_DOLLARS, *(symbol for symbol in SYMBOLS if not symbol.startswith("Rs"))]
 SYMBOL = re.compile(

@@ -83,9 +83,9 @@ FORM_FIRST = re.compile(
 )
 """French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
 TRADES_UNDER = re.compile(
-    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?(?:(?:a|an|eine?|une?|een|una|un) ?(?:"
-    r"(?:registered |eingetragene )?(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|"
-    r"handelsnaam|nombre comercial|divisione)|(?P<brand>brand|marke|marque|merk|marca|marchio))|(?P<part>part|onderdeel)) ?"
+    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?(?:(?:a|an|eine?|une?|een|una|un) ?(?:(?:registered |eingetragene )?"
+    r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|nombre comercial|"
+    r"divisione)|(?P<brand>brand|marke|marque|merk|marca|marchio))|(?P<part>part|onderdeel)) ?"
     r"(?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
 )
 """Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. Spaces are lost in some PDFs."""
@@ -130,6 +130,8 @@ def is_name(text: str) -> bool:
     legal, words = bool(LEGAL_FORM.search(folded)), text.split()
     longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
     if len(words) > most or len(text) > longest or (not legal and vocabulary.INVOICES.search(folded)):
+        return False
+    if folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded):
         return False
     if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
         return False
@@ -228,8 +230,8 @@ SAME_SIZE = 0.1
 """Largest relative difference in height between the two lines of a name without a legal form."""
 NEAR_REST = 0.75
 """Largest gap between the two lines of a name, in heights of the first."""
-SMALL_WORD = 4
-"""Fewest letters of a lowercase word that makes a line a slogan rather than a name."""
+SLOGAN = re.compile(r"\b(?!(?:and|und|van|von|des|del)\b)[a-z\u00df-\u00ff]{3}")
+"""A lowercase word that names seldom have."""
 GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|van|von))$")
 """An ending that only another line completes; on folded text."""
 
@@ -274,7 +276,7 @@ def _is_end(cell: Cell, other: Cell) -> bool:
     if LEGAL_FORM.search(cell.folded) or not has_legal_form(other):
         return False
     words = LEGAL_FORM.sub("", other.folded).split()
-    titled = is_name(cell.text) and not any(word.islower() and len(word) >= SMALL_WORD for word in cell.text.split())
+    titled = is_name(cell.text) and not SLOGAN.search(cell.text)
     return bool(GOES_ON_BELOW.search(cell.folded)) or (titled and len(words) == 1)
 
 

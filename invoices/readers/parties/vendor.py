@@ -154,7 +154,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
         replace(
             c,
             on_the_net=names.is_on_the_net(c.name, on_the_net),
-            mentions=min(names.MAX_MENTIONS, everything.count(short) - 1) if len(short := squeeze(c.name)) > LOGO else 0,
+            mentions=_mentions(everything, squeeze(c.name)),
             passed_over=any_registered and c.basis is NameAt.LINE and not (c.registered or c.legal),
             agreed=all((squeeze(c.name), source) in given for source in (Source.TEXT_LABEL, Source.TEXT_PATTERN)),
         )
@@ -162,6 +162,11 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     ]
     supported = [c for c in every if _is_supported(layout, c)]
     return supported or [c for c in every if c.first]
+
+
+def _mentions(text: str, short: str) -> int:
+    """Return how often a name is printed again; the letters of a logo are also parts of words."""
+    return min(names.MAX_MENTIONS, text.count(short) - 1) if len(short) > LOGO else 0
 
 
 def _is_supported(layout: Layout, candidate: NameCandidate) -> bool:
