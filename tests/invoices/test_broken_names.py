@@ -1,7 +1,10 @@
 """A name is found whole and alone: abbreviated above and spelt out below, after its trading name, before a remark."""
 
+from dataclasses import replace
+
 import pytest
 
+from docrail.invoices.readers.layout.page import Word
 from docrail.invoices.readers.read import read_text
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page
@@ -57,7 +60,9 @@ def test_a_name_goes_on_below_also_next_to_the_buyers_column(first: str, second:
     ],
 )
 def test_the_name_with_the_register_details_is_the_sellers_under_a_brand(name: str, rest: str) -> None:
-    assert vendor([(50, 40, "TALLERES MIRÓ"), (50, 56, name + rest), (50, 300, "Factura 07/26")]) == name
+    drawn = page([(50, 60, name + rest), (50, 300, "Factura 07/26")])
+    brand = Word("Bellavista", 50, 30, 250, 58)
+    assert read_text([replace(drawn, words=(brand, *drawn.words))]).vendor_name.value == name
 
 
 def test_the_holder_of_the_account_is_the_seller() -> None:

@@ -92,8 +92,6 @@ class NameCandidate:
     mentions: int = 0
     passed_over: bool = False
     """Whether it is a plain line, and register details are at another name instead, as under a brand."""
-    agreed: bool = False
-    """Whether both a label and a typical place of sellers give this name."""
 
     @property
     def is_the_issuer(self) -> bool:
@@ -122,7 +120,6 @@ VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
     Feature("like a domain on the page", 1.5, lambda c: c.on_the_net),
     Feature("register details are at another name", -3.0, lambda c: c.passed_over),
     Feature("further mentions", 0.3, lambda c: c.mentions),
-    Feature("both a label and a place of sellers give it", 0.8, lambda c: c.agreed),
 )
 
 
@@ -148,7 +145,6 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     others = {id(cell) for cell in (*charged_cells(layout), *_salespeople(finder))}
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
-    given = {(squeeze(c.name), c.source) for c in own}
     any_registered = any(c.registered and not BANK.search(fold(c.name)) for c in own)
     every = [
         replace(
@@ -156,7 +152,6 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
             on_the_net=names.is_on_the_net(c.name, on_the_net),
             mentions=_mentions(everything, squeeze(c.name)),
             passed_over=any_registered and c.basis is NameAt.LINE and not (c.registered or c.legal),
-            agreed=all((squeeze(c.name), source) in given for source in (Source.TEXT_LABEL, Source.TEXT_PATTERN)),
         )
         for c in own
     ]
