@@ -25,6 +25,7 @@ def vendor(*pages: list[Line]) -> str | None:
         ("Kröger es un nombre comercial de Olmedillo, S.L.", "Olmedillo, S.L."),
         ("Krögerist eine Marke der Baustoff Union Handels GmbH, HRB 22118", "Baustoff Union Handels GmbH"),
         ("Kröger è un marchio di Arredi Toscani S.r.l. - Firenze - P.IVA 01177440185", "Arredi Toscani S.r.l."),
+        ("Kröger es la marca comercial de Energía Libre, S.L. CIF B82846825", "Energía Libre, S.L."),
         ("Kröger is onderdeel van Broodhuis B.V., KvK 30123456", "Broodhuis B.V."),
         ("PayHere is a trading name of Bluecorn Payments Ltd.", "Kröger"),
         ("Kröger is a brand of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
@@ -65,9 +66,15 @@ def test_the_name_with_the_register_details_is_the_sellers_under_a_brand(name: s
     assert read_text([replace(drawn, words=(brand, *drawn.words))]).vendor_name.value == name
 
 
-def test_the_holder_of_the_account_is_the_seller() -> None:
-    payment = "Graag betalen op NL91 ABNA 0417 1643 00 t.n.v. Wielen Arnhem B.V. onder vermelding van het nummer"
-    assert vendor([(50, 50, "FietsPlus"), *ADDRESS, (50, 700, payment)]) == "Wielen Arnhem B.V."
+@pytest.mark.parametrize(
+    ("payment", "name"),
+    [
+        ("Graag betalen op NL91 ABNA 0417 1643 00 t.n.v. Wielen B.V. onder vermelding van het nummer", "Wielen B.V."),
+        ("Kontoinhaber: Frischwerk GmbH  IBAN DE02120300000000202051", "Frischwerk GmbH"),
+    ],
+)
+def test_the_holder_of_the_account_is_the_seller(payment: str, name: str) -> None:
+    assert vendor([(50, 50, "Kröger"), *ADDRESS, (50, 700, payment)]) == name
 
 
 def test_an_abbreviated_name_is_spelt_out_below() -> None:
@@ -76,6 +83,11 @@ def test_an_abbreviated_name_is_spelt_out_below() -> None:
     assert vendor([sender, (50, 300, "Rechnung 07/26"), *foot]) == "Medorvina Handelsgesellschaft mbH"
     other: list[Line] = [(50, 780, "Medorvina Handwerkskammer mbH"), (50, 793, "28199 Hanseburg")]
     assert vendor([sender, (50, 300, "Rechnung 07/26"), *other]) == "Medorvina Handelsges. mbH"
+
+
+def test_a_logo_with_co_is_spelt_out_below() -> None:
+    lines: list[Line] = [(50, 40, "Zilver&Co"), (50, 77, "Zilver & Co Ontwerp BV"), *ADDRESS]
+    assert vendor(lines) == "Zilver & Co Ontwerp BV"
 
 
 def test_a_remark_after_a_name_is_not_part_of_it() -> None:

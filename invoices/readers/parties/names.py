@@ -83,18 +83,19 @@ FORM_FIRST = re.compile(
 )
 """French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
 TRADES_UNDER = re.compile(
-    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?(?:(?:a|an|eine?|une?|een|una|un) ?(?:(?:registered |eingetragene )?"
-    r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|nombre comercial|"
-    r"divisione)|(?P<brand>brand|marke|marque|merk|marca|marchio))|(?P<part>part|onderdeel)) ?"
-    r"(?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
+    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?"
+    r"(?:(?:an?|eine?|une?|een|una?|the|die|la|le|il|het) ?(?:(?:registered |eingetragene )?"
+    r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|"
+    r"nombre comercial|divisione)|(?P<brand>brand|marke|marque|merk|marca(?: comercial)?|marchio))|"
+    r"(?P<part>part|onderdeel)) ?(?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
 )
 """Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. Spaces are lost in some PDFs."""
 LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
 """A remark after a name with its legal form."""
-SENTENCE_AFTER = re.compile(r"\s+[a-z\u00df-\u00ff]{3}")
-"""The rest of a sentence after a name with its legal form."""
+SENTENCE_AFTER = re.compile(r"\W+(?:[a-z\u00df-\u00ff]{3}|(?:IBAN|BIC)\b)")
+"""The rest of a sentence, or an account, after a name with its legal form."""
 LEAST_LETTERS = 3
 """Fewest characters before a legal form: `AG Bonn HRB 1` is a court, and `SARL Dupont` starts with its form."""
 FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")

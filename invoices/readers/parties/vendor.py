@@ -189,12 +189,15 @@ def _salespeople(finder: Finder) -> Iterator[Cell]:
 
 def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
     """Return whether the candidate is the full name, with its legal form, of the name in a logo."""
+    folded, lettering = fold(candidate.name), fold(logo.name)
     short, long = squeeze(logo.name), squeeze(candidate.name)
-    with_form = bool(names.LEGAL_FORM.search(fold(candidate.name))) and not names.LEGAL_FORM.search(fold(logo.name))
-    within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {fold(logo.name)} " in fold(candidate.name))
-    words, others = fold(logo.name).split(), fold(candidate.name).split()
-    within = within or (len(words) > 1 and all(_begins(others, word) for word in words))
-    return with_form and len(short) > LOGO and within and long != short
+    if len(short) <= LOGO or long == short or not names.LEGAL_FORM.search(folded):
+        return False
+    if names.LEGAL_FORM.search(lettering):  # `Silver & Co`
+        return long.startswith(short) and bool(FORM_LAST.search(folded))
+    words, others = lettering.split(), folded.split()
+    within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {lettering} " in folded)
+    return within or (len(words) > 1 and all(_begins(others, word) for word in words))
 
 
 def _is_in_full(candidate: NameCandidate, short: NameCandidate) -> bool:
