@@ -69,7 +69,7 @@ STREET_NAME = re.compile(
     r"|.*[a-z] \d{1,4}[a-z]?, "
 )
 """Street names; checked only for lines without a legal form."""
-STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
+STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4} ?[a-z]?$")
 STREET_NUMBER = re.compile(r"\d{1,4} ?[a-zA-Z]?")
 """The part after a street, rather than after a name."""
 GOES_ON = re.compile(r"(?:di|by|of|c/o|t/a|(?:a )?trading (?:name|style|as))\s")

@@ -91,7 +91,7 @@ class NameCandidate:
     on_the_net: bool = False
     mentions: int = 0
     passed_over: bool = False
-    """Whether it is a plain line, and register details are at another name instead, as under a brand."""
+    """Whether it is a plain line, and register details are at another name in its column, as under a brand."""
 
     @property
     def is_the_issuer(self) -> bool:
@@ -145,13 +145,15 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     others = {id(cell) for cell in (*charged_cells(layout), *_salespeople(finder))}
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
-    any_registered = any(c.registered and not BANK.search(fold(c.name)) for c in own)
+    registered = [c.cell for c in own if c.registered and not BANK.search(fold(c.name))]
     every = [
         replace(
             c,
             on_the_net=names.is_on_the_net(c.name, on_the_net),
             mentions=_mentions(everything, squeeze(c.name)),
-            passed_over=any_registered and c.basis is NameAt.LINE and not (c.registered or c.legal),
+            passed_over=c.basis is NameAt.LINE
+            and not (c.registered or c.legal)
+            and any(cell.shares_column(c.cell) for cell in registered),
         )
         for c in own
     ]
