@@ -16,6 +16,12 @@ def vendor(*pages: list[Line]) -> str | None:
     return read_text([page(lines, number) for number, lines in enumerate(pages, 1)]).vendor_name.value
 
 
+def under(brand: str, lines: list[Line]) -> str | None:
+    """Return the vendor of a page with a brand in large print above the lines."""
+    drawn = page(lines)
+    return read_text([replace(drawn, words=(Word(brand, 50, 30, 250, 58), *drawn.words))]).vendor_name.value
+
+
 @pytest.mark.parametrize(
     ("line", "name"),
     [
@@ -61,9 +67,13 @@ def test_a_name_goes_on_below_also_next_to_the_buyers_column(first: str, second:
     ],
 )
 def test_the_name_with_the_register_details_is_the_sellers_under_a_brand(name: str, rest: str) -> None:
-    drawn = page([(50, 60, name + rest), (50, 300, "Factura 07/26")])
-    brand = Word("Bellavista", 50, 30, 250, 58)
-    assert read_text([replace(drawn, words=(brand, *drawn.words))]).vendor_name.value == name
+    assert under("Bellavista", [(50, 60, name + rest), (50, 300, "Factura 07/26")]) == name
+
+
+@pytest.mark.parametrize("other", ["Kundenservice", "Dr. Julia Winter", "Hafenstraße 9 b"])
+def test_register_details_in_another_column_do_not_name_the_seller(other: str) -> None:
+    details: list[Line] = [(400, 60, other), (400, 73, "20457 Hamburg"), (400, 86, "USt-IdNr. DE136695976")]
+    assert under("Sommergarten", [*details, (50, 300, "Rechnung 07/26")]) == "Sommergarten"
 
 
 @pytest.mark.parametrize(

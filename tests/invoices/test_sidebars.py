@@ -45,6 +45,17 @@ def test_the_address_in_a_sidebar_is_the_senders() -> None:
     assert (invoice.vendor_name.value, invoice.vendor_vat_id.value) == ("Nordwind plc", "GB980780684")
 
 
+def test_wrapped_descriptions_next_to_amounts_in_their_middle_are_no_sidebar() -> None:
+    head = column(40, 40, 14, "Nordwind plc", "1 Quay Street", "Hull HU1 2AA")
+    rows = [
+        line
+        for top in (180.0, 220.0, 260.0)
+        for line in (*column(40, top, 11.2, "Consulting on", "site, with travel"), (400.0, top + 5.6, "100.00"))
+    ]
+    sums: list[Line] = [(330, 320, "Net"), (400, 320, "300.00"), (330, 334, "Total"), (400, 334, "360.00")]
+    assert not any(row.aside for row in layout([*head, *rows, *sums]).rows)
+
+
 def test_a_few_lines_are_no_sidebar() -> None:
     drawn = texts(*column(40, 104, 25, *SIDE[:3]), *column(250, 100, 25, *BODY))
     assert drawn[0] == "Nordwind plc | Dear Ms Vogel,"

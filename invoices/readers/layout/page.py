@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from docrail.invoices.model import Box
+from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.folding import fold
 
 
@@ -309,6 +310,7 @@ IN_LINE, BY_CHANCE = 0.6, 0.25
 """
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
 """Pattern of an amount; a column with an amount belongs to a table."""
+NAME = re.compile(r"[^\W\d_]{3}")
 
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
@@ -347,13 +349,21 @@ def _is_sidebar(narrow: Sequence[Word], wide: Sequence[Word]) -> bool:
 def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
     """Return whether lines are level with amounts as in a table, or there are none to compare with.
 
-    A sidebar's lines are level with amounts only by chance.
+    A sidebar's lines are level with amounts only by chance. An amount without words in its row has them in lines that
+    are only near: a table's amounts may be in the middle of a description of several lines.
     """
-    amounts = {round(_middle(word), 1) for word in wide if MONEY.search(word.text)}
-    middles = sorted(map(_middle, lines))
-    places = ((amount, bisect_left(middles, amount - IN_LINE)) for amount in amounts)
-    level = sum(index < len(middles) and middles[index] <= amount + IN_LINE for amount, index in places)
+    amounts = {round(_middle(word), 1): word for word in wide if MONEY.search(word.text)}
+    middles, named = sorted(map(_middle, lines)), sorted(_middle(word) for word in wide if _is_name(word.text))
+    level = 0
+    for middle, word in amounts.items():
+        reach = IN_LINE if _is_level(word, named) else word.bottom - word.top
+        index = bisect_left(middles, middle - reach)
+        level += index < len(middles) and middles[index] <= middle + reach
     return level >= BY_CHANCE * len(amounts)
+
+
+def _is_name(text: str) -> bool:
+    return bool(NAME.search(text)) and text.strip(".:,").upper() not in {*CURRENCIES, "EURO"}
 
 
 def _is_level(word: Word, middles: Sequence[float]) -> bool:

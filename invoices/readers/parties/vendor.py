@@ -91,7 +91,12 @@ class NameCandidate:
     on_the_net: bool = False
     mentions: int = 0
     passed_over: bool = False
-    """Whether it is a plain line, and register details are at another name in its column, as under a brand."""
+    """Whether register details are at a name in its column, as under a brand."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a line without a legal form and register details."""
+        return self.basis is NameAt.LINE and not (self.legal or self.registered)
 
     @property
     def is_the_issuer(self) -> bool:
@@ -118,7 +123,7 @@ VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
     Feature("a company states its register details", 2.3, lambda c: c.is_the_issuer),
     Feature("depth in the head", -0.8, lambda c: c.depth),
     Feature("like a domain on the page", 1.5, lambda c: c.on_the_net),
-    Feature("register details are at another name", -3.0, lambda c: c.passed_over),
+    Feature("register details are at another name", -3.0, lambda c: c.passed_over and c.is_plain),
     Feature("further mentions", 0.3, lambda c: c.mentions),
 )
 
@@ -151,9 +156,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
             c,
             on_the_net=names.is_on_the_net(c.name, on_the_net),
             mentions=_mentions(everything, squeeze(c.name)),
-            passed_over=c.basis is NameAt.LINE
-            and not (c.registered or c.legal)
-            and any(cell.shares_column(c.cell) for cell in registered),
+            passed_over=any(cell.shares_column(c.cell) for cell in registered),
         )
         for c in own
     ]
@@ -231,15 +234,11 @@ def _labelled(finder: Finder) -> Iterator[NameCandidate]:
         for labelled in finder.at(label):
             if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled) or _goes_on(labelled):
                 continue
-            if is_only_a_word(finder, labelled):
-                continue
             text = names.before_remark(labelled.text, names.SENTENCE_AFTER)
             known = " " in labelled.label or (not labelled.label.isalpha() and names.LEGAL_FORM.search(fold(text)))
-            if not known and not _separated(labelled):
+            if is_only_a_word(finder, labelled) or not (known or _separated(labelled)):
                 continue  # "Lieferant GmbH" is a name that starts like a label; an abbreviation is none
-            cells = [(text, labelled.cell)]
-            if labelled.place is Position.BELOW:
-                cells = _below(finder, labelled)
+            cells = _below(finder, labelled) if labelled.place is Position.BELOW else [(text, labelled.cell)]
             fitting = [(text, cell) for text, cell in cells if names.is_name(text)]
             if fitting:
                 text, cell = next((each for each in fitting[:2] if names.LEGAL_FORM.search(fold(each[0]))), fitting[0])
@@ -260,10 +259,8 @@ def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
 
 def _goes_on(labelled: Labelled) -> bool:
     """Return whether the line continues a sentence: `from the date of purchase`."""
-    after = labelled.label_cell.text[
-        len(labelled.label_cell.folded.partition(labelled.label)[0]) + len(labelled.label) :
-    ]
-    return labelled.label == "from" and after[1:2].islower()
+    end = labelled.label_cell.folded.find(labelled.label) + len(labelled.label)
+    return labelled.label == "from" and labelled.label_cell.text[end + 1 : end + 2].islower()
 
 
 def _separated(labelled: Labelled) -> bool:
@@ -325,10 +322,7 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
     said = [other.folded for other in layout.cells]
     for cell in layout.cells:
         if cell.page > 1:
-            page = layout.pages[cell.page - 1]
-            in_foot = (
-                page is layout.pages[-1] and cell.top >= BOTTOM * page.height and names.LEGAL_FORM.search(cell.folded)
-            )
+            in_foot = cell.page == len(layout.pages) and cell.top >= BOTTOM * layout.pages[-1].height
             if in_foot and (short := names.before_register(cell.text)) != cell.text:
                 yield cell, short, True
             continue
@@ -391,7 +385,7 @@ def _register_entries(layout: Layout, cell: Cell) -> list[int]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
         under = [other for other in row.cells if other.shares_column(cell)]
-        if not legal and any(_names_another(other) for other in under):
+        if not legal and any(map(_names_another, under)):
             break  # they belong to that name
         addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
         if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
