@@ -311,6 +311,7 @@ IN_LINE, BY_CHANCE = 0.6, 0.25
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
 """Pattern of an amount; a column with an amount belongs to a table."""
 NAME = re.compile(r"[^\W\d_]{3}")
+MONEY_WORDS = {*CURRENCIES, "EURO"}
 
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
@@ -363,7 +364,7 @@ def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    return bool(NAME.search(text)) and text.strip(".:,").upper() not in {*CURRENCIES, "EURO"}
+    return bool(NAME.search(text)) and text.strip(".:,").upper() not in MONEY_WORDS
 
 
 def _is_level(word: Word, middles: Sequence[float]) -> bool:
