@@ -83,7 +83,7 @@ def readable_pages(data: bytes, *, max_pages: int) -> list[Page]:
 
 def placed_words(page: Page) -> list[PlacedWord]:
     """Return a page's words, in reading order, with their places on the page's picture."""
-    words = (word for line in page.lines for cell in line for word in cell)
+    words = (word for line, _ in page.lines for cell in line for word in cell)
     return [PlacedWord(word.text, page.as_sent(word.left, word.top, word.right, word.bottom)) for word in words]
 
 

@@ -77,7 +77,8 @@ async def test_a_step_that_failed_in_a_group_says_when_it_goes_on(service: Servi
     async def is_there() -> bool:
         explained = (await service.http.get(f"/v1/runs/{run_id}/explain")).json()["steps"]
         found.append(explained["one"])
-        return "backing_off" in [(found[-1]["attempts"] or {}).get("activity")]
+        attempts = found[-1]["attempts"] or {}
+        return attempts.get("activity") == "backing_off"
 
     await eventually(is_there, "the second attempt is waited for")
     attempts = found[-1]["attempts"]
