@@ -35,6 +35,8 @@ LANGUAGE = Language(
         "zahlbar zahlbetrag zahlungsziel zwischensumme"
     ),
     days="tagen?",
+    weeks="wochen?",
+    counts="einer=1 zwei=2 drei=3 vier=4 sechs=6 acht=8 zehn=10 vierzehn=14 zwanzig=20 dreissig=30 sechzig=60",
     paying=r"netto|zahl\w+|fallig|rein netto|ohne abzug|begleich\w+|uberweis\w+|ausgleich",
     labels={
         Label.INVOICE: ("rechnung(?:en)?",),
@@ -55,7 +57,9 @@ LANGUAGE = Language(
         Label.ISSUE_DATE: (
             r"(?:rechnungs|rechn?\.?|r[eg]?\.?|beleg|aus(?:stellungs|gabe)|erstell(?:ungs)?)[\s-]*dat(?:um|\.)",
             r"(?:dokument(?:en)?|gutschrifts?|faktura)[\s-]*datum",
-            "datum der (?:rechnung(?:sstellung)?|ausstellung)",
+            "datum de[rs] (?:rechnung(?:sstellung)?|ausstellung|bescheide?s)",
+            "(?:bescheid|ausfertigungs)datum",
+            "ausgefertigt am",
             "ausgestellt am",
             r"^\W*(?:rechnung )?vom\s*(?::(?=\s*\d)|:?$)",
             r"(?:^\W*|rechnung\W+)erstellt am",

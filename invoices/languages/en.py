@@ -34,6 +34,8 @@ LANGUAGE = Language(
         "receipt subtotal total"
     ),
     days="days",
+    weeks="weeks?",
+    counts="one=1 two=2 three=3 four=4 six=6 ten=10 fourteen=14 thirty=30 sixty=60",
     paying=r"net|pay(?:ment|able)?|paid|due|terms|settle\w*|credit",
     labels={
         Label.INVOICE: ("invoices?", r"\binv"),
@@ -60,10 +62,10 @@ LANGUAGE = Language(
         Label.CREDIT_NUMBER: (r"cn(?![a-z])", r"credit[\s.-]+n(?!ot)"),
         Label.CORRECTION: ("correct",),
         Label.ISSUE_DATE: (
-            r"(?:inv(?:oice|\.)|bill|billing|issue|issued|doc(?:ument|\.)|statement)\s*date",
+            r"(?:inv(?:oice|\.)|bill|billing|issue|issued|doc(?:ument|\.)|statement|notice)\s*date",
             r"(?:credit(?: note)?|tax(?: invoice)?)\s*date",
             "(?:credit )?memo date",
-            r"date\s*(?:of\s*)?(?:issue|invoice|document|bill|billing)d?",
+            r"date\s*(?:of\s*)?(?:issue|invoice|document|bill|billing|notice)d?",
             r"(?:date\s*/\s*)?tax point(?: date)?",
             "(?:issued|dated|billed|invoiced)(?: on)?",
             r"(?:^\W*|invoice\W+)(?:submitted|raised)(?: on)?",

@@ -33,6 +33,8 @@ LANGUAGE = Language(
         "cantidad descripcion emision factura fecha imponible importe numero pagar precio subtotal total vencimiento"
     ),
     days="dias",
+    weeks="semanas?",
+    counts="una=1 dos=2 tres=3 cuatro=4 seis=6 diez=10 quince=15 veinte=20 treinta=30 sesenta=60",
     paying=r"pag\w+|vencimiento|transferencia|neto|abon\w+",
     labels={
         Label.INVOICE: ("facturas?",),
@@ -43,7 +45,7 @@ LANGUAGE = Language(
         Label.COUNTED: ("(?<!id )documento", "fra", "fact", "abono", "recibo"),
         Label.NUMBER: (
             rf"factura{BRACKETED}[\s-]*{NO}",
-            rf"serie\s*[ey/-]\s*(?:{NO}|folio)",
+            rf"serie(?:\s*[ey/]\s*|\s*-\s+|-(?=numero|folio))(?:{NO}|folio)",
             r"ref(?:erence|\.)? (?:de )?(?:la )?factura",
             rf"factura (?:de )?(?!client|klant)\w+ {NO}",
         ),
@@ -55,6 +57,7 @@ LANGUAGE = Language(
             r"f\. ?(?:factura|emision)",
             "(?:emitid|expedid)[ao] el",
             r"(?:emitid[ao]|expedid[ao])(?: el)?(?=\W*\d)",
+            "fecha de (?:la )?liquidacion",
         ),
         Label.OTHER_DOCUMENT: ("rectifica", "corrige", "sustituye", "anterior", "rectificada", "original"),
         Label.ORDER: ("pedido", "contrato", "entrega"),
@@ -141,7 +144,7 @@ LANGUAGE = Language(
             r"^\W*a su favor",
             "(?:total|importe) (?:(?:del )?abono|abonado|reembolsado)",
         ),
-        Label.PLAIN_TOTAL: ("totales",),
+        Label.PLAIN_TOTAL: ("totales", r"^\W*sumas(?=\W*(?:$|\d))"),
         Label.NET: (
             "importe bruto",
             "neto",

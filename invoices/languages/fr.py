@@ -30,7 +30,9 @@ LANGUAGE = Language(
     ),
     printed="avoir designation echeance emission facture montant numero payer quantite reglement taxes total",
     days="jours",
-    paying=r"net|pai?e\w*|regle\w*|echeance|virement|payable",
+    weeks="semaines?",
+    counts="une=1 deux=2 trois=3 quatre=4 six=6 huit=8 dix=10 quinze=15 trente=30 soixante=60",
+    paying=r"net|pa[iy]e\w*|regle\w*|echeance|virement|payable",
     labels={
         Label.INVOICE: ("factures?",),
         Label.NUMBERED: (
@@ -50,7 +52,8 @@ LANGUAGE = Language(
         Label.CORRECTION: ("rectificative",),
         Label.ISSUE_DATE: (
             r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|piece|fact\.|(?:l')?avoir)",
-            "(?:editee?|emise?|etablie?|faite?) le",
+            "(?:editee?|emise?|etablie?|faite?|delivree?) le",
+            "date (?:d'etablissement|de l'avis|de mise en recouvrement)",
             r"^\W*le\s*(?::(?=\s*\d)|:?$)",
             r"^\W*en date du",
             r"^\W*facture du(?=\s*:?$)",

@@ -33,6 +33,8 @@ LANGUAGE = Language(
     ),
     printed=("descrizione emissione fattura imponibile importo imposta numero pagare prezzo quantita scadenza totale"),
     days="giorni|gg",
+    weeks="settiman[ae]",
+    counts="una=1 due=2 tre=3 quattro=4 sei=6 otto=8 dieci=10 quindici=15 venti=20 trenta=30 sessanta=60",
     paying=r"pagament\w+|bonifico|scadenza|netto|pagabile|saldo|ri\.?ba",
     labels={
         Label.INVOICE: ("fattur[ae]",),
@@ -50,7 +52,8 @@ LANGUAGE = Language(
         Label.CORRECTION: ("rettifica",),
         Label.ISSUE_DATE: (
             r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|fatt|emissione|documento|doc|bolletta)",
-            "emess[ao] (?:il|in data)",
+            "(?:emess|rilasciat)[ao] (?:il|in data)",
+            "data (?:di rilascio|(?:dell')?avviso)",
             r"^\W*del\s*(?::(?=\s*\d)|:?$)",
         ),
         Label.OTHER_DOCUMENT: ("rettifica", r"rif\.", "rettificata", "collegata", "originale"),

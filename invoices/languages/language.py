@@ -136,6 +136,9 @@ class Language:
     Garbled ones are recognized by them."""
     days: str
     """Days, after their number in a payment term: `14 days`."""
+    weeks: str = field(default="", kw_only=True)
+    counts: str = field(default="", kw_only=True)
+    """Numbers of days and weeks in words, as `two=2`; none that may end another number, as in `twenty eight`."""
     paying: str
     """Words that make a number of days a payment term."""
     labels: Mapping[Label, tuple[str, ...]] = field(default_factory=dict)

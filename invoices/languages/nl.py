@@ -37,6 +37,8 @@ LANGUAGE = Language(
         "prijs subtotaal totaal totaalbedrag vervaldag vervaldatum voldoen"
     ),
     days="dagen",
+    weeks="weken|week",
+    counts="een=1 twee=2 drie=3 vier=4 zes=6 acht=8 tien=10 veertien=14 twintig=20 dertig=30 zestig=60",
     paying=r"netto|beta\w+|voldoen|overma\w+|te voldoen",
     labels={
         Label.INVOICE: ("factuurs?", "facturen"),
@@ -59,6 +61,7 @@ LANGUAGE = Language(
             r"(?:fa[ck]tuur|fact\.|nota|document|credit(?:nota|factuur)?|uitgifte|opmaak|facturatie)\s*dat(?:um|\.)",
             "datum (?:van )?(?:factuur|nota|uitgifte)",
             r"^\W*(?:opgemaakt op|d\.d\.(?=\s*(?::|$)))",
+            r"^\W*(?:dagtekening|gedagtekend|uitgereikt op)",
         ),
         Label.OTHER_DOCUMENT: ("bij factuur", "oorspronkelijke", "originele"),
         Label.ORDER: (r"\w*bestelling", "opdracht", "offerte", "levering"),

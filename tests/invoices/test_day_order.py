@@ -63,6 +63,14 @@ def test_the_document_shows_which_comes_first(lines: tuple[str, ...], expected: 
         ("Betalas inom 30 dagar", 30),
         ("Maksuehto 14 pv netto", 14),
         ("Splatnost 14 dní", 14),
+        ("Graag binnen twee weken overmaken", 14),
+        ("Payment within two weeks", 14),
+        ("Zahlbar innerhalb von zwei Wochen", 14),
+        ("Zahlbar binnen vierzehn Tagen", 14),
+        ("À payer sous quinze jours", 15),
+        ("Pago en quince días", 15),
+        ("Pagamento entro trenta giorni", 30),
+        ("Please pay within 3 weeks", 21),
     ],
 )
 def test_a_payment_term_gives_the_due_date_with_the_term_as_its_place(term: str, days: int) -> None:
@@ -83,6 +91,8 @@ def test_a_payment_term_gives_the_due_date_with_the_term_as_its_place(term: str,
         "2 % discount if paid within 10 days",
         "Payment due in 14 days. Net 30 for others, payable in 30 days",
         "Interest is due on late payment after 30 days",
+        "Please pay within twenty eight days",
+        "Betaald? Binnen zes weken kunt u bezwaar maken",
     ],
 )
 def test_other_periods_give_no_due_date(line: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from docrail.invoices.readers.header.dates import find_delivery_date, find_due_date, find_issue_date
 from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference, names_an_invoice
 from tests.invoices.documents import Line
-from tests.invoices.layouts import finder
+from tests.invoices.layouts import finder, table
 
 MAY, JUNE = dt.date(2024, 5, 13), dt.date(2024, 6, 12)
 
@@ -112,10 +112,21 @@ def lines(*texts: str) -> list[Line]:
         (["CREDIT NOTE", "Credit note no. | CN-7", "Invoice number | INV-20471188"], "CN-7"),
         (["CREDIT NOTE", "Invoice number | INV-20471188"], "INV-20471188"),
         (["Lieferungen", "Nr. | Datum | Leistung | Betrag", "4711 | 13.05.2024 | Umzug | 90,00"], None),
+        (["Nº de serie 998877", "Factura 4711"], "4711"),
+        (["Serie - Nº: 4711"], "4711"),
     ],
 )
 def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:
     assert find_invoice_number(finder(lines(*texts))).value == number
+
+
+@pytest.mark.parametrize(
+    "label", ["Serie-Nr.", "Beleg-Nr.", "Serial no.", "N° de série", "Número de serie", "Matricola"]
+)
+def test_a_number_in_the_description_of_a_line_is_not_the_documents(label: str) -> None:
+    described = ("Spindel | 1 | 90,00 | 90,00", f"{label} 99-8877", "Lager | 2 | 5,00 | 10,00")
+    rows = table("Bezeichnung | Menge | Preis | Betrag", *described)
+    assert find_invoice_number(finder([*lines("Rechnung 4711-0718"), *rows])).value == "4711-0718"
 
 
 @pytest.mark.parametrize("gap", [20, 60])

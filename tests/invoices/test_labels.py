@@ -33,6 +33,9 @@ ISSUED = """
     Belegdatum: 13.05.2024 | Ausstellungsdatum 13.05.2024 | Berlin, 13. Mai 2024 | Berlin, den 13.05.2024
     Issue date 2024-05-13 | Date of issue: 13 May 2024 | Invoice Date May 13, 2024 | Issued: 13-May-2024
     Bill date 13/05/2024 | Date Issued: 13/05/2024 | Invoiced on 13/05/2024 | Billing date: 13/05/2024
+    Notice date 13/05/2024 | Dagtekening 13-05-2024 | Uitgereikt op 13-05-2024 | Datum des Bescheids 13.05.2024
+    Bescheiddatum 13.05.2024 | Ausgefertigt am 13.05.2024 | Date d'établissement 13/05/2024 | Délivré le 13/05/2024
+    Date de l'avis 13/05/2024 | Fecha de liquidación 13/05/2024 | Data di rilascio 13/05/2024 | Data avviso 13/05/2024
 """
 DUE = """
     Payment due 12/06/2024 | Due: 12/06/2024 | Pay by 12/06/2024 | Date due 12/06/2024 | Due on 12/06/2024

@@ -28,8 +28,9 @@ def lines_of(*rows: str, edges: tuple[float, ...] = (50, 300, 380, 480)) -> tupl
         ("Kind | Base | Tax | Tax amount", "VAT | 200.00 | 19 | 38.00"),
         ("Art | Basisbetrag | Steuer | Steuerbetrag", "Umsatzsteuer | 200.00 | 19 | 38.00"),
         ("VAT rate | Net | VAT | Total excl. VAT 200.00", "19 % | 200.00 | 38.00 | Discount 0.00"),
+        ("Tipo || | Base Cuota", "19 % || 200.00 | 38.00", "||| Sumas 200.00 38.00"),
     ],
-    ids=["a sum", "a heading", "a table of taxes", "a German one", "sums next to its head"],
+    ids=["a sum", "a heading", "a table of taxes", "a German one", "sums next to its head", "its sums in one cell"],
 )
 def test_the_table_ends_before_what_is_no_line(after: tuple[str, ...]) -> None:
     assert [line.amount for line in lines_of(HEADER, *LINES, *after)] == [Decimal(125), Decimal(75)]

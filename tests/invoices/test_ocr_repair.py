@@ -174,6 +174,19 @@ def test_a_hyphen_before_cents_is_a_point_where_an_amount_is_named(read: list[st
     assert repaired(*read) == right
 
 
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        ("INVOICEJS-40918", ["INVOICE", "JS-40918"]),
+        ("Rechnung2026-7", ["Rechnung", "2026-7"]),
+        ("Invoices2026", ["Invoices2026"]),
+        ("invoice2026@muster.example", ["invoice2026@muster.example"]),
+    ],
+)
+def test_a_label_and_the_number_that_touches_it_are_two_words(read: str, right: list[str]) -> None:
+    assert repaired(read) == right
+
+
 @pytest.mark.parametrize(("read", "score"), [("PM1.00", 0.3), ("BM1,234.50", 0.3), ("RM1.00", 0.9), ("PM100", 0.9)])
 def test_an_amount_with_a_broken_sign_is_a_candidate_only(read: str, score: float) -> None:
     (word,) = repair(Page(1, 595, 842, (Word(read, 10, 100, 60, 110, 0.9),))).words

@@ -418,6 +418,23 @@ def test_a_name_with_its_owner_under_it_is_the_vendors(owner: str) -> None:
     assert parties(lines)[0] == "Elektro Service 44"
 
 
+@pytest.mark.parametrize(
+    ("lettering", "sender", "vendor"),
+    [
+        ("Bloemsierkunst Madelief", "Marjolein Zuidema", "Bloemsierkunst Madelief"),
+        ("Madelief", "Zuidema Bloemen B.V.", "Zuidema Bloemen B.V."),
+        ("Madelief", "Bloemsierkunst Madelief", "Bloemsierkunst Madelief"),
+    ],
+    ids=["a person", "a company", "the name in full"],
+)
+def test_the_sender_below_a_name_in_large_print_is_its_owner_if_a_person(
+    lettering: str, sender: str, vendor: str
+) -> None:
+    letter = page([(50, 55, f"{sender} · Voorstraat 9 · 8601 CL Sneek"), *block(50, 150, BUYER, *OTHER_ADDRESS)])
+    large = [replace(word, top=30, bottom=51) for word in page([(50, 30, lettering)]).words]
+    assert read_text([replace(letter, words=(*large, *letter.words))]).vendor_name.value == vendor
+
+
 def test_an_austrian_register_entry_identifies_the_company() -> None:
     foot: list[Line] = [(50, 790, "Hotel Edelraute GmbH & Co KG · FN 318842 k LG Innsbruck · Raiffeisenbank Mayrhofen")]
     head: list[Line] = [

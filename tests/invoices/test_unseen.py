@@ -1,4 +1,4 @@
-"""Layouts that the readers were not made for (tests/invoices/unseen) are read as well as the project promises."""
+"""Layouts that the readers were hardly made for (tests/invoices/unseen) are read as well as the project promises."""
 
 from pathlib import Path
 

@@ -15,6 +15,7 @@ from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import LEAST_CAPTIONS, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
+from docrail.invoices.readers.lines.charges import describes_a_line
 from docrail.invoices.readers.parties.blocks import TOP
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import squeeze
@@ -67,7 +68,7 @@ class NumberCandidate:
     at: Labelled
     basis: NumberAt
     charged: bool = False
-    """Whether its label is in a line that ends in an amount."""
+    """Whether its label is in a line item, which may name serial numbers and other documents."""
     corrected: bool = False
     """Whether its label names an invoice on a credit note, which has its own number."""
 
@@ -82,7 +83,7 @@ NUMBER: tuple[Feature[NumberCandidate], ...] = (
     Feature(
         "the label names a payment", -0.7, lambda c: c.basis is NumberAt.LABEL and RECEIPT.match(c.at.label) is not None
     ),
-    Feature("its line ends in an amount", -1.5, lambda c: c.charged),
+    Feature("it is in a line item", -1.5, lambda c: c.charged),
     Feature("a credit note names the invoice it corrects", -1.5, lambda c: c.corrected),
     Feature("distance from the label", -0.4, lambda c: c.at.place),
     Feature("the label begins its cell", 0.3, lambda c: c.at.leads),
@@ -137,7 +138,8 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
         ):
             yield from _number_at(labelled, NumberAt.OTHER_LABEL)
             continue
-        charged = is_charged(finder.layout.rows[labelled.label_cell.row], labelled.label_cell)
+        row = finder.layout.rows[labelled.label_cell.row]
+        charged = is_charged(row, labelled.label_cell) or describes_a_line(finder.layout, row)
         corrected = credit_note and names_an_invoice(text_before(labelled))
         yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
     for labelled in finder.at(vocabulary.INVOICE_TITLE):

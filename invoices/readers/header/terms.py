@@ -7,8 +7,13 @@ from docrail.invoices.languages.all import LANGUAGES
 from docrail.invoices.readers.layout.page import Cell, Layout
 
 DAYS = "|".join(language.days for language in LANGUAGES)
+WEEKS = "|".join(language.weeks for language in LANGUAGES if language.weeks)
+COUNTS = {word: int(n) for language in LANGUAGES for word, n in (c.split("=") for c in language.counts.split())}
 PAYING = re.compile(rf"(?<![a-z])(?:{'|'.join(language.paying for language in LANGUAGES)})(?![a-z])")
-TERM = re.compile(rf"(?<![\d.,/%-])(\d{{1,3}})[ -]?(?:{DAYS})(?![a-z])|\bnet ?(\d{{1,3}})(?![\d.,/%]|\s?[a-z€$£])")
+TERM = re.compile(
+    rf"(?<![\d.,/%-])(?P<count>\d{{1,3}}|\b(?:{'|'.join(COUNTS)}))[ -]?(?:{DAYS}|(?P<weeks>{WEEKS}))(?![a-z])"
+    r"|\bnet ?(?P<net>\d{1,3})(?![\d.,/%]|\s?[a-z€$£])"
+)
 CLAUSE = re.compile(r"[.;,]\s|[.;,]$|\s[-\u2013\u2014|\u2022]\s")
 NOT_FROM_ISSUE = re.compile(
     r"%|skonto|discount|escompte|korting|descuento|sconto|rabat|alennus|sleva|iskonto|"
@@ -16,7 +21,8 @@ NOT_FROM_ISSUE = re.compile(
     r"liefer|livraison|levering|entrega|consegna|"
     r"end of (?:the )?month|e\.?o\.?m\b|monatsende|fin de mois|fine mese|f\.m\.|einde (?:van de )?maand|fin de mes|"
     r"late|overdue|interest|verzug|mahn|retard|penalit|return|refund|cancel|widerruf|remind|claim|complain|reklam|"
-    r"ruckgabe|retour|vertrag|notice|kundig|valid|gultig|after that|nach ablauf"
+    r"ruckgabe|retour|vertrag|notice|kundig|valid|gultig|after that|nach ablauf|"
+    r"bezwaar|einspruch|widerspruch|recours|recurso|ricorso|objection|appeal"
 )
 """Terms that begin on another day, discounts, and periods that are no payment terms."""
 MOST_DAYS = 180
@@ -35,7 +41,8 @@ def _terms(layout: Layout) -> Iterator[tuple[int, Cell]]:
             for clause in CLAUSE.split(cell.folded):
                 term = TERM.search(clause)
                 if term and not NOT_FROM_ISSUE.search(clause) and PAYING.search(f"{label} {cell.folded}"):
-                    days = int(term[1] or term[2])
+                    count = term["count"] or term["net"]
+                    days = (COUNTS.get(count) or int(count)) * (7 if term["weeks"] else 1)
                     if 0 < days <= MOST_DAYS:
                         yield days, cell
             label = cell.folded

@@ -1,12 +1,13 @@
-"""Find the rows of a table with an amount in its column of amounts."""
+"""Find the rows that charge something, with their amounts."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from docrail.invoices.features import Feature, leaders
-from docrail.invoices.readers.layout.page import Cell, Row
-from docrail.invoices.readers.lines.tables import Span, Table
+from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.lines.tables import MOST_UNDER, Span, Table, goes_on, tables
 from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
@@ -98,3 +99,17 @@ def last_amount(row: Row, *, loose: bool = False) -> Charge | None:
 def _amount_in(row: Row, cell: Cell, *, loose: bool = False) -> Charge | None:
     amounts = [amount for amount in find_amounts(cell.text) if amount.exact or loose]
     return Charge(row, cell, amounts[-1]) if amounts else None
+
+
+@lru_cache(maxsize=2)
+def charged_rows(layout: Layout) -> dict[int, Row]:
+    """Return the rows that charge something, by number: below the headings of lines, with an amount at their end."""
+    rows = (row for table in tables(layout) if table.headed for row in table.rows)
+    return {row.number: row for row in rows if any(a.exact for a in find_amounts(row.cells[-1].text))}
+
+
+def describes_a_line(layout: Layout, row: Row) -> bool:
+    """Return whether the row is further description of a charged line, such as the serial number of a machine."""
+    charged = charged_rows(layout)
+    above = next((charged[n] for n in range(row.number - 1, row.number - 1 - MOST_UNDER, -1) if n in charged), None)
+    return above is not None and goes_on(row, above)

@@ -258,12 +258,6 @@ def _tables(layout: Layout) -> Iterator[Table]:
         yield Table(list(_until_end(rows)), columns_of(header), headed=True)
 
 
-def charged_cells(layout: Layout) -> list[Cell]:
-    """Return the cells of the rows that charge something: below the headings of lines, with an amount at their end."""
-    rows = (row for table in tables(layout) if table.headed for row in table.rows)
-    return [cell for row in rows if any(a.exact for a in find_amounts(row.cells[-1].text)) for cell in row.cells]
-
-
 def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
     begun, number = False, 0
     for index, row in enumerate(rows):

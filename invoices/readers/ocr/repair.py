@@ -43,6 +43,8 @@ LABELS = frozenset(
     )
 )
 """Words of amount and field labels; one wrong letter in them would hide a value."""
+GLUED = re.compile(rf"((?i:{'|'.join(sorted(LABELS, key=len, reverse=True))}))([A-Z]{{0,4}}[-/]?\d[\w/.-]*)")
+"""A label and its value without the space between them: `INVOICEJS-40918`."""
 NUMBER = re.compile(r"^[Nn][acdesACDGQSU069]\.$")
 """Misreadings of a small "No."."""
 HYPHENATED = re.compile(r"\d{1,5}-\d\d")
@@ -72,7 +74,19 @@ def repair(page: Page) -> Page:
     """Return the page with corrected words; a corrected code becomes one word."""
     words = tuple(_with_sign(replace(word, text=_label(_by_neighbours(word.text), word.score))) for word in page.words)
     rows = ([w for cell in row.cells for w in cell.words] for row in lay_out([replace(page, words=words)]).rows)
-    return replace(page, words=tuple(word for row in rows for word in _codes(_legal_forms(_cents(row)))))
+    words = tuple(word for row in rows for word in _codes(_legal_forms(_cents(row))))
+    return replace(page, words=tuple(part for word in words for part in _parts(word)))
+
+
+def _parts(word: Word) -> tuple[Word, ...]:
+    """Return a label and the value that touches it as two words; another word unchanged."""
+    match = GLUED.fullmatch(word.text)
+    if match is None:
+        return (word,)
+    label, value = match.groups()
+    gap = (word.right - word.left) / len(word.text) / 2
+    middle = word.left + 2 * gap * len(label)
+    return replace(word, text=label, right=middle - gap), replace(word, text=value, left=middle + gap)
 
 
 def _with_sign(word: Word) -> Word:

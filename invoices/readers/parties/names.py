@@ -112,7 +112,8 @@ TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 AROUND = re.compile(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$")
 """Punctuation around a name."""
 COMMA = re.compile(r",\s+")
-BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
+BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|](?:\s+|(?=\d))|\s*[\u2022\u25cf|\u00b7]\s*")
+"""Separators of an address. OCR may lose the space between a dash and a street number."""
 ADDRESS_PARTS = 3
 """Fewest parts of a one-line address: name, street, city."""
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70

@@ -15,9 +15,10 @@ from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELLER
-from docrail.invoices.readers.lines.tables import charged_cells
+from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
+from docrail.invoices.readers.parties.owners import belongs_to_owner, has_its_owner_below
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -30,12 +31,6 @@ REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,
 """A registration number alone under a name; on folded text."""
 SALES_LABEL = re.compile(r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare")
 """Labels of the seller, but on many invoices of the salesperson."""
-OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
-OWNED = re.compile(
-    r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
-    r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
-)
-"""A line under a name that states its owner."""
 MOST_CLAIMS = 2
 """Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
 address."""
@@ -147,7 +142,8 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     buyer_names = {squeeze(cell.text) for cell in buyers}
     everything, on_the_net = squeeze(layout.text), names.domains(layout)
     candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
-    others = {id(cell) for cell in (*charged_cells(layout), *_salespeople(finder))}
+    others = {id(cell) for cell in _salespeople(finder)}
+    others |= {id(cell) for row in charged_rows(layout).values() for cell in row.cells}
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
     registered = [c.cell for c in own if c.registered and not BANK.search(fold(c.name))]
@@ -283,7 +279,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
     usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
     for cell, printed, own_entry in _printed_names(layout):
         place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
-        owned = place < TOP and _has_its_owner_below(layout, cell)
+        owned = place < TOP and has_its_owner_below(layout, cell)
         bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
         if not (owned or names.is_name(bare)):
             continue
@@ -331,7 +327,7 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
             if _is_in_head(layout, owned[0]):
                 yield cell, owned[1], True
             continue
-        if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
+        if belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue
         name, own_entry = names.REGISTER_ENTRY.subn("", names.before_address(cell.text))
         if (short := names.before_register(cell.text)) != cell.text:
@@ -357,18 +353,6 @@ def _is_in_head(layout: Layout, name: str) -> bool:
     """Return whether a name is in the letterhead: invoices also state the trading names of payment services."""
     heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
     return any(squeeze(name) in squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height)
-
-
-def _belongs_to_owner(layout: Layout, cell: Cell) -> bool:
-    """Return whether the line names the owner of a trading name, by its own words or those of the line above."""
-    above = [other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells]
-    under_a_name = OWNED.match(cell.folded) and any(names.aligned(other, cell) for other in above)
-    return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
-
-
-def _has_its_owner_below(layout: Layout, cell: Cell) -> bool:
-    below = [other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells]
-    return any(OWNED.match(other.folded) and other.page == cell.page and names.aligned(other, cell) for other in below)
 
 
 def _ends_in_amount(row: Row) -> bool:

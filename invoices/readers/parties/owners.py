@@ -1,0 +1,38 @@
+"""Recognize the lines that name the owner of a trading name, and the trading names with such a line below them."""
+
+import re
+
+from docrail.invoices.readers.layout.page import Cell, Layout
+from docrail.invoices.readers.parties import names
+from docrail.invoices.readers.parties.blocks import sender_lines
+from docrail.invoices.values.folding import fold
+
+OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
+OWNED = re.compile(
+    r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
+    r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
+)
+"""A line under a name that states its owner."""
+LETTERED = 1.5
+"""Height of a trading name over that of its owner's line."""
+
+
+def belongs_to_owner(layout: Layout, cell: Cell) -> bool:
+    """Return whether the line names the owner of a trading name, by its own words or those of the line above."""
+    above = [other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells]
+    under_a_name = OWNED.match(cell.folded) and any(names.aligned(other, cell) for other in above)
+    return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
+
+
+def has_its_owner_below(layout: Layout, cell: Cell) -> bool:
+    """Return whether the next line names the owner of a trading name: after such a label, or as a one-line sender."""
+    below = [other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells]
+    near = [other for other in below if other.page == cell.page and names.aligned(other, cell)]
+    senders = (name for name, other in sender_lines(layout) if other in near and cell.height > LETTERED * other.height)
+    return any(OWNED.match(other.folded) for other in near) or any(_is_its_owner(cell, name) for name in senders)
+
+
+def _is_its_owner(cell: Cell, sender: str) -> bool:
+    """Return whether the sender below a name in larger print is another: a person who trades under that name."""
+    shared = {*fold(sender).split()} & {*cell.folded.split()}
+    return not (shared or names.LEGAL_FORM.search(fold(sender))) and names.is_name(cell.text)
