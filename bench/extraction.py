@@ -3,8 +3,8 @@
     python -m bench.extraction [FOLDER]
 
 The default FOLDER is the development set, ../shared/data/invoices; if it does not exist, the invented invoices of the
-tests, which are in the repository. Those and the unseen documents, for which no rule was changed, are scored as well,
-and without FOLDER also scans of both, which take minutes. Only the development set's page is written; others are
+tests, which are in the repository. Those and the unseen documents, for which hardly any rule was changed, are scored as
+well, and without FOLDER also scans of both, which take minutes. Only the development set's page is written; others are
 printed. Each kind of document is read in a separate process, to measure its peak memory; its first document is read
 twice and counted once.
 """
@@ -48,7 +48,7 @@ A wrong value costs more than a missing one, because no one is asked about it. *
 
 The rules of the readers are code, written with these documents in view; no rule names a vendor. So leaving a family
 of similar documents out changes no result here, and a score on known documents says less than one on new ones:
-`tests/invoices/unseen/README.md` has the scores of documents that no rule was written for, and
+`tests/invoices/unseen/README.md` has the scores of documents that hardly any rule was written for, and
 `tests/invoices/invented/README.md` the scores of others at first sight. Only the calibration of the confidences is
 *fitted* to documents; vendor memory is not used here. So each family is scored twice: *as shipped*, and
 *left out*: with curves fitted on the other families only.
@@ -64,7 +64,7 @@ how many of these are fully right; each with the shipped curves, and with curves
 """
 UNSEEN = """## Unseen layouts
 
-The documents of `tests/invoices/unseen`: what to expect of new layouts.
+The documents of `tests/invoices/unseen`, of which few were looked at for a rule: its README names them.
 
 """
 UNSEEN_SCANS = """## Scans of unseen layouts
