@@ -2,6 +2,7 @@
 
 import re
 
+from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import sender_lines
@@ -28,11 +29,17 @@ def has_its_owner_below(layout: Layout, cell: Cell) -> bool:
     """Return whether the next line names the owner of a trading name: after such a label, or as a one-line sender."""
     below = [other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells]
     near = [other for other in below if other.page == cell.page and names.aligned(other, cell)]
-    senders = (name for name, other in sender_lines(layout) if other in near and cell.height > LETTERED * other.height)
-    return any(OWNED.match(other.folded) for other in near) or any(_is_its_owner(cell, name) for name in senders)
+    if any(OWNED.match(other.folded) for other in near):
+        return True
+    small = [other for other in near if cell.height > LETTERED * other.height]
+    return any(_is_its_owner(cell, name, other) for name, other in sender_lines(layout) if other in small)
 
 
-def _is_its_owner(cell: Cell, sender: str) -> bool:
-    """Return whether the sender below a name in larger print is another: a person who trades under that name."""
-    shared = {*fold(sender).split()} & {*cell.folded.split()}
-    return not (shared or names.LEGAL_FORM.search(fold(sender))) and names.is_name(cell.text)
+def _is_its_owner(cell: Cell, name: str, sender: Cell) -> bool:
+    """Return whether the sender below a name in larger print is another: a person who trades under that name.
+
+    A company, or a person with register details, would be the issuer.
+    """
+    shared = {*fold(name).split()} & {*cell.folded.split()}
+    issuer = names.LEGAL_FORM.search(fold(name)) or vocabulary.REGISTRATION.search(sender.folded)
+    return not (shared or issuer) and names.is_name(cell.text)
