@@ -438,6 +438,13 @@ class Settings(BaseSettings):
     )
     max_upload_bytes: int = Field(25 * 2**20, gt=0, description="largest document that may be uploaded, in bytes")
     max_zip_bytes: int = Field(2**29, gt=0, description="largest zip file of documents that a batch takes, in bytes")
+    share_from: int = Field(
+        10,
+        ge=0,
+        le=1000,
+        description="uploads per second of a tenant to one API process, each sent while another is in progress, from "
+        "which their runs share workflows, which costs less; they then start within a tenth of a second. 0: never",
+    )
     quotas: Annotated[Mapping[Quota, float], NoDecode, BeforeValidator(parse_quotas)] = Field(
         {},
         description="what each tenant may use unless `docrail quota set` has set another value for it: "

@@ -25,6 +25,7 @@ from docrail import __version__
 from docrail.activities.handler_tools import HandlerTools
 from docrail.activities.internal.background import background_activities
 from docrail.activities.internal.batches import batch_activities, window_activity
+from docrail.activities.internal.chunk_ends import chunk_ends_activity
 from docrail.activities.internal.dead_letters import dead_letter_activity
 from docrail.activities.internal.deadlines import overdue_activity
 from docrail.activities.internal.exports import export_activities
@@ -140,6 +141,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
             *background_activities(app),
             *export_activities(app, tools.outside),
             *batch_activities(app, tools.outside),
+            chunk_ends_activity(app),
             trigger_activity(app, settings.inbox_dir, tools.outside),
         ],
         sandboxed=settings.sandboxed,

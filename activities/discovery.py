@@ -32,7 +32,7 @@ INTERNAL = frozenset(
         *("file_reviewed", "record_dead_letter", "record_overdue", "notify_sla"),
         *("list_lake_tenants", "look_after_lake", "remove_expired_rows", "remove_old_originals", "remove_old_values"),
         *("start_waiting_documents", "answer_waiting_runs", "start_waiting_exports", "start_waiting_batches"),
-        "copy_ended_runs",
+        *("copy_ended_runs", "record_ends"),
         *("forget_events", "note_ended_documents", "keep_metrics", "run_group"),
         *("make_export", "send_export", "fail_export", "keep_window", "notify_batch", "fail_batch_webhook"),
         "fire_trigger",

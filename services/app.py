@@ -19,6 +19,7 @@ from docrail.handlers import Catalogue, Handler
 from docrail.services.access.failed_sign_ins import FailedSignIns
 from docrail.services.callback_urls import CallbackKeys
 from docrail.services.errors import Unavailable
+from docrail.services.intake.gathering import Gatherings
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
 
@@ -96,6 +97,7 @@ class App:
     step_defaults: Mapping[str, Json] = field(default_factory=dict)
     """`max_retries` and `retry_config` of steps whose definition gives none."""
     quotas: Quotas = field(default_factory=Quotas)
+    gatherings: Gatherings = field(default_factory=Gatherings)
     budgets: Budgets = field(default_factory=Budgets)
     failed_sign_ins: FailedSignIns = field(default_factory=FailedSignIns)
     prepared_tenants: set[str] = field(default_factory=set)

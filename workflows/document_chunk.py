@@ -1,28 +1,32 @@
-"""Define the workflow that interprets the runs of several documents of a batch, each with its own state.
+"""Define the workflow that interprets the runs of several documents, each with its own state.
 
 Each run is driven by the code that drives it alone; only the work of its steps is started in groups (grouping.py). A
 run that someone needs outside leaves: its state goes on in a workflow of its own (ADR 44).
 """
 
 import asyncio
+from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from docrail.dag.engine.saved_state import begin, save, whole_or_piece
-    from docrail.dag.explain.report import reason_of
+    from docrail.dag.explain.report import RunReport, reason_of
     from docrail.dag.values.json_values import Json, size_of
     from docrail.workflows.contract.names import (
         CHUNKED_ENDS,
         DOCUMENT_CHUNK_TYPE,
         LEAVE,
         MAX_CHUNKED_OUTPUTS,
+        RECORD_ENDS,
         SAVED,
+        STATE,
         ChunkedEnd,
         ChunkedRun,
         DocumentChunkReport,
         DocumentChunkRequest,
+        RunEnds,
     )
     from docrail.workflows.driver import Driver
     from docrail.workflows.driver_context import context_of
@@ -30,6 +34,10 @@ with workflow.unsafe.imports_passed_through():
 
 MOST_EVENTS, MOST_BYTES = 8_000, 10_000_000
 """Size of the history at which the runs that have not ended leave: none must fail because of the others."""
+
+
+RECORD_TIMEOUT = timedelta(seconds=30)
+"""Of an attempt to record ends, which is repeated until it succeeds."""
 
 
 @workflow.defn(name=DOCUMENT_CHUNK_TYPE)
@@ -55,6 +63,7 @@ class DocumentChunk:
         serving = asyncio.create_task(self._groups.serve(self._is_settled))
         watching = asyncio.create_task(self._watch_size())
         showing = asyncio.create_task(self._keep_shown())
+        recording = asyncio.create_task(self._keep_recorded())
         driving = asyncio.gather(*(self._drive(run) for run in request.runs))
         try:
             await self._ended(driving, serving)
@@ -64,6 +73,7 @@ class DocumentChunk:
         for task in (serving, watching, showing):
             task.cancel()
         self._show()
+        await recording
         await workflow.wait_condition(workflow.all_handlers_finished)
         return DocumentChunkReport(ends=tuple(self._end_of(run) for run in request.runs))
 
@@ -87,6 +97,13 @@ class DocumentChunk:
             first = begin(driver.plan, run.inputs, context_of(self._request.request_of(run), {}))
             return whole_or_piece(save(driver.plan, first), piece)
         return driver.saved(piece)
+
+    @workflow.query(name=STATE)
+    def state(self, run_id: str) -> RunReport | None:
+        """Return the report of a run; None if it goes on in a workflow of its own, or must."""
+        driver = self._drivers[run_id]
+        has_left = run_id in self._over and driver.state.outcome is None
+        return None if has_left or run_id in self._broken else driver.report()
 
     @workflow.query(name=CHUNKED_ENDS)
     def chunked_ends(self) -> DocumentChunkReport:
@@ -127,6 +144,22 @@ class DocumentChunk:
         outputs = driver.state.outputs if size_of(driver.state.outputs) <= MAX_CHUNKED_OUTPUTS else None
         reason = reason_of(driver.plan, driver.state)[:1_000]  # a report takes a fifth of the chunk's work
         return ChunkedEnd(run_id=run.run_id, status=status, reason=reason, outputs=outputs)
+
+    async def _keep_recorded(self) -> None:
+        """Record the ends of all runs, those together that come while others are recorded; a batch does it itself."""
+        known = set[str]()
+        while self._request.records_ends and len(known) < len(self._request.runs):
+            await workflow.wait_condition(lambda: len(self._over) > len(known))
+            ended = [self._end_of(run) for run in self._request.runs if run.run_id in self._over - known]
+            known.update(end.run_id for end in ended)
+            ends = {end.run_id: end.status for end in ended if end.status is not None}
+            if ends:
+                await workflow.execute_activity(
+                    RECORD_ENDS,
+                    RunEnds(tenant_id=self._request.tenant_id, ends=ends),
+                    start_to_close_timeout=RECORD_TIMEOUT,
+                    summary=f"{len(ends)} runs",
+                )
 
     async def _keep_shown(self) -> None:
         """Show the states whenever runs have ended, once for all that end together."""

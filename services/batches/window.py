@@ -24,7 +24,7 @@ from docrail.services.app import App
 from docrail.services.batches import repository
 from docrail.services.batches.chunk_ends import ChunkEnds
 from docrail.services.batches.models import BatchDocument, BatchDocumentState, RunEnd, StoredBatch
-from docrail.services.documents.service import load_document, mark_ended
+from docrail.services.documents.service import load_document
 from docrail.services.engine import engine_errors, status_of
 from docrail.services.errors import NotFound, OperationError, QuotaExceeded, Unavailable
 from docrail.services.failures import service as failures
@@ -32,7 +32,7 @@ from docrail.services.failures.models import StoredLetter
 from docrail.services.failures.retry import RetryOrder, retry_run
 from docrail.services.intake.chunks import start_in_chunks
 from docrail.services.intake.service import start_another_run, start_document
-from docrail.services.runs.chunks import find_chunked, note_ends
+from docrail.services.runs.chunks import find_chunked, record_ends
 from docrail.services.runs.control import cancel_run
 from docrail.services.runs.executing import describe
 from docrail.services.runs.leaving import move_out
@@ -204,10 +204,9 @@ class Window:
 
     async def _note_chunked(self, ends: list[RunEnd]) -> None:
         """Record the ends of runs that shared workflows, where lists of runs and the inbox look for them."""
-        for status in dict.fromkeys(end.in_chunk for end in ends if end.in_chunk is not None):
-            some = [end for end in ends if end.in_chunk is status]
-            await mark_ended(self.app.db, [end.document_id for end in some], status)
-            await note_ends(self.app, self.tenant_id, [end.run_id for end in some if end.run_id is not None], status)
+        in_chunks = {end.run_id: end.in_chunk for end in ends if end.run_id is not None and end.in_chunk is not None}
+        if in_chunks:
+            await record_ends(self.app, self.tenant_id, in_chunks)
 
     async def _hold(self, batch: StoredBatch, held: list[_Held], *, has_ends: bool) -> None:
         """Start nothing for a moment after a quota was used up, and say so."""
@@ -247,11 +246,13 @@ class Window:
         new = [each for each in unstarted if each in taken]
         left = [each for each in unstarted if each not in taken]
         most = _most_in_chunk(batch)
-        started = await start_in_chunks(self.app, self._principal, new, left, priority=PRIORITY, most=most)
+        started = await start_in_chunks(
+            self.app, self._principal, new, left, priority=PRIORITY, most=most, records_ends=False
+        )
         if len(new) > 1:
             self._may_share = not {each.document_id for each in started}.isdisjoint(new)
         await repository.note_runs(self.app.db, batch, {each.document_id: each.run_id for each in started})
-        found = [each for each in (*known, *started) if each.moved_at is None]
+        found = [*(each for each in known if each.moved_at is None), *started]
         for each in found:
             if each.chunk_id not in self._chunks:
                 self._chunks[each.chunk_id] = ChunkEnds(self.app, self.tenant_id, each.chunk_id)

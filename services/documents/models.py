@@ -79,6 +79,8 @@ class Document:
     parts: Annotated[
         Sequence[str], Field(description="the documents that its pages were cut into, if it has several invoices")
     ] = ()
+    is_new: Hidden[bool] = field(default=False, compare=False)
+    """Whether the call that returns it has inserted it."""
 
 
 @dataclass(frozen=True, slots=True)

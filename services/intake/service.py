@@ -20,7 +20,7 @@ from docrail.dag.language.version_refs import parse_ref
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
-from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
+from docrail.services.definitions.models import DEFAULT_DEFINITION
 from docrail.services.definitions.resolving import Resolver
 from docrail.services.definitions.routing import missing_inputs, route
 from docrail.services.definitions.service import resolve
@@ -33,7 +33,6 @@ from docrail.services.documents.service import (
     load_unstarted,
     mark_ended,
     mark_read_again,
-    mark_run_started,
     show_document,
 )
 from docrail.services.errors import (
@@ -46,6 +45,7 @@ from docrail.services.errors import (
     WrongState,
 )
 from docrail.services.intake.inputs import check_given, inputs_of
+from docrail.services.intake.starting import Choice, start_alone, start_new, start_settled
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
@@ -96,20 +96,17 @@ class Upload:
     """Values for the definition's inputs, except those that the document provides itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """The definition for a document: its reference, and the version that this means now."""
-
-    ref: str
-    stored: StoredDefinition
-
-
 async def upload_document(app: App, principal: Principal, upload: Upload) -> Document:
     """Store a document and start its run. If Temporal is unavailable the document is stored and its run starts later.
 
     The same key again returns the same document. Raises: InvalidInput (no bytes, bad key, inputs that do not fit the
     definition or are missing), TooLarge, KeyConflict, NotFound (the tenant has no such definition), QuotaExceeded.
     """
+    with app.gatherings.upload(principal.tenant_id):
+        return await _upload(app, principal, upload)
+
+
+async def _upload(app: App, principal: Principal, upload: Upload) -> Document:
     document_id = document_id_of(principal.tenant_id, upload.key)
     data = await _read(upload.chunks, app.max_upload_bytes)
     facts = _facts(principal, upload, len(data))
@@ -117,8 +114,9 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     if upload.key is None or await load_document(app.db, principal.tenant_id, document_id) is None:
         await app.quotas.use_documents(app.db, principal)
     document = await _keep(app, principal, document_id, upload, facts, data, choice)
+    start = start_new if document.is_new else start_settled
     try:
-        return await _start_run(app, principal, document, choice)
+        return await start(app, principal, document, choice)
     except (Unavailable, QuotaExceeded) as error:
         log.warning("document %s is stored; its run starts later: %s", document_id, error)
         return document
@@ -168,7 +166,7 @@ async def start_document(app: App, principal: Principal, document: Document, *, 
 
     Raises: NotFound (its definition), InvalidInput, QuotaExceeded, Unavailable.
     """
-    started = await _start_run(app, principal, document, priority=priority)
+    started = await start_alone(app, principal, document, priority=priority)
     assert started.run_id is not None, "it has just been started"
     return started.run_id
 
@@ -254,7 +252,7 @@ async def _start_waiting(app: App, document: Document) -> bool:
     owner = system_principal(document.tenant_id)
     try:
         with of_tenant(document.tenant_id):
-            await _start_run(app, owner, document)
+            await start_settled(app, owner, document)
     except Unavailable:
         raise
     except OperationError as error:
@@ -276,7 +274,7 @@ def _facts(principal: Principal, upload: Upload, size_bytes: int) -> Facts:
 
 async def _choose(
     app: App, principal: Principal, resolver: Resolver, upload: Upload, facts: Facts, document_id: str
-) -> _Choice:
+) -> Choice:
     """Return the document's definition. Raises: NotFound, InvalidInput (inputs are missing, or do not fit it)."""
     ref = upload.definition or (await route(app, principal, facts)).definition
     stored = await resolver.resolve(ref, key=document_id)
@@ -285,11 +283,11 @@ async def _choose(
         raise InvalidInput([InputProblem("definition", message)])
     if upload.inputs:
         await check_given(app, stored, upload.inputs, document_id, upload.sla_hours)
-    return _Choice(str(parse_ref(ref)), stored)
+    return Choice(str(parse_ref(ref)), stored)
 
 
 async def _keep(
-    app: App, principal: Principal, document_id: str, upload: Upload, facts: Facts, data: bytes, choice: _Choice
+    app: App, principal: Principal, document_id: str, upload: Upload, facts: Facts, data: bytes, choice: Choice
 ) -> Document:
     try:
         document = await insert_document(
@@ -314,7 +312,7 @@ async def _keep(
     return document
 
 
-def _differences(document: Document, upload: Upload, choice: _Choice) -> Iterator[str]:
+def _differences(document: Document, upload: Upload, choice: Choice) -> Iterator[str]:
     """Yield how the request differs from the first upload with its key; a definition chosen by rules does not count."""
     if document.sla_hours != upload.sla_hours:
         yield "sla_hours"
@@ -335,28 +333,6 @@ async def _read(chunks: AsyncIterator[bytes], limit_bytes: int) -> bytes:
     if not data:
         raise InvalidInput([InputProblem("file", "is empty")])
     return bytes(data)
-
-
-async def _start_run(
-    app: App, principal: Principal, document: Document, choice: _Choice | None = None, *, priority: int | None = None
-) -> Document:
-    """Start the document's run with the definition stored at upload: rules and aliases may have changed since."""
-    if document.run_started_at is not None:
-        return document
-    kept = document.definition or DEFAULT_DEFINITION
-    if choice is not None and choice.ref == kept:
-        definition = choice.stored
-    else:
-        definition = await resolve(app, principal, kept, key=document.document_id)
-    uploader = Principal(document.tenant_id, document.uploaded_by, frozenset(), key_id=document.key_id)
-    run = await begin_run(
-        *(app, uploader, definition, inputs_of(document, definition), document.document_id),
-        pinned=False,
-        document=context_of(document),
-        priority=priority,
-    )
-    await mark_run_started(app.db, document.tenant_id, document.document_id, run.run_id)
-    return await show_document(app, principal, document.document_id)
 
 
 def _checked_source(source: str) -> str:

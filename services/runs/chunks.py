@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
+from docrail.adapters.postgres.pool import transaction
 from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.language.definition import Definition, OnFailure, Step
 from docrail.dag.language.statuses import RunStatus
@@ -27,12 +28,12 @@ from docrail.services.definitions.models import StoredDefinition
 from docrail.services.definitions.service import load
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document
-from docrail.services.documents.service import load_documents
+from docrail.services.documents.service import load_documents, mark_ended
 from docrail.services.engine import RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.models import StoredChunkedRun
-from docrail.services.runs.priority import turn_of
+from docrail.services.runs.priority import priority_key_of, turn_of
 from docrail.services.runs.repository import end_chunked, insert_chunked, list_chunked, load_chunk, mark_moved
 from docrail.services.runs.service import memo_of
 from docrail.workflows.contract.names import (
@@ -68,9 +69,14 @@ class Wanted:
         return f"{self.stored.definition_id}.{self.document.document_id}"
 
 
-def may_share(body: dict[str, Json]) -> bool:
-    """Return whether runs of the definition may share a workflow: none waits, nests, has lists or undoes anything."""
+def may_share(body: dict[str, Json], *, keeps_turns: bool = False) -> bool:
+    """Return whether runs of the definition may share a workflow: none waits, nests, has lists or undoes anything.
+
+    `keeps_turns`: whether each must have the turn that the definition's `fairness_key` gives it.
+    """
     definition = Definition.model_validate(body)
+    if keeps_turns and definition.priority is not None and definition.priority.fairness_key is not None:
+        return False
     is_small = len(definition.steps) <= MOST_STEPS and size_of(body) <= MOST_DEFINITION_BYTES
     is_calm = definition.on_failure is not OnFailure.PARK and definition.deadline_seconds is None
     return is_small and is_calm and all(map(_is_plain, definition.steps))
@@ -86,9 +92,18 @@ async def find_chunked(app: App, tenant_id: str, run_ids: Sequence[str]) -> list
     return await list_chunked(app.db, tenant_id, run_ids) if run_ids else []
 
 
-async def note_ends(app: App, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> None:
-    """Record that runs have ended in their chunks, for lists and counts. Safe to repeat."""
-    await end_chunked(app.db, tenant_id, run_ids, status)
+async def record_ends(app: App, tenant_id: str, ends: Mapping[str, RunStatus]) -> int:
+    """Record how runs have ended in their chunks, where lists and the inbox look for it; return how many are new.
+
+    Those that have left are not touched. Safe to repeat.
+    """
+    count = 0
+    async with transaction(app.db) as tx:
+        for status in sorted(set(ends.values())):
+            ended = await end_chunked(tx, tenant_id, [run for run, end in ends.items() if end is status], status)
+            await mark_ended(tx, ended, status)
+            count += len(ended)
+    return count
 
 
 async def start_chunks(
@@ -98,13 +113,15 @@ async def start_chunks(
     left: Sequence[str],
     inputs_of: InputsOf,
     *,
-    priority: int,
+    priority: int | None,
     most: int,
+    records_ends: bool,
 ) -> list[StoredChunkedRun]:
     """Start first runs of documents, whose definitions `may_share`, in chunks of at most `most`; return where they are.
 
     `left`: runs of an attempt that was cut off, of which those in chunks are included. The runs of a chunk that cannot
-    start are not: each starts alone, which says why it cannot. Raises: Unavailable.
+    start are not, nor those that start alone elsewhere: each starts alone, which says why it cannot.
+    `records_ends`: whether the chunks record the ends of their runs. Raises: Unavailable.
     """
     by_version: dict[str, list[Wanted]] = {}
     for each in wanted:
@@ -112,11 +129,12 @@ async def start_chunks(
     places = [place for some in by_version.values() for place in _places(some, min(most, MOST_RUNS))]
     if places:
         await insert_chunked(app.db, principal.tenant_id, places)
-    found = await find_chunked(app, principal.tenant_id, [*(place.run_id for place in places), *left])
+    known = await find_chunked(app, principal.tenant_id, [*(place.run_id for place in places), *left])
+    found = [place for place in known if place.moved_at is None]
     refused = set[str]()
-    for chunk_id in dict.fromkeys(place.chunk_id for place in found if place.moved_at is None):
+    for chunk_id in dict.fromkeys(place.chunk_id for place in found):
         try:
-            await _start(app, principal, chunk_id, inputs_of, priority=priority)
+            await _start(app, principal, chunk_id, inputs_of, priority=priority, records_ends=records_ends)
         except Unavailable:
             raise
         except OperationError as error:
@@ -149,7 +167,9 @@ def _places(wanted: Sequence[Wanted], most: int) -> list[StoredChunkedRun]:
     return places
 
 
-async def _start(app: App, principal: Principal, chunk_id: str, inputs_of: InputsOf, *, priority: int) -> None:
+async def _start(
+    app: App, principal: Principal, chunk_id: str, inputs_of: InputsOf, *, priority: int | None, records_ends: bool
+) -> None:
     """Start a chunk's workflow with the runs that its rows name."""
     tenant_id = principal.tenant_id
     rows = await load_chunk(app.db, tenant_id, chunk_id)
@@ -166,7 +186,9 @@ async def _start(app: App, principal: Principal, chunk_id: str, inputs_of: Input
         highest_priority=highest,
         light=light_handlers(app.catalogue, [stored.body]),
         runs=tuple(runs),
+        records_ends=records_ends,
     )
+    key = priority_key_of(Definition.model_validate(stored.body), priority, highest=highest)
     attributes = [SearchAttributePair(TENANT, tenant_id), SearchAttributePair(DEFINITION, stored.definition_id)]
     with engine_errors("chunk", chunk_id), contextlib.suppress(WorkflowAlreadyStartedError):
         await app.temporal.start_workflow(
@@ -177,13 +199,13 @@ async def _start(app: App, principal: Principal, chunk_id: str, inputs_of: Input
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
             search_attributes=TypedSearchAttributes(attributes),
             static_summary=f"{stored.body.get('title') or stored.definition_id}: {len(runs)} documents",
-            priority=turn_of(tenant_id, priority_key=max(priority, highest)),
+            priority=turn_of(tenant_id, priority_key=key),
             rpc_timeout=RPC_TIMEOUT,
         )
 
 
 async def _runs_of(
-    app: App, stored: StoredDefinition, rows: Sequence[StoredChunkedRun], inputs_of: InputsOf, *, priority: int
+    app: App, stored: StoredDefinition, rows: Sequence[StoredChunkedRun], inputs_of: InputsOf, *, priority: int | None
 ) -> list[ChunkedRun]:
     """Return the runs that the rows of a chunk name. Raises: InvalidInput."""
     tenant_id = stored.tenant_id

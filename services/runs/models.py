@@ -63,6 +63,14 @@ class StoredChunkedRun:
     moved_at: dt.datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OpenChunk:
+    """A chunk with runs that have not ended, as far as is known."""
+
+    tenant_id: str
+    chunk_id: str
+
+
 Limits = tuple[dt.datetime | None, dt.datetime | None]
 """From the first to before the second; None: without that limit."""
 

@@ -56,9 +56,14 @@ def priority_of(
     Raises: InvalidInput if the definition's fairness key cannot be evaluated.
     """
     wanted = definition.priority or RunPriority()
-    asked = wanted.key if key is None else key
     part = None if wanted.fairness_key is None else _evaluate(wanted.fairness_key, inputs)
-    return turn_of(tenant_id, part, priority_key=max(asked or USUAL, highest))
+    return turn_of(tenant_id, part, priority_key=priority_key_of(definition, key, highest=highest))
+
+
+def priority_key_of(definition: Definition, key: int | None = None, *, highest: int = 1) -> int:
+    """Return the number in a run's priority, as `priority_of` does."""
+    asked = (definition.priority or RunPriority()).key if key is None else key
+    return max(asked or USUAL, highest)
 
 
 def turn_of(tenant_id: str, part: str | None = None, *, priority_key: int | None = None) -> Priority:

@@ -22,6 +22,7 @@ from docrail.services.runs.models import (
     Execution,
     ListedChunkedRun,
     ListedPlace,
+    OpenChunk,
     OperatorAction,
     StoredChunkedRun,
 )
@@ -140,6 +141,12 @@ SELECT $1, run_id, chunk_id, document_id, split_part(run_id, '.', 1), version
   FROM unnest($2::text[], $3::text[], $4::text[], $5::int[]) AS added (run_id, chunk_id, document_id, version)
 ON CONFLICT DO NOTHING"""
 
+# A run that has no row starts alone for good: the row of a chunk that comes later is not inserted.
+SETTLE_ALONE = """
+INSERT INTO chunked_runs (tenant_id, run_id, chunk_id, document_id, definition_id, version, moved_at)
+VALUES ($1, $2, '', $3, split_part($2, '.', 1), $4, now())
+ON CONFLICT DO NOTHING"""
+
 _CHUNKED = "run_id, chunk_id, document_id, version, moved_at"
 
 LOAD_CHUNKED = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND run_id = $2"
@@ -154,7 +161,15 @@ UPDATE chunked_runs SET moved_at = now() WHERE tenant_id = $1 AND run_id = ANY (
 
 END_CHUNKED = """
 UPDATE chunked_runs SET status = $3, ended_at = now()
- WHERE tenant_id = $1 AND run_id = ANY ($2::text[]) AND status IS NULL"""
+ WHERE tenant_id = $1 AND run_id = ANY ($2::text[]) AND status IS NULL AND moved_at IS NULL
+RETURNING document_id"""
+
+LIST_OPEN_CHUNKS = """
+SELECT DISTINCT tenant_id, chunk_id FROM chunked_runs
+ WHERE moved_at IS NULL AND status IS NULL AND started_at < now() - make_interval(secs => $1)
+   AND ($3::text IS NULL OR (tenant_id, chunk_id) > ($3, $4::text))
+ ORDER BY tenant_id, chunk_id
+ LIMIT $2"""
 
 # In the order in which Temporal lists workflows: open ones first, then by their ends.
 LIST_NEWEST_CHUNKED = """
@@ -190,6 +205,12 @@ async def insert_chunked(db: Database, tenant_id: str, runs: Sequence[StoredChun
     await db.execute(INSERT_CHUNKED, tenant_id, *map(list, columns))
 
 
+async def settle_alone(db: Database, tenant_id: str, run: StoredChunkedRun) -> StoredChunkedRun | None:
+    """Record that the run starts alone, unless it is in a chunk; return its place."""
+    await db.execute(SETTLE_ALONE, tenant_id, run.run_id, run.document_id, run.version)
+    return await load_chunked(db, tenant_id, run.run_id)
+
+
 async def load_chunked(db: Database, tenant_id: str, run_id: str) -> StoredChunkedRun | None:
     """Return the place of a run that is or was in a chunk, or None."""
     row = await db.fetchrow(LOAD_CHUNKED, tenant_id, run_id)
@@ -211,9 +232,17 @@ async def mark_moved(db: Database, tenant_id: str, run_ids: Sequence[str]) -> No
     await db.execute(MARK_MOVED, tenant_id, run_ids)
 
 
-async def end_chunked(db: Database, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> None:
-    """Record how runs have ended in their chunks."""
-    await db.execute(END_CHUNKED, tenant_id, run_ids, status)
+async def end_chunked(db: Database, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> list[str]:
+    """Record how runs have ended in their chunks, and return the documents of those that had no end."""
+    return [row["document_id"] for row in await db.fetch(END_CHUNKED, tenant_id, run_ids, status)]
+
+
+async def list_open_chunks(
+    db: Database, *, older_than_seconds: float, limit: int, after: OpenChunk | None
+) -> list[OpenChunk]:
+    """Return the chunks, of ALL tenants, with runs that have no end. For the sweep that looks for their ends."""
+    key = (after.tenant_id, after.chunk_id) if after else (None, None)
+    return [OpenChunk(**row) for row in await db.fetch(LIST_OPEN_CHUNKS, older_than_seconds, limit, *key)]
 
 
 async def list_newest_chunked(

@@ -130,6 +130,7 @@ def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
         task_queue=f"api-{uuid.uuid4().hex}",
         max_upload_bytes=2**20,
         max_zip_bytes=2**20,
+        share_from=0,
         sandboxed=True,
         graceful_shutdown_seconds=0,
     )

@@ -30,7 +30,7 @@ ACTIVITIES = {
     *("store_value", "load_values", "load_state", "notify_sla", "file_reviewed"),
     *("list_lake_tenants", "look_after_lake", "remove_old_values", "remove_old_originals", "remove_expired_rows"),
     *("start_waiting_documents", "answer_waiting_runs", "start_waiting_exports", "forget_events"),
-    *("note_ended_documents", "run_group", "copy_ended_runs", "keep_metrics"),
+    *("note_ended_documents", "run_group", "copy_ended_runs", "keep_metrics", "record_ends"),
     *("make_export", "send_export", "fail_export"),
     *("start_waiting_batches", "keep_window", "notify_batch", "fail_batch_webhook", "fire_trigger"),
 }

@@ -200,6 +200,10 @@ CHUNKED_ENDS = "ends"
 """Name of a chunk's query without arguments. Returns a DocumentChunkReport of the runs that have ended or left."""
 
 
+RECORD_ENDS = "record_ends"
+"""Activity that records how runs have ended in their chunk. No definition names it."""
+
+
 class ChunkedRun(BaseModel, frozen=True):
     """A run of a chunk, as far as it differs from the others."""
 
@@ -224,6 +228,8 @@ class DocumentChunkRequest(BaseModel, frozen=True):
     highest_priority: int = 1
     light: tuple[str, ...]
     runs: tuple[ChunkedRun, ...]
+    records_ends: bool = Field(default=False, exclude_if=not_)
+    """Whether the chunk records the ends of its runs itself: a batch records those of its documents."""
 
     def request_of(self, run: ChunkedRun) -> RunRequest:
         """Return the request of one of the runs, as if it were alone."""
@@ -256,6 +262,13 @@ class ChunkedEnd(BaseModel, frozen=True):
 
 MAX_CHUNKED_OUTPUTS = 16_384
 """Largest outputs, in bytes of JSON, that a chunk's report contains."""
+
+
+class RunEnds(BaseModel, frozen=True):
+    """How runs have ended in their chunk, by run id."""
+
+    tenant_id: str
+    ends: dict[str, RunStatus]
 
 
 class DocumentChunkReport(BaseModel, frozen=True):

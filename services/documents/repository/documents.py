@@ -129,7 +129,7 @@ async def insert_document(
     )
     for _ in range(INSERT_ATTEMPTS):
         row = await db.fetchrow(INSERT_DOCUMENT, *values)
-        stored = Document(**row) if row else await load_document(db, tenant_id, document_id)
+        stored = Document(**row, is_new=True) if row else await load_document(db, tenant_id, document_id)
         if stored and stored.sha256 == blob.sha256:
             again = stored.original_removed_at and await db.fetchrow(MARK_ORIGINAL_SENT_AGAIN, tenant_id, document_id)
             return Document(**again) if again else stored
