@@ -19,14 +19,13 @@ from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import ID_PATTERN
 from docrail.services.documents.service import DOCUMENT_ID_PATTERN
-from docrail.services.engine import history_url
 from docrail.services.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews import service as reviews
 from docrail.services.runs import control
 from docrail.services.runs import service as runs
 from docrail.services.runs.control import ActionPage
 from docrail.services.runs.service import RunOrder, StartedRun
-from docrail.services.runs.views import explanation, lists, outputs, reports, waits
+from docrail.services.runs.views import chunked_reports, explanation, lists, outputs, waits
 from docrail.services.runs.views.lists import Period, RunCounts, RunFilter, RunPage
 from docrail.services.runs.views.waits import WaitPage
 
@@ -175,9 +174,9 @@ async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
 
     While no worker answers, it shows what Temporal has recorded, and says so in `why`.
     """
-    report = await reports.show_run(app, who, run_id, or_recorded=True)
-    urls = {"history_url": history_url(app, who.tenant_id, run_id), "explain_url": f"/v1/runs/{run_id}/explain"}
-    return RunOut(**dict(report), **urls)
+    view = await chunked_reports.view_run(app, who, run_id)
+    urls = {"history_url": view.history_url, "explain_url": f"/v1/runs/{run_id}/explain"}
+    return RunOut(**dict(view.report), **urls)
 
 
 @router.get("/{run_id}/outputs", response_model=OutputsOut, responses=problems(NotFound))

@@ -224,9 +224,14 @@ def status_of(execution: WorkflowExecution) -> RunStatus:
 
 def history_url(app: App, tenant_id: str, run_id: str) -> str:
     """Return the address of the run's history in Temporal's web UI; empty if there is none."""
+    return workflow_url(app, workflow_id(tenant_id, run_id))
+
+
+def workflow_url(app: App, workflow: str) -> str:
+    """Return the address of a workflow's history in Temporal's web UI; empty if there is none."""
     if not app.temporal_ui_url:
         return ""
-    escaped = quote(workflow_id(tenant_id, run_id), safe="")
+    escaped = quote(workflow, safe="")
     return f"{app.temporal_ui_url.rstrip('/')}/namespaces/{app.temporal.namespace}/workflows/{escaped}"
 
 

@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
         RECORD_ENDS,
         SAVED,
         STATE,
+        WRONG_STATE,
         ChunkedEnd,
         ChunkedRun,
         DocumentChunkReport,
@@ -99,11 +100,12 @@ class DocumentChunk:
         return driver.saved(piece)
 
     @workflow.query(name=STATE)
-    def state(self, run_id: str) -> RunReport | None:
-        """Return the report of a run; None if it goes on in a workflow of its own, or must."""
+    def state(self, run_id: str) -> RunReport:
+        """Return the report of a run. One that goes on in a workflow of its own, or must, is refused."""
         driver = self._drivers[run_id]
-        has_left = run_id in self._over and driver.state.outcome is None
-        return None if has_left or run_id in self._broken else driver.report()
+        if run_id in self._broken or (run_id in self._over and driver.state.outcome is None):
+            raise ApplicationError(f"{run_id} has left the chunk", type=WRONG_STATE)
+        return driver.report()
 
     @workflow.query(name=CHUNKED_ENDS)
     def chunked_ends(self) -> DocumentChunkReport:

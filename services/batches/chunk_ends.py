@@ -8,10 +8,11 @@ from typing import Any
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
 
 from docrail.services.app import App
-from docrail.services.engine import WORKER_TIMEOUT, engine_errors, worker_errors
+from docrail.services.engine import engine_errors
 from docrail.services.errors import NotFound, Unavailable
+from docrail.services.runs.closed_chunks import load_ends
 from docrail.services.runs.leaving import end_stuck
-from docrail.workflows.contract.names import CHUNKED_ENDS, ChunkedEnd, DocumentChunkReport, document_chunk_id
+from docrail.workflows.contract.names import ChunkedEnd, DocumentChunkReport, document_chunk_id
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 5.0
 """When the chunk is asked for its ends, while some run does not end: a slow one must not hold up the window."""
@@ -79,11 +80,7 @@ class ChunkEnds:
 
     async def _ask(self) -> DocumentChunkReport | None:
         try:
-            with engine_errors("chunk", self.chunk_id), worker_errors():
-                found: DocumentChunkReport = await self._handle.query(
-                    CHUNKED_ENDS, result_type=DocumentChunkReport, rpc_timeout=WORKER_TIMEOUT
-                )
-                return found
+            return await load_ends(self.app, self.tenant_id, self.chunk_id)
         except NotFound:
             return None
         except (Unavailable, WorkflowQueryFailedError):

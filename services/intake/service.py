@@ -48,6 +48,7 @@ from docrail.services.intake.inputs import check_given, inputs_of
 from docrail.services.intake.starting import Choice, start_alone, start_new, start_settled
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
+from docrail.services.runs.closed_chunks import complete_chunks
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
 from docrail.services.runs.views.lists import ends_of_documents
 
@@ -220,10 +221,11 @@ def clean_name(name: str) -> str:
 async def note_ended_documents(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
     """Record the ends of documents' runs, of all tenants, as Temporal knows them, and return how many.
 
-    A document whose run completed without a question to a person is complete. No batch starts after SWEEP_SECONDS.
-    Raises: Unavailable.
+    A document whose run completed without a question to a person is complete. Also of runs in chunks, as far as the
+    chunks have not recorded them. No batch starts after SWEEP_SECONDS. Raises: Unavailable.
     """
-    noted, last, until = 0, None, time.monotonic() + SWEEP_SECONDS
+    noted = await complete_chunks(app, older_than_seconds=older_than_seconds, within_seconds=SWEEP_SECONDS)
+    last, until = None, time.monotonic() + SWEEP_SECONDS
     while time.monotonic() < until and (batch := await _unended(app, older_than_seconds, last)):
         noted += await _note_ends(app, [document.document_id for document in batch])
         last = batch[-1]

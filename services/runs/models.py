@@ -61,6 +61,8 @@ class StoredChunkedRun:
     document_id: str
     version: int
     moved_at: dt.datetime | None = None
+    status: str | None = None
+    """In which it has ended in its chunk, as far as that is recorded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ INSERT INTO chunked_runs (tenant_id, run_id, chunk_id, document_id, definition_i
 VALUES ($1, $2, '', $3, split_part($2, '.', 1), $4, now())
 ON CONFLICT DO NOTHING"""
 
-_CHUNKED = "run_id, chunk_id, document_id, version, moved_at"
+_CHUNKED = "run_id, chunk_id, document_id, version, moved_at, status"
 
 LOAD_CHUNKED = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND run_id = $2"
 

@@ -55,6 +55,7 @@ FOR_ALL_TENANTS = {
     ("services/exports/service.py", "_open"),
     ("services/intake/service.py", "_note_ends"),
     ("services/intake/service.py", "_unended"),
+    ("services/runs/closed_chunks.py", "_open_chunks"),
     ("services/intake/service.py", "_unstarted"),
     ("services/reviews/run_answers.py", "answer_waiting_runs"),
     ("services/reviews/sla.py", "list_unsent"),

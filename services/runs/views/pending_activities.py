@@ -66,19 +66,26 @@ class Pending:
 
 
 async def pending_of(
-    app: App, description: WorkflowExecutionDescription, steps: Mapping[str, StepReport | StepExplanation]
+    app: App,
+    description: WorkflowExecutionDescription,
+    steps: Mapping[str, StepReport | StepExplanation],
+    *,
+    prefix: str = "",
 ) -> Pending:
-    """Return the current work of the running ones among `steps`. Raises: Unavailable."""
+    """Return the current work of the running ones among `steps`. Raises: Unavailable.
+
+    `prefix`: of the run's activities in a workflow that it shares.
+    """
     running = {step_id: step for step_id, step in steps.items() if step.status is StepStatus.RUNNING and not step.items}
     activities = {activity.activity_id: activity for activity in description.raw_description.pending_activities}
     attempts = {
         step_id: attempts
         for step_id, step in running.items()
         if step.kind is StepKind.HANDLER
-        and (attempts := await _attempts(app, activities.get(step_id), _failed(step), _known(step)))
+        and (attempts := await _attempts(app, activities.get(prefix + step_id), _failed(step), _known(step)))
     }
-    outer = (step_id for step_id, step in running.items() if step.kind is StepKind.WORKFLOW)
-    return Pending(attempts, await _nested(app, description, outer))
+    outer = [step_id for step_id, step in running.items() if step.kind is StepKind.WORKFLOW]
+    return Pending(attempts, await _nested(app, description, outer) if outer else {})
 
 
 async def _nested(app: App, description: WorkflowExecutionDescription, steps: Iterable[str]) -> dict[str, Nested]:

@@ -116,8 +116,15 @@ async def _current(
         if error.service != WORKER or not or_recorded:
             raise
         report = await recorded_report(app, handle, description)
+    return await with_pending(app, description, report)
+
+
+async def with_pending(
+    app: App, description: WorkflowExecutionDescription, report: RunReport, *, prefix: str = ""
+) -> RunReport:
+    """Return the report with the current attempts of its steps, as `pending_of` finds them. Raises: Unavailable."""
     explained = {name: step for name, step in report.steps.items() if step.why or report.step_outputs_omitted}
-    pending = await pending_of(app, description, explained)
+    pending = await pending_of(app, description, explained, prefix=prefix)
     steps = {
         name: step.model_copy(update={"why": (*step.why, *pending.words(name, step.resource_tag))})
         for name, step in report.steps.items()

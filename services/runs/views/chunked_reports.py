@@ -1,0 +1,59 @@
+"""Report a run that shares a workflow with others from there: to be looked at, it does not have to move."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from temporalio.client import WorkflowQueryFailedError
+
+from docrail.dag.explain.report import RunReport
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.engine import RPC_TIMEOUT, WORKER_TIMEOUT, engine_errors, history_url, worker_errors, workflow_url
+from docrail.services.errors import NotFound, Unavailable
+from docrail.services.runs.leaving import end_stuck
+from docrail.services.runs.repository import load_chunked
+from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.views.reports import show_run, with_pending
+from docrail.workflows.contract.names import STATE, document_chunk_id
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run's report, and where its history is."""
+
+    report: RunReport
+    history_url: str
+
+
+async def view_run(app: App, principal: Principal, run_id: str) -> RunView:
+    """Return a run's report to be shown, not to be decided on. Raises: NotFound, Unavailable.
+
+    It may come from the run's chunk, or, if no worker answers, from what Temporal has recorded.
+    """
+    checked_run_id(run_id)
+    row = None if "~" in run_id else await load_chunked(app.db, principal.tenant_id, run_id)
+    if row is not None and row.moved_at is None:
+        report = await _report_in(app, principal.tenant_id, row.chunk_id, run_id)
+        if report is not None:
+            return RunView(report, workflow_url(app, document_chunk_id(principal.tenant_id, row.chunk_id)))
+    report = await show_run(app, principal, run_id, or_recorded=True)
+    return RunView(report, history_url(app, principal.tenant_id, run_id))
+
+
+async def _report_in(app: App, tenant_id: str, chunk_id: str, run_id: str) -> RunReport | None:
+    """Return the report of a run in a chunk; None if it has left or must. Raises: Unavailable."""
+    handle = app.temporal.get_workflow_handle(document_chunk_id(tenant_id, chunk_id))
+    try:
+        with engine_errors("run", run_id), worker_errors():
+            report: RunReport = await handle.query(STATE, run_id, result_type=RunReport, rpc_timeout=WORKER_TIMEOUT)
+            if report.ended_at is not None:
+                return report
+            description = await handle.describe(rpc_timeout=RPC_TIMEOUT)
+        return await with_pending(app, description, report, prefix=f"{run_id}/")
+    except (NotFound, WorkflowQueryFailedError):  # Temporal has deleted it, or the run is not in it any more
+        return None
+    except Unavailable:
+        with suppress(NotFound):
+            if await end_stuck(app, tenant_id, chunk_id):
+                return None
+        raise
