@@ -79,7 +79,7 @@ from docrail.services.documents.originals import Drawings
 from docrail.services.engine import open_client
 from docrail.services.events.service import MOST_STREAMS, Events
 from docrail.services.exports.files import ExportFiles
-from docrail.services.intake.gathering import Gatherings
+from docrail.services.gathering import Gatherings
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
 from docrail.settings import Settings

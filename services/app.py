@@ -19,7 +19,7 @@ from docrail.handlers import Catalogue, Handler
 from docrail.services.access.failed_sign_ins import FailedSignIns
 from docrail.services.callback_urls import CallbackKeys
 from docrail.services.errors import Unavailable
-from docrail.services.intake.gathering import Gatherings
+from docrail.services.gathering import Gatherings
 from docrail.services.limited_processes import LimitedProcesses
 from docrail.services.quotas.service import Quotas
 

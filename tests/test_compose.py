@@ -97,7 +97,7 @@ def test_api_and_workers_have_the_same_callback_key() -> None:
         assert {OURS[service]["environment"].get(name, "missing") for service in ("api", "worker")} == {None}
 
 
-OF_API = {"access", "api_host", "api_port", "tls_cert", "tls_key"}
+OF_API = {"access", "api_host", "api_port", "share_from", "tls_cert", "tls_key"}
 """Settings of the API alone, with `oidc_...`."""
 
 

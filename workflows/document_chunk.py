@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from docrail.dag.engine.saved_state import begin, save, whole_or_piece
     from docrail.dag.explain.report import RunReport, reason_of
     from docrail.dag.values.json_values import Json, size_of
+    from docrail.workflows.contract.messages import RunEnds
     from docrail.workflows.contract.names import (
         CHUNKED_ENDS,
         DOCUMENT_CHUNK_TYPE,
@@ -27,7 +28,6 @@ with workflow.unsafe.imports_passed_through():
         ChunkedRun,
         DocumentChunkReport,
         DocumentChunkRequest,
-        RunEnds,
     )
     from docrail.workflows.driver import Driver
     from docrail.workflows.driver_context import context_of

@@ -6,7 +6,8 @@ from temporalio import activity
 
 from docrail.services.app import App
 from docrail.services.runs.chunks import record_ends
-from docrail.workflows.contract.names import RECORD_ENDS, RunEnds
+from docrail.workflows.contract.messages import RunEnds
+from docrail.workflows.contract.names import RECORD_ENDS
 
 
 def chunk_ends_activity(app: App) -> Callable[[RunEnds], Awaitable[None]]:

@@ -10,9 +10,8 @@ from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_documents, mark_runs_started
 from docrail.services.errors import OperationError, Unavailable
 from docrail.services.intake.inputs import inputs_of
-from docrail.services.runs.chunks import MOST_RUNS, Wanted, may_share, start_chunks
+from docrail.services.runs.chunks import MOST_RUNS, Wanted, is_settled_alone, may_share, start_chunks
 from docrail.services.runs.models import StoredChunkedRun
-from docrail.services.runs.repository import settle_alone
 
 
 async def start_in_chunks(
@@ -60,10 +59,7 @@ async def is_started_in_chunk(app: App, document: Document, stored: StoredDefini
     Whoever has not just stored the document asks this first: the request that has may be about to start it with others.
     Raises: Unavailable.
     """
-    run_id = Wanted(document, stored).run_id
-    alone = StoredChunkedRun(run_id, "", document.document_id, stored.version)
-    place = await settle_alone(app.db, document.tenant_id, alone)
-    if place is None or place.moved_at is not None:
+    if await is_settled_alone(app, Wanted(document, stored)):
         return False
     return bool(await _start_single(app, document.tenant_id, (), [document.document_id]))
 

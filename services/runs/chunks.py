@@ -34,7 +34,14 @@ from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.priority import priority_key_of, turn_of
-from docrail.services.runs.repository import end_chunked, insert_chunked, list_chunked, load_chunk, mark_moved
+from docrail.services.runs.repository import (
+    end_chunked,
+    insert_chunked,
+    list_chunked,
+    load_chunk,
+    mark_moved,
+    settle_alone,
+)
 from docrail.services.runs.service import memo_of
 from docrail.workflows.contract.names import (
     DEFINITION,
@@ -90,6 +97,14 @@ def _is_plain(step: Step) -> bool:
 async def find_chunked(app: App, tenant_id: str, run_ids: Sequence[str]) -> list[StoredChunkedRun]:
     """Return the places of those of the runs that are or were in a chunk."""
     return await list_chunked(app.db, tenant_id, run_ids) if run_ids else []
+
+
+async def is_settled_alone(app: App, wanted: Wanted) -> bool:
+    """Return whether the run is in no chunk, and see to it that it never is: a chunk that comes later does without."""
+    document = wanted.document
+    alone = StoredChunkedRun(wanted.run_id, "", document.document_id, wanted.stored.version)
+    place = await settle_alone(app.db, document.tenant_id, alone)
+    return place is None or place.moved_at is not None
 
 
 async def record_ends(app: App, tenant_id: str, ends: Mapping[str, RunStatus]) -> int:

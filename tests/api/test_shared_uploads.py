@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from docrail.dag.values.json_values import Json
+from docrail.services import gathering
 from docrail.services.documents.models import Document
 from docrail.services.errors import Unavailable
-from docrail.services.intake import gathering
 from docrail.services.intake.chunks import start_together
 from docrail.services.intake.service import note_ended_documents, start_waiting_documents
 from docrail.services.runs import chunks

@@ -157,7 +157,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
     of_all |= {"load_position", "is_known", "read_all"}
     of_all |= {"add_identity", "load_identity", "lock_identity", "set_written", "ping"}
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled", "list_open"}
-    sweeps |= {"load_unended", "mark_ended", "list_unfinished", "take_asking"}
+    sweeps |= {"load_unended", "list_open_chunks", "mark_ended", "list_unfinished", "take_asking"}
     old = {"delete_all", "delete_old", "delete_forgotten_leases", "delete_past_days", "delete_expired_outputs"}
     old |= {"delete_ended_runs", "delete_explanations", "load_last_end"}
     totals = {

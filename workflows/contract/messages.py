@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from docrail.dag.engine.state import EarlierError
-from docrail.dag.language.statuses import StepStatus
+from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import MAX_INLINE_BYTES, Piece
 
@@ -42,6 +42,13 @@ class CacheUse(BaseModel, frozen=True):
 def _unless(default: Any) -> Any:
     """Return a field that is omitted from the JSON if it has its default: a run's history has one call per step."""
     return Field(default, exclude_if=partial(eq, default))
+
+
+class RunEnds(BaseModel, frozen=True):
+    """How runs have ended in their chunk, by run id."""
+
+    tenant_id: str
+    ends: dict[str, RunStatus]
 
 
 class AttemptRequest(BaseModel, frozen=True):

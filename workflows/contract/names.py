@@ -264,13 +264,6 @@ MAX_CHUNKED_OUTPUTS = 16_384
 """Largest outputs, in bytes of JSON, that a chunk's report contains."""
 
 
-class RunEnds(BaseModel, frozen=True):
-    """How runs have ended in their chunk, by run id."""
-
-    tenant_id: str
-    ends: dict[str, RunStatus]
-
-
 class DocumentChunkReport(BaseModel, frozen=True):
     """How the runs of a chunk ended, in its order."""
 

@@ -9,15 +9,17 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from docrail.services.documents.models import Document
+if TYPE_CHECKING:  # an App has this
+    from docrail.services.documents.models import Document
 
 GATHER_SECONDS = 0.1
 """How long the first document waits for others: less than a run takes."""
 
 PERIOD_SECONDS = 1.0
 
-Start = Callable[[Sequence[str]], Awaitable[Mapping[str, Document]]]
+Start = Callable[[Sequence[str]], "Awaitable[Mapping[str, Document]]"]
 """Starts documents together, and returns those that it has started, by id; the others start alone."""
 
 
@@ -27,7 +29,7 @@ class _Gathering:
 
     document_ids: list[str] = field(default_factory=list)
     is_full: asyncio.Event = field(default_factory=asyncio.Event)
-    starting: asyncio.Task[Mapping[str, Document]] | None = None
+    starting: "asyncio.Task[Mapping[str, Document]] | None" = None
 
 
 @dataclass(slots=True)
@@ -61,7 +63,7 @@ class Gatherings:
         met = self._met.get(tenant_id)
         return met is not None and len(met) == self.share_from and time.monotonic() - met[0] <= PERIOD_SECONDS
 
-    async def join(self, tenant_id: str, document_id: str, start: Start, *, most: int) -> Document | None:
+    async def join(self, tenant_id: str, document_id: str, start: Start, *, most: int) -> "Document | None":
         """Have the document started with others, at most so many; return it, or None if it is to be started alone.
 
         Raises: what `start` raises. A caller that is cancelled does not stop it.
@@ -78,7 +80,7 @@ class Gatherings:
             del self._open[tenant_id]
         return (await asyncio.shield(gathering.starting)).get(document_id)
 
-    async def _start(self, tenant_id: str, gathering: _Gathering, start: Start) -> Mapping[str, Document]:
+    async def _start(self, tenant_id: str, gathering: _Gathering, start: Start) -> "Mapping[str, Document]":
         with suppress(TimeoutError):
             await asyncio.wait_for(gathering.is_full.wait(), GATHER_SECONDS)
         if self._open.get(tenant_id) is gathering:
@@ -86,6 +88,6 @@ class Gatherings:
         return await start(gathering.document_ids)
 
 
-def _forget(starting: asyncio.Task[Mapping[str, Document]]) -> None:
+def _forget(starting: "asyncio.Task[Mapping[str, Document]]") -> None:
     if not starting.cancelled():
         starting.exception()  # otherwise asyncio logs that no one has read it, if all callers are gone
