@@ -24,7 +24,7 @@ from docrail.services.definitions.models import WITHOUT_VERSION, DefinitionRef, 
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
-from docrail.services.documents.service import mark_read_again
+from docrail.services.documents.service import DOCUMENT_ID_PATTERN, mark_read_again
 from docrail.services.engine import MAX_REQUEST_BYTES
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound, QuotaExceeded
 from docrail.services.limits.service import check_tags
@@ -32,6 +32,7 @@ from docrail.services.model_config import WHOLE, body
 from docrail.services.runs.ended_runs import delete_ended_runs
 from docrail.services.runs.executing import describe
 from docrail.services.runs.explanations import delete_explanations
+from docrail.services.runs.leaving import move_out
 from docrail.services.runs.priority import priority_of, turn_of
 from docrail.services.runs.repository import (
     delete_expired_outputs,
@@ -128,6 +129,8 @@ async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedR
         await check_inputs(app, body, order.inputs)  # before publishing: an invalid call must not create a version
     subject = subject_of(order.inputs, key)
     stored = await resolve(app, principal, order.definition, order.version, key=subject)
+    if re.fullmatch(DOCUMENT_ID_PATTERN, key):  # the first run of a document may be in a chunk
+        await move_out(app, principal.tenant_id, f"{stored.definition_id}.{key}")
     pinned = names_version(order.definition, order.version)
     return await begin_run(app, principal, stored, order.inputs, key, pinned=pinned, priority=order.priority)
 

@@ -1,13 +1,16 @@
-"""Workers die in the middle of a chunk of a batch's documents: none is lost, and nothing exists twice."""
+"""Processes die in the middle of a chunk of documents: none is lost, and nothing exists twice."""
 
+import asyncio
 import io
 import zipfile
+from collections.abc import Sequence
 
+import asyncpg
 import pytest
 
 from docrail.dag.values.json_values import Json
 from tests.activities.ubl import ubl_invoice
-from tests.chaos.conftest import PATIENCE_SECONDS, Rig
+from tests.chaos.conftest import PATIENCE_SECONDS, Rig, upload_all
 from tests.chaos.test_survival import freeze_readers, thaw
 from tests.stack import eventually
 
@@ -41,7 +44,10 @@ async def check_kept_once(rig: Rig, batch_id: str) -> None:
 
     await eventually(is_over, "the batch is over", timeout_seconds=PATIENCE_SECONDS)
     assert (await http.get(f"/v1/batches/{batch_id}")).json()["counts"]["done"] == DOCUMENTS
-    documents = (await http.get(f"/v1/batches/{batch_id}/documents")).json()["documents"]
+    await check_shared_once(rig, (await http.get(f"/v1/batches/{batch_id}/documents")).json()["documents"])
+
+
+async def check_shared_once(rig: Rig, documents: Sequence[dict[str, Json]]) -> None:
     client = await rig.temporal()
     chunks = [each async for each in client.list_workflows('WorkflowType = "DocumentChunk"')]
     assert chunks
@@ -50,6 +56,28 @@ async def check_kept_once(rig: Rig, batch_id: str) -> None:
     for document in documents:
         place = document["run_id"].replace(".", "/", 1)
         assert (await client.count_workflows(f'WorkflowId = "default/{place}"')).count <= 1
+
+
+async def test_everything_killed_while_single_documents_start_together(rig: Rig) -> None:
+    uploading = asyncio.create_task(upload_all(rig, "killed-together", 40))
+    database = await asyncpg.connect(rig.stack.postgres.dsn)
+    shared, left = (
+        f"SELECT count(*) FROM chunked_runs{end}" for end in ("", " WHERE status IS NULL AND moved_at IS NULL")
+    )
+
+    async def share() -> bool:
+        return bool(await database.fetchval(shared))
+
+    await eventually(share, "documents share a workflow", timeout_seconds=PATIENCE_SECONDS)
+    for victim in (rig.stack.api, *rig.stack.workers):
+        await victim.restart()
+    await check_shared_once(rig, await uploading)
+
+    async def all_recorded() -> bool:
+        return not await database.fetchval(left)
+
+    await eventually(all_recorded, "the ends of all runs are recorded", timeout_seconds=PATIENCE_SECONDS)
+    await database.close()
 
 
 async def test_workers_killed_while_a_chunk_reads_its_documents(rig: Rig) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from docrail.dag.values.json_values import Json
 from docrail.worker import DEFAULT_SLOTS
-from docrail.workflows.contract.names import workflow_id
 from tests.chaos.conftest import Rig, upload_all
 from tests.stack import descendants, eventually
 
@@ -87,8 +86,9 @@ async def test_two_workers_share_the_load(rig: Rig) -> None:
     async def holders() -> Counter[str]:
         """Count the documents that each worker holds."""
         held: Counter[str] = Counter()
-        for document in documents:
-            described = await client.get_workflow_handle(workflow_id("default", document["run_id"])).describe()
+        query = 'WorkflowType IN ("Run", "DocumentChunk") AND ExecutionStatus = "Running"'
+        async for each in client.list_workflows(query):
+            described = await client.get_workflow_handle(each.id).describe()
             pending = described.raw_description.pending_activities
             held.update(activity.last_worker_identity for activity in pending if activity.last_worker_identity)
         return held

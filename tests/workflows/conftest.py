@@ -31,13 +31,21 @@ from docrail.adapters.temporal.draining import working
 from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json, digest
 from docrail.handlers import Handler, StepCall
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
 from docrail.services.tools import Tools
 from docrail.worker import DEFAULT_SLOTS, workflow_runner
-from docrail.workflows.contract.messages import DeadLetter, DecisionCall, OverdueRun, ReviewCall, ReviewEnd
+from docrail.workflows.contract.messages import (
+    DeadLetter,
+    DecisionCall,
+    OverdueRun,
+    ReviewCall,
+    ReviewEnd,
+    RunEnds,
+)
 from docrail.workflows.contract.names import (
     ANSWER,
     CLOSE_REVIEW,
@@ -45,6 +53,7 @@ from docrail.workflows.contract.names import (
     OPEN_REVIEW,
     RECORD_DEAD_LETTER,
     RECORD_DECISION,
+    RECORD_ENDS,
     RECORD_OVERDUE,
     STATE,
     WORKFLOW_TYPE,
@@ -82,6 +91,8 @@ class Gates:
     """The messages of human steps to the review queue."""
     letters: list[DeadLetter] = field(default_factory=list)
     """The dead-letter records."""
+    ends: list[dict[str, RunStatus]] = field(default_factory=list)
+    """The ends that chunks of documents have recorded, those of each call."""
     overdue: list[OverdueRun] = field(default_factory=list)
     """The runs that were reported as overdue."""
 
@@ -126,7 +137,15 @@ class Gates:
                 raise ConnectionError("planned to fail once")
             self.overdue.append(run)
 
-        return [open_review, escalate_review, close_review, record_decision, record_dead_letter, record_overdue]
+        @activity.defn(name=RECORD_ENDS)
+        async def record_ends(ended: RunEnds) -> None:
+            if RECORD_ENDS in self.failing:
+                self.failing.remove(RECORD_ENDS)
+                raise ConnectionError("planned to fail once")
+            self.ends.append(ended.ends)
+
+        asking: list[Callable[[Any], Awaitable[None]]] = [open_review, escalate_review, close_review, record_decision]
+        return [*asking, record_dead_letter, record_overdue, record_ends]
 
     async def noop(self, call: StepCall[Any], _: Tools) -> Values:
         self.calls.append(call.step_id)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from temporalio.api.sdk.v1 import WorkflowMetadata
-from temporalio.client import WorkflowHandle, WorkflowHistory
+from temporalio.client import WorkflowHandle, WorkflowHistory, WorkflowQueryFailedError
 
 from docrail.dag.engine.plan import SEMANTICS, plan_of
 from docrail.dag.engine.saved_state import stopped
@@ -21,7 +22,9 @@ from docrail.workflows.contract.names import (
     CHUNKED_ENDS,
     DOCUMENT_CHUNK_TYPE,
     LEAVE,
+    RECORD_ENDS,
     SAVED,
+    STATE,
     ChunkedRun,
     DocumentChunkReport,
     DocumentChunkRequest,
@@ -180,6 +183,40 @@ async def test_temporals_page_of_a_chunk_shows_its_documents_and_their_states(be
         staying: "completed",
         leaving: "in a workflow of its own",
     }
+
+
+async def test_a_chunk_records_the_ends_of_its_runs_those_together_that_end_together(bench: Bench) -> None:
+    steps = [step("a", "bad", config={"message": "no"}, condition="inputs.text == 'x'"), step("g", "gate")]
+    request = chunk_of(steps, [{"text": "x"}, {"text": "y"}, {"text": "y"}, {"text": "y"}], inputs=TEXT, light=["bad"])
+    bench.gates.failing.append(RECORD_ENDS)
+    handle = await start(bench, request.model_copy(update={"records_ends": True}))
+    await bench.gates.began["g"].wait()
+    failing, first, second, leaving = (run.run_id for run in request.runs)
+    await eventually(lambda: bool(bench.gates.ends), "the first end to be recorded, at the second attempt")
+    await handle.execute_update(LEAVE, leaving)
+    bench.gates.opened["g"].set()
+    await finish(bench, handle)
+    assert [*bench.gates.ends[0].items()] == [(failing, RunStatus.FAILED)]
+    later = [run_id for some in bench.gates.ends[1:] for run_id in some]
+    assert sorted(later) == sorted([first, second]), "each once, and not the one that has left"
+    assert (await scheduled(handle))["record_ends"] <= 3
+
+
+async def test_a_chunk_reports_a_run_until_it_leaves(bench: Bench) -> None:
+    steps = [step("a", "echo", config={"text": "{{ inputs.text }}"}), step("g", "gate", depends_on=["a"])]
+    request = chunk_of(steps, [{"text": "x"}, {"text": "y"}], inputs=TEXT, light=["echo"])
+    handle = await start(bench, request)
+    first, second = (run.run_id for run in request.runs)
+    await bench.gates.began["g"].wait()
+    running = await handle.query(STATE, first, result_type=RunReport)
+    assert (running.status, running.steps["a"].output) == (RunStatus.RUNNING, {"text": "x"})
+    await handle.execute_update(LEAVE, first)
+    with pytest.raises(WorkflowQueryFailedError, match="has left the chunk"):
+        await handle.query(STATE, first)
+    bench.gates.opened["g"].set()
+    await finish(bench, handle)
+    ended = await handle.query(STATE, second, result_type=RunReport)
+    assert (ended.status, ended.steps["g"].status) == (RunStatus.COMPLETED, StepStatus.COMPLETED)
 
 
 async def states_shown(handle: Handle) -> dict[str, str]:
