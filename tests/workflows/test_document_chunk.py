@@ -186,7 +186,10 @@ async def test_temporals_page_of_a_chunk_shows_its_documents_and_their_states(be
 
 
 async def test_a_chunk_records_the_ends_of_its_runs_those_together_that_end_together(bench: Bench) -> None:
-    steps = [step("a", "bad", config={"message": "no"}, condition="inputs.text == 'x'"), step("g", "gate")]
+    steps = [
+        step("a", "bad", config={"message": "no"}, condition="inputs.text == 'x'"),
+        step("g", "gate", condition="inputs.text == 'y'"),
+    ]
     request = chunk_of(steps, [{"text": "x"}, {"text": "y"}, {"text": "y"}, {"text": "y"}], inputs=TEXT, light=["bad"])
     bench.gates.failing.append(RECORD_ENDS)
     handle = await start(bench, request.model_copy(update={"records_ends": True}))
