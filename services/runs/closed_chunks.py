@@ -4,6 +4,7 @@ A chunk that works records the ends of its runs itself. This is for one that was
 whose runs had to leave.
 """
 
+import asyncio
 import logging
 import time
 
@@ -21,7 +22,8 @@ from docrail.services.runs.models import OpenChunk, StoredChunkedRun
 from docrail.services.runs.repository import list_open_chunks, load_chunk
 from docrail.workflows.contract.names import CHUNKED_ENDS, DocumentChunkReport, document_chunk_id
 
-SWEEP_BATCH = 100
+CHUNKS_AT_ONCE = 10
+"""Side by side: one that does not answer must not hold up the others."""
 
 log = logging.getLogger(__name__)
 
@@ -29,18 +31,12 @@ log = logging.getLogger(__name__)
 async def complete_chunks(app: App, *, older_than_seconds: float, within_seconds: float) -> int:
     """Complete the chunks of all tenants, and return how many ends of runs were recorded.
 
-    None is begun after `within_seconds`. One that cannot be completed now is left to the next sweep.
+    No more are begun after `within_seconds`. One that cannot be completed now is left to the next sweep.
     """
     noted, last, until = 0, None, time.monotonic() + within_seconds
-    while found := await _open_chunks(app, older_than_seconds, last):
-        for last in found:
-            if time.monotonic() > until:
-                return noted
-            try:
-                with of_tenant(last.tenant_id):
-                    noted += await _complete(app, last)
-            except OperationError as error:
-                log.warning("the ends of chunk %s are not known yet: %s", last.chunk_id, error)
+    while time.monotonic() < until and (found := await _open_chunks(app, older_than_seconds, last)):
+        noted += sum(await asyncio.gather(*(_complete_if_possible(app, chunk) for chunk in found)))
+        last = found[-1]
     return noted
 
 
@@ -59,7 +55,16 @@ async def load_ends(app: App, tenant_id: str, chunk_id: str) -> DocumentChunkRep
 
 async def _open_chunks(app: App, older_than_seconds: float, after: OpenChunk | None) -> list[OpenChunk]:
     with all_tenants():
-        return await list_open_chunks(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=after)
+        return await list_open_chunks(app.db, older_than_seconds=older_than_seconds, limit=CHUNKS_AT_ONCE, after=after)
+
+
+async def _complete_if_possible(app: App, chunk: OpenChunk) -> int:
+    try:
+        with of_tenant(chunk.tenant_id):
+            return await _complete(app, chunk)
+    except OperationError as error:
+        log.warning("the ends of chunk %s are not known yet: %s", chunk.chunk_id, error)
+        return 0
 
 
 async def _complete(app: App, chunk: OpenChunk) -> int:

@@ -16,10 +16,12 @@ from docrail.services.intake.chunks import start_together
 from docrail.services.intake.service import note_ended_documents, start_waiting_documents
 from docrail.services.runs import chunks
 from docrail.services.runs.repository import load_chunked
+from docrail.services.runs.views.reports import DELETED
 from docrail.workflows.contract.names import document_chunk_id
 from tests.api.service import Service
 from tests.api.test_batches import QUICK, publish
 from tests.api.test_grouped_batches import FAILING, SLOW_ONE, chunk_of, count_workflows, has_workflow
+from tests.api.test_unanswered_runs import delete_workflow
 from tests.stack import eventually
 
 
@@ -260,6 +262,33 @@ async def test_the_runs_of_a_chunk_that_is_ended_by_force_go_on_alone(
     assert place.moved_at is not None
     assert (await http.post(f"/v1/runs/{slow['run_id']}/abort", json={"reason": "enough"})).status_code == 200
     assert await until_ended(service, [slow]) == {"aborted": 1}
+
+
+async def test_a_document_whose_chunk_temporal_has_deleted_counts_as_failed(
+    http: httpx.AsyncClient, service: Service
+) -> None:
+    definition = await publish(http, SLOW_ONE)
+    documents = await upload_at_once(http, definition, 6)
+    [slow] = [each for each in documents if each["file_name"] == "1.txt"]
+    assert slow in await in_chunks(service, documents)
+    await delete_workflow(service, document_chunk_id("default", await chunk_of(service, slow["run_id"])))
+    assert await until_ended(service, [slow]) == {"failed": 1}
+    report = (await http.get(f"/v1/runs/{slow['run_id']}")).json()
+    assert (report["status"], report["why"]) == ("failed", [DELETED])
+
+
+async def test_a_run_that_is_requested_by_its_document_is_the_one_in_the_chunk(
+    http: httpx.AsyncClient, service: Service
+) -> None:
+    definition = await publish(http, QUICK)
+    documents = await upload_at_once(http, definition, 6)
+    first = (await in_chunks(service, documents))[0]
+    document_id = first["document_id"]
+    order = {"definition": definition, "key": document_id, "inputs": {"document_id": document_id}}
+    started = await http.post("/v1/runs", json=order)
+    assert (started.status_code, started.json()["run_id"]) == (200, first["run_id"]), started.text
+    assert await count_workflows(service, first["run_id"]) == 1
+    assert await until_ended(service, documents) == {"completed": 6}
 
 
 async def test_definitions_with_turns_of_their_own_run_alone(http: httpx.AsyncClient, service: Service) -> None:
