@@ -44,6 +44,8 @@ class Gatherings:
     """When the last uploads came that met others, by tenant. One by one, uploads would only wait for no one."""
     _open: dict[str, _Gathering] = field(default_factory=dict)
     """By tenant."""
+    _starting: "set[asyncio.Task[Mapping[str, Document]]]" = field(default_factory=set)
+    """Also those whose callers are gone: the event loop alone does not keep a task."""
 
     @contextmanager
     def upload(self, tenant_id: str) -> Iterator[None]:
@@ -72,7 +74,8 @@ class Gatherings:
         if gathering is None:
             gathering = self._open[tenant_id] = _Gathering()
             gathering.starting = asyncio.create_task(self._start(tenant_id, gathering, start))
-            gathering.starting.add_done_callback(_forget)
+            self._starting.add(gathering.starting)
+            gathering.starting.add_done_callback(self._forget)
         assert gathering.starting is not None, "it was created with its gathering"
         gathering.document_ids.append(document_id)
         if len(gathering.document_ids) >= most:
@@ -87,7 +90,7 @@ class Gatherings:
             del self._open[tenant_id]
         return await start(gathering.document_ids)
 
-
-def _forget(starting: "asyncio.Task[Mapping[str, Document]]") -> None:
-    if not starting.cancelled():
-        starting.exception()  # otherwise asyncio logs that no one has read it, if all callers are gone
+    def _forget(self, starting: "asyncio.Task[Mapping[str, Document]]") -> None:
+        self._starting.discard(starting)
+        if not starting.cancelled():
+            starting.exception()  # otherwise asyncio logs that no one has read it, if all callers are gone
