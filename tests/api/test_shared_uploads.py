@@ -3,6 +3,8 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,13 +18,15 @@ from docrail.services.intake.chunks import start_together
 from docrail.services.intake.service import note_ended_documents, start_waiting_documents
 from docrail.services.runs import chunks
 from docrail.services.runs.repository import load_chunked
+from docrail.services.runs.views import chunked_reports
+from docrail.services.runs.views.chunked_reports import UNANSWERED
 from docrail.services.runs.views.reports import DELETED
 from docrail.workflows.contract.names import document_chunk_id
-from tests.api.service import Service
+from tests.api.service import Service, serve, settings_for
 from tests.api.test_batches import QUICK, publish
 from tests.api.test_grouped_batches import FAILING, SLOW_ONE, chunk_of, count_workflows, has_workflow
 from tests.api.test_unanswered_runs import delete_workflow
-from tests.stack import eventually
+from tests.stack import Servers, eventually
 
 
 @pytest.fixture
@@ -275,6 +279,18 @@ async def test_a_document_whose_chunk_temporal_has_deleted_counts_as_failed(
     assert await until_ended(service, [slow]) == {"failed": 1}
     report = (await http.get(f"/v1/runs/{slow['run_id']}")).json()
     assert (report["status"], report["why"]) == ("failed", [DELETED])
+
+
+async def test_a_run_in_a_chunk_shows_its_status_while_no_worker_answers(
+    embedded: Servers, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunked_reports, "REPORT_TIMEOUT", timedelta(seconds=0.2))
+    async with serve(settings_for(embedded.temporal_address, dsn, tmp_path)) as served:
+        monkeypatch.setattr(served.app.gatherings, "share_from", 1)
+        documents = await upload_at_once(served.http, await publish(served.http, QUICK), 6)
+        first = (await in_chunks(served, documents))[0]
+        report = (await served.http.get(f"/v1/runs/{first['run_id']}")).json()
+    assert (report["run_id"], report["status"], report["why"]) == (first["run_id"], "running", [UNANSWERED])
 
 
 async def test_a_run_that_is_requested_by_its_document_is_the_one_in_the_chunk(
