@@ -64,7 +64,7 @@ LANGUAGE = Language(
             r"^\W*(?:rechnung )?vom\s*(?::(?=\s*\d)|:?$)",
             r"(?:^\W*|rechnung\W+)erstellt am",
         ),
-        Label.WEAK_DATE: (".*erstellt am",),
+        Label.WEAK_DATE: (".*erstellt am", r"\W*vom"),
         Label.OTHER_DOCUMENT: (
             *(r"abzg?l\.", "abzuglich", r"zu(?:r)? rechnung", r"ursprung\w*", r"bezug\w*", r"zugrunde\w*"),
             "korrigierte[nr]?",
@@ -99,6 +99,7 @@ LANGUAGE = Language(
             rf"(?:buchen|ziehen)\b{IN_SENTENCE}{{0,60}}?\b(?:am|zum)",
             r"\w*betrag ist (?:spatestens )?(?:am|zum|bis(?: zum)?)(?=.{6,30}(?:fallig|zahlbar|zu [uzb]))",
             "(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug)(?: erfolgt)? (?:am|zum)",
+            r"^\W*(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug)(?=\s*(?::|$))",
             r"valuta(?=\W*(?:\d|$))",
             r"bis(?: zum)?(?= \d{1,2}\. ?(?:\d{1,2}\.|[a-z]+ )\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
             r"(?:am|zum)(?= \d.{4,60}\b(?:einziehen|abbuchen|eingezogen|abgebucht)(?![a-z]))",
@@ -225,7 +226,7 @@ LANGUAGE = Language(
         Label.PAID: (
             *("(?:bereits )?(?:bezahlt|gezahlt)", r"anzahlung\w*", r"erhaltene\w*", "offener? betrag", "offene"),
         ),
-        Label.PREPAID: (r"vorauszahlung\w*", r"abschlag\w*", "abschlage"),
+        Label.PREPAID: (r"vorauszahlung\w*", r"abschlag\w*", "abschlage", r"\w*einbehalt\w*", "abzugsteuer"),
         Label.NOT_A_SUM: ("basis(?:betrag)?",),
         Label.CASH_DISCOUNT: (r"skonto\w*",),
         Label.WITHOUT: ("ohne ", "kein ", "keinen "),

@@ -238,7 +238,7 @@ LANGUAGE = Language(
             "advance",
             "balance",
         ),
-        Label.PREPAID: ("deposits?", "retainer", r"part[\s-]?payments?"),
+        Label.PREPAID: ("deposits?", "retainer", r"part[\s-]?payments?", "withh(?:eld|olding)"),
         Label.NOT_A_SUM: (r"per\w*", "rate", "ratio", "after (?:the )?(?:cash )?discount"),
         Label.CASH_DISCOUNT: (
             "(?:cash|early|prompt|settlement) (?:payment )?discount",

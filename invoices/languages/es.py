@@ -181,7 +181,7 @@ LANGUAGE = Language(
             "(?:importes?|conceptos) (?:no sujetos?|exentos?)",
         ),
         Label.PAID: ("anticipo", "pagado"),
-        Label.PREPAID: ("senal", "entrega a cuenta", "pagos? a cuenta"),
+        Label.PREPAID: ("senal", "entrega a cuenta", "pagos? a cuenta", "retencion(?:es)?", "irpf"),
         Label.CASH_DISCOUNT: ("pronto pago",),
         Label.WITHOUT: ("sin ",),
         Label.OTHERWISE: ("en otro caso", "de lo contrario"),

@@ -193,7 +193,7 @@ LANGUAGE = Language(
             *("non soumis", "hors champ"),
         ),
         Label.PAID: ("acompte", "deja (?:paye|regle)"),
-        Label.PREPAID: ("arrhes", "versements?"),
+        Label.PREPAID: ("arrhes", "versements?", "retenues?"),
         Label.CASH_DISCOUNT: ("escompte",),
         Label.WITHOUT: ("pas d'", "sans ", "aucun "),
         Label.OTHERWISE: ("sinon", "passe ce delai"),

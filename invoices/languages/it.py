@@ -149,7 +149,7 @@ LANGUAGE = Language(
             *("(?:imposta|tassa) di soggiorno", "anticipazion[ei]", "vuoti", "cauzion[ei]", "fuori campo"),
         ),
         Label.PAID: ("acconto", "pagato"),
-        Label.PREPAID: ("caparra",),
+        Label.PREPAID: ("caparra", "ritenut[ae]"),
         Label.CASH_DISCOUNT: ("sconto (?:cassa|per pagamento)",),
         Label.WITHOUT: ("senza ",),
         Label.OTHERWISE: ("altrimenti", "oltre"),

@@ -154,6 +154,15 @@ def test_a_total_under_its_head_counts_where_nothing_adds_up_to_it() -> None:
     assert values(totals)[2] == "126.20"
 
 
+@pytest.mark.parametrize(
+    ("tax", "total"), [("I.V.A.", "Total con I.V.A."), ("T.V.A.", "Total T.V.A. incluse"), ("M.w.St.", "Gesamtbetrag")]
+)
+def test_what_is_left_after_a_withheld_tax_is_not_the_total(tax: str, total: str) -> None:
+    rows = ("Honorarios | 350,50", f"{tax} 21 % | 73,61", f"{total} | 424,11", "Retención I.R.P.F. 15 % | -52,58")
+    solved = solve(table(*rows, "Líquido a percibir | 371,53", edges=SUMS))
+    assert values(solved) == ("350.50", "73.61", "424.11")
+
+
 def test_withholding_does_not_change_a_total_printed_before_it() -> None:
     rows = ("Imponibile | 100,00", "IVA 22% | 22,00", "Totale documento | 122,00", "Ritenuta 20% | -20,00")
     assert values(solve(table(*rows, "Netto a pagare | 102,00", edges=SUMS))) == ("100.00", "22.00", "122.00")

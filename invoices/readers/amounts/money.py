@@ -24,6 +24,8 @@ MAX_LABEL_WORDS = 9
 SIGN_LETTERS = 3
 WORD = re.compile(r"[a-z]\.?[a-z]")
 """Two letters form a word, also with a dot between them: `I.V.A.`."""
+ABBREVIATION = re.compile(r"\b(?:[a-z]\.)+[a-z]{1,2}\b\.?")
+"""A name of a tax with full stops, `I.R.P.F.` or `M.w.St.`: the lists of words have it without."""
 PREPOSITION = re.compile(r"\b(?:auf|von|aus|on|of|at|de|du|sur|van|over|op|su|di|sobre|s/)(?![a-z])")
 """A preposition between a tax rate and its base: `VAT 1 = 19 % of 407,81`."""
 NEAR_ROW = 1.3
@@ -97,6 +99,7 @@ def _discount_without_amount(row: Row, rate: Decimal | None, before: Sequence[Mo
 @lru_cache(maxsize=256)  # called for each amount below the same heading
 def role_of(label: str) -> Role:
     """Return the role that a folded label gives its amount; more specific words are checked first."""
+    label = ABBREVIATION.sub(_without_stops, label)
     if CODE_LABEL.search(label) or sum_words.TENDERED.match(label):
         return Role.NOT_A_SUM
     if sum_words.NOT_A_SUM.search(label) and not sum_words.TOTAL.search(label):
@@ -112,6 +115,10 @@ def role_of(label: str) -> Role:
         (Role.PLAIN_TOTAL, True, sum_words.PLAIN_TOTAL),
     )
     return next((role for role, may_be, words in order if may_be and words.search(label)), Role.OTHER)
+
+
+def _without_stops(abbreviation: re.Match[str]) -> str:
+    return abbreviation.group().replace(".", "")
 
 
 def _row_money(layout: Layout, row: Row, rate: Decimal | None) -> Iterator[Money]:

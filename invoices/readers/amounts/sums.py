@@ -138,7 +138,7 @@ def with_whole_sums(amounts: Sequence[Money], lines_total: Decimal | None) -> Se
 
 
 def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
-    """Return the totals with the total before a payment was deducted, if the amount found is the remainder.
+    """Return the totals with the total before a payment or a withheld tax, if the amount found is the remainder.
 
     Not if net and tax add up to the amount found: then the document charges the remainder of another sum.
     """
