@@ -180,6 +180,7 @@ def test_captions_may_stand_under_their_values(gap: int) -> None:
         (["Chambre 11 - Arrivée 10/05/2024 - Départ 13/05/2024", "Facture N° 26-4017 | le 13/05/2024"], MAY),
         (["Arrival | 10/05/2024"], None),
         (["Fattura n. 118/2024 | del 13 maggio 2024", "Data | 10/05/2024"], MAY),
+        (["Gutschrift", "Datum | 13.05.2024", "zu Rechnung | R 26/08811", "vom | 01.02.2024"], MAY),
         (["CREDITNOTA", "Datum | Datum factuur", "13/05/2024 | 01/02/2024"], MAY),
         (["FACTUUR", "Datum factuur | 13/05/2024"], MAY),
         (["CREDITNOTA", "Datum factuur | 13/05/2024"], MAY),
@@ -269,6 +270,10 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "We will collect €527.20 from your account on 12 June 2024.",
         "We\u2019ll collect on 12 June 2024 by Direct Debit",
         "Bitte zahlen Sie 1.306,98 EUR bis zum 12.06.2024.",
+        "Payment is due by the 12th of the month following invoice (12-Jun-2024). Sort code 05-06-40",
+        "Incasso: 12-06-2024",
+        "Afschrijving op | 12 juni 2024",
+        "Bankeinzug: | 12.06.2024",
         "EL IMPORTE SERA ADEUDADO EN SU CUENTA TERMINADA EN ...7730 EL DIA 12/06/2024.",
     ],
 )

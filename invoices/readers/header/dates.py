@@ -29,11 +29,13 @@ WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3}
 """A time after a date, as tills print it. One stray character may be between them."""
 TIME = re.compile(r"(?<![\d:])[0-2]?\d:[0-5]\d(?!\d)")
 """A time anywhere in the row of a date."""
+_NOT_FROM = r"(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)"
 TERM = re.compile(
     r"\W*\d{1,3} (?:tagen?|days|jours|dagen|dias|giorni|gg)(?![a-z])"
-    r"(?:(?:i\.e|d\. ?[hf]|vto|scad)\.|(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)[^.;\d]){0,25}"
+    r"(?:(?:i\.e|d\. ?[hf]|vto|scad)\.|" + _NOT_FROM + r"[^.;\d]){0,25}"
+    rf"|(?:{_NOT_FROM}[^.;()]){{0,60}}\("
 )
-"""A payment term before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
+"""A payment term before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`, or in brackets."""
 REMARK = re.compile(r"^\([^)]*\)\W*")
 """Remark in brackets between a label and its date: `Invoice date (tax point):`."""
 AFTER_DAYS = re.compile(rf"\d (?:{DAYS})\W*(?:[a-z]+\W+)?$")
@@ -202,7 +204,7 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
         if heads or not _says_when(labelled.label, fold(text[: date.start])):
             continue
         weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
-        if weak and _next_to_an_order(finder.layout, labelled.label_cell):
+        if weak and _is_of_another(finder, labelled.label_cell):
             continue
         yield DateCandidate(
             date,
@@ -238,9 +240,14 @@ def _begins_a_term(labelled: Labelled) -> bool:
     return labelled.place is Position.SAME_CELL and bool(AFTER_DAYS.search(before))
 
 
-def _next_to_an_order(layout: Layout, cell: Cell) -> bool:
-    before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
-    return bool(before) and bool(vocabulary.ORDER.search(before[-1].folded))
+def _is_of_another(finder: Finder, cell: Cell) -> bool:
+    """Return whether a label is next to an order, or in the row below a reference to another document."""
+    before = [other for other in finder.layout.rows[cell.row].cells if other.left < cell.left][-1:]
+    above = (other for row in finder.layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
+    references = (other for other in above if cell in finder.below(other)[:1])
+    return any(vocabulary.ORDER.search(other.folded) for other in before) or any(
+        vocabulary.OTHER_DOCUMENT.search(other.folded) for other in references
+    )
 
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
