@@ -33,6 +33,13 @@ def under(brand: str, lines: list[Line]) -> str | None:
         ("Kröger è un marchio di Arredi Toscani S.r.l. - Firenze - P.IVA 01177440185", "Arredi Toscani S.r.l."),
         ("Kröger es la marca comercial de Energía Libre, S.L. CIF B82846825", "Energía Libre, S.L."),
         ("Kröger is onderdeel van Broodhuis B.V., KvK 30123456", "Broodhuis B.V."),
+        ("Kröger is a service of Lumière Ltd, London", "Lumière Ltd"),
+        ("Kröger ist ein Angebot der Nordlicht Handels GmbH, Kiel", "Nordlicht Handels GmbH"),
+        ("Kröger est un service édité par Lumière SAS, au capital de 10 000 €", "Lumière SAS"),
+        ("Kröger is een label van Broodhuis B.V., Utrecht", "Broodhuis B.V."),
+        ("Kröger es un servicio de Olmedillo, S.L.", "Olmedillo, S.L."),
+        ("Kröger è un servizio di Arredi Toscani S.r.l. - Firenze", "Arredi Toscani S.r.l."),
+        ("PayHere is a service of Bluecorn Payments Ltd.", "Kröger"),
         ("PayHere is a trading name of Bluecorn Payments Ltd.", "Kröger"),
         ("Kröger is a brand of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
         ("Kröger is a trade mark of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
@@ -68,6 +75,19 @@ def test_a_name_goes_on_below_also_next_to_the_buyers_column(first: str, second:
 )
 def test_the_name_with_the_register_details_is_the_sellers_under_a_brand(name: str, rest: str) -> None:
     assert under("Bellavista", [(50, 60, name + rest), (50, 300, "Factura 07/26")]) == name
+
+
+@pytest.mark.parametrize(
+    ("brand", "name"),
+    [
+        ("Tekstbureau Halverhout", "Tekstbureau Halverhout"),
+        ("Halverhout", "Femke Halverhout"),
+        ("inktvlek", "Femke Halverhout"),
+    ],
+)
+def test_a_person_trades_under_a_large_name_with_the_surname(brand: str, name: str) -> None:
+    foot = (50, 780, "Femke Halverhout · Polstraat 77 · 7411 KR Deventer · KvK 61880417")
+    assert under(brand, [(50, 300, "Factuur 07/26"), foot]) == name
 
 
 @pytest.mark.parametrize("other", ["Kundenservice", "Dr. Julia Winter", "Hafenstraße 9 b"])

@@ -119,6 +119,7 @@ def test_letters_that_are_set_apart_are_words() -> None:
         (("pagelark", "Pagelark Technologies OÜ"), "Pagelark Technologies OÜ"),
         (("STAHL WIMMER", "Wimmer Stahlhandel Ges.m.b.H."), "Wimmer Stahlhandel Ges.m.b.H."),
         (("Knockmore Clinic", "Co. Mayo"), "Knockmore Clinic"),
+        (("Tyne Press", "a division of Lifting Graphics LLC"), "Lifting Graphics LLC"),
         (("TYNE LIFTING", "a trading name of T.L.S. (North East) Ltd"), "TYNE LIFTING"),
         (("Clinique du Port", "SELARL Docteurs Guérin"), "SELARL Docteurs Guérin"),
         (("Hotel Edelraute", "Betriebs GmbH"), "Hotel Edelraute Betriebs GmbH"),

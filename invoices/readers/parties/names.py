@@ -82,12 +82,13 @@ FORM_FIRST = re.compile(
     r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
 )
 """French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
+_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|der|von|des|de|du|van|del(?:la)?|di)"
 TRADES_UNDER = re.compile(
     r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?"
     r"(?:(?:an?|eine?|une?|een|una?|the|die|la|le|il|het) ?(?:(?:registered |eingetragene )?"
-    r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|"
-    r"nombre comercial|divisione)|(?P<brand>brand|marke|marque|merk|marca(?: comercial)?|marchio))|"
-    r"(?P<part>part|onderdeel)) ?(?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
+    r"(?:(?P<name>trad(?:e|ing) (?:name|style)|handelsname|nom commercial|handelsnaam|nombre comercial)|"
+    r"divisi(?:one?|e)|geschaftsbereich|servi(?:ce|cio|zio)|produ[ck]to?|produit|prodotto|angebot|dienst|label)|"
+    r"(?P<brand>brand|marke|marque|merk|marca(?: comercial)?|marchio))|(?P<part>part|onderdeel)) ?" + _OF + r" (?=\w)"
 )
 """Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. Spaces are lost in some PDFs."""
 LEAST_SPACES = 5
@@ -193,15 +194,17 @@ def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
     return text[: form.end()] if form and follows.match(text[form.end() :]) else text
 
 
-def owner_of_name(text: str) -> tuple[str, str] | None:
+def owner_of_name(text: str, above: str = "") -> tuple[str, str] | None:
     """Return a trading name and the company that owns it, up to its legal form; None if the line names none.
 
-    A brand may be a franchiser's, so its owner counts only with register details, as issuers must state them.
+    A brand may be a franchiser's, so its owner counts only with register details, as issuers must state them. `above`
+    is a name in the head that the line goes on: a firm invoices under its trading name, but not under a division's.
     """
+    text = f"{above}, {text}" if above else text
     folded = fold(text)
     trading = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
     form = LEGAL_FORM.search(folded, trading.end()) if trading else None
-    if trading is None or form is None:
+    if trading is None or form is None or (above and trading["name"]):
         return None
     if (trading["brand"] or trading["part"]) and not vocabulary.REGISTRATION.search(folded, form.end()):
         return None

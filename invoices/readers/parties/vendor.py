@@ -132,6 +132,8 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
+    if not any(candidate.legal for candidate in own):
+        best = next((candidate for candidate in own if _is_of_the_trade(candidate, best)), best)
     evidence = (Evidence.NAMED_AGAIN,) if best.on_the_net or best.mentions > 0 else ()
     return found(finder.layout, best.name, best.cell, best.source, evidence)
 
@@ -218,6 +220,12 @@ def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
     if small.cell.words[0].score is None or candidate.legal != small.legal or candidate.size <= small.size + LARGER:
         return False
     return one != other and SequenceMatcher(None, one, other).ratio() >= ALIKE
+
+
+def _is_of_the_trade(candidate: NameCandidate, person: NameCandidate) -> bool:
+    """Return whether a person trades under the candidate: a name in large print with the surname, `Atelier Moreau`."""
+    words, others = fold(candidate.name).split(), fold(person.name).split()
+    return candidate.size >= OF_A_LOGO and len(words) > 1 and others[-1] in words and others[0] not in words
 
 
 def _begins(words: Sequence[str], word: str) -> bool:
@@ -323,7 +331,8 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
                 yield cell, short, True
             continue
         low = cell.top >= TOP * layout.pages[0].height
-        if low and (owned := names.owner_of_name(cell.text)):
+        brand = _brand_above(layout, cell)
+        if (low or brand) and (owned := names.owner_of_name(cell.text, brand)):
             if _is_in_head(layout, owned[0]):
                 yield cell, owned[1], True
             continue
@@ -340,6 +349,14 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         rest = names.rest_below(layout, cell, said)
         rests += [rest] if rest else []
         yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
+
+
+def _brand_above(layout: Layout, cell: Cell) -> str:
+    """Return the name in the head that a line in lowercase goes on; an empty string if there is none."""
+    if cell.top >= TOP * layout.pages[0].height or not cell.text[0].islower():
+        return ""
+    above = (other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
+    return next((other.text for other in above if names.aligned(other, cell)), "")
 
 
 def _is_followed_by_register(layout: Layout, cell: Cell) -> bool:
