@@ -158,7 +158,7 @@ LANGUAGE = Language(
             *(r"(?:line\s*)?(?:amount|total|value)", "charges?", "debits?", r"ext(?:ended|\.)", "fees?", "sum"),
         ),
         Label.TABLE_END: (
-            "(?:payment|tax|vat) (?:terms|information|details|breakdown|summary|method)",
+            "(?:payment|tax|vat) (?:terms|information|details|breakdown|summary|analysis|method)",
             "total(?:s| summary)",
             "notes?",
             "remarks",

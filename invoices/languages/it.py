@@ -141,8 +141,8 @@ LANGUAGE = Language(
             "totale (?:netto|merc[ei]|beni|righe|prestazioni|servizi|competenze|onorari|compensi)",
         ),
         Label.INSIDE: ("di cui", "compres[ao]"),
-        Label.TAX_SUM: (r"sub[\s-]?tota?ale? i\.?v\.?a\.?",),
-        Label.TAX: ("impost[ae]", r"i\.?v\.?a\.?"),
+        Label.TAX_SUM: (r"sub[\s-]?tota?ale? iva",),
+        Label.TAX: ("impost[ae]", "iva"),
         Label.TURNOVER_TAX: (r"i\.?v\.?a",),
         Label.ADJUSTMENT: (
             *("trasporto", "spese(?: di)? (?:trasporto|spedizione)", "sconto", "ritenut[ae]", "arrotondamento"),

@@ -172,7 +172,7 @@ LANGUAGE = Language(
         ),
         Label.INSIDE: ("waarvan",),
         Label.TAX_SUM: (r"sub[\s-]?totaal btw",),
-        Label.TAX: (r"b\.?t\.?w\.?(?:[\s-]*bedrag)?", "omzetbelasting"),
+        Label.TAX: (r"btw(?:[\s-]*bedrag)?", "omzetbelasting"),
         Label.TURNOVER_TAX: (r"b\.?t\.?w",),
         Label.ADJUSTMENT: (
             *(r"verzend\w*", r"\w*korting", "inhouding", "afronding", "(?:toeristen|verblijfs)belasting"),

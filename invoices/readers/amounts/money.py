@@ -99,7 +99,7 @@ def _discount_without_amount(row: Row, rate: Decimal | None, before: Sequence[Mo
 @lru_cache(maxsize=256)  # called for each amount below the same heading
 def role_of(label: str) -> Role:
     """Return the role that a folded label gives its amount; more specific words are checked first."""
-    label = ABBREVIATION.sub(_without_stops, label)
+    label = _without_stops(label)
     if CODE_LABEL.search(label) or sum_words.TENDERED.match(label):
         return Role.NOT_A_SUM
     if sum_words.NOT_A_SUM.search(label) and not sum_words.TOTAL.search(label):
@@ -117,8 +117,8 @@ def role_of(label: str) -> Role:
     return next((role for role, may_be, words in order if may_be and words.search(label)), Role.OTHER)
 
 
-def _without_stops(abbreviation: re.Match[str]) -> str:
-    return abbreviation.group().replace(".", "")
+def _without_stops(label: str) -> str:
+    return ABBREVIATION.sub(lambda match: match.group().replace(".", ""), label)
 
 
 def _row_money(layout: Layout, row: Row, rate: Decimal | None) -> Iterator[Money]:
@@ -186,6 +186,7 @@ def _is_sign(cell: Cell) -> bool:
 
 
 def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int, *, rate: Decimal | None) -> Money:
+    label = _without_stops(label)
     sentence = len(label.split()) > MAX_LABEL_WORDS
     role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
     if len(cell.words) > MAX_LABEL_WORDS and sum_words.CASH_DISCOUNT.search(
