@@ -66,6 +66,7 @@ def test_an_iban_with_lost_digits_is_uncertain() -> None:
 def test_a_vat_id_is_corrected_if_its_check_digit_says_so() -> None:
     assert repaired("USt-IdNr.:", "DE1366959T6", "DE13669597G") == ["USt-IdNr.:", "DE1366959T6", "DE136695976"]
     assert repaired("ATU1358S627") == ["ATU13585627"]
+    assert repaired("NL809114744801") == ["NL809114744B01"]
 
 
 @pytest.mark.parametrize(

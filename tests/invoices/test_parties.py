@@ -137,6 +137,14 @@ def test_a_transfer_on_an_account_is_not_the_readers_own() -> None:
         assert read_text([page(lines)]).iban.value == IBAN
 
 
+def test_captions_below_an_address_head_another_part_of_the_form() -> None:
+    form = table(
+        "Payment | Bank | Due", f"Transfer | Banca Enza {IBAN} | 31/07/2026", edges=(50.0, 200.0, 450.0), top=139
+    )
+    lines = [*block(50, 100, "Bill to", BUYER, OTHER_ADDRESS[1]), *form]
+    assert read_text([page([*block(50, 40, SELLER, *ADDRESS), *lines])]).iban.value == IBAN
+
+
 @pytest.mark.parametrize("label", ["To pay", "IVA 21 %"])
 def test_a_sum_above_the_account_heads_no_address(label: str) -> None:
     head = [*block(50, 40, SELLER, *ADDRESS), *block(320, 40, BUYER, *OTHER_ADDRESS)]
@@ -304,6 +312,7 @@ def test_identifiers_stand_under_their_heads_too() -> None:
         ("P. IVA 08973230968", None),
         ("Registro 08973230967", None),
         ("CIF: A-28015865", "ESA28015865"),
+        ("C.1.F. A28015865", "ESA28015865"),
         ("BTW nr. 8199.90.966.B01", "NL819990966B01"),
         ("P. IVA IT08973230967 / 08973230967", "IT08973230967"),
         ("Part. IVA 08973230967", "IT08973230967"),

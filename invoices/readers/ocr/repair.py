@@ -56,8 +56,11 @@ REGISTERED = re.compile(r"\(?\d{5,}-[A-Z]\)?")
 SURE = 0.99
 """A word with this score contains no guessed letter."""
 IBAN_START = re.compile(r"^(?:[^\W\d_]*[.:])?([A-Z]{2}[\dODQIlL|SBZG]{2})")
-VAT_START = re.compile(r"^(?:[^\W\d_]*[.:])?((?:AT|BE|BG|CZ|DE|DK|EE|EL|FI|HR|HU|IT|LT|LU|LV|MT|PL|PT|RO|SE|SI|SK)\S)")
-"""VAT ids with only digits after the country, in Austria after a U."""
+VAT_START = re.compile(
+    r"^(?:[^\W\d_]*[.:])?((?:AT|BE|BG|CZ|DE|DK|EE|EL|FI|HR|HU|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK)\S)"
+)
+"""VAT ids with only digits after the country, in Austria after a U, in the Netherlands around a B."""
+DUTCH_B = re.compile(r"^(NL\d{9})\d(?=\d\d$)")
 BANK_LETTERS = {"GB": 4, "NL": 4, "IE": 4, "BG": 4, "RO": 4, "LV": 4, "MT": 4, "IT": 1, "SM": 1}
 """Number of letters in the bank part of a country's IBANs; other IBANs are almost all digits."""
 MOST_WORDS, MOST_LOST = 9, 4
@@ -209,7 +212,7 @@ def _vat_id(words: Sequence[Word]) -> tuple[int, str] | None:
         if stdnum_vat.is_valid(read) or len(read) > LONGEST_VAT:
             return None
         digits = 3 if read.startswith("ATU") else 2
-        right = read[:digits] + read[digits:].translate(DIGITS)
+        right = DUTCH_B.sub(r"\1B", read[:digits] + read[digits:].translate(DIGITS))
         if len(read) >= SHORTEST_VAT and stdnum_vat.is_valid(right):
             return count, head + right
     return None

@@ -52,7 +52,7 @@ VAT_START = re.compile(
 NATIONAL = {
     "IT": (re.compile(r"p\.? ?i\.?v\.?a|part(?:ita|\.) ?iva|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
     "ES": (
-        re.compile(r"\bc\.?i\.?f\b|\bn\.?i\.?f\b|\bd\.?n\.?i\b"),
+        re.compile(r"\bc\.?[i1]\.?f\b|\bn\.?i\.?f\b|\bd\.?n\.?i\b"),
         re.compile(r"(?<!\w)(?:[A-Z]-?\d{7}-?[A-Z0-9]|\d{8}-?[A-Z])(?!\w)"),
     ),
     "NL": (re.compile(r"\bbtw\b"), re.compile(r"(?<!\w)\d{4}\.?\d{2}\.?\d{3}\.?B\.?\d{2}(?!\w)")),

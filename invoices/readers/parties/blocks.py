@@ -9,7 +9,7 @@ from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.amounts.money import Role, role_of
 from docrail.invoices.readers.layout import vocabulary
-from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
+from docrail.invoices.readers.layout.labels import LEAST_CAPTIONS, MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.parties.names import (
@@ -249,12 +249,19 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
             break
         if any(_is_of_the_invoice(cell, row) or _is_the_sellers_label(cell) for cell in inside):
             break
+        if _are_captions(row) and any(_is_city(line.folded) for line in lines):
+            break
         if inside:
             lines.extend(inside)
             bottom = max(cell.bottom for cell in inside)
         if len(lines) > MAX_BLOCK_CELLS:
             break
     return lines
+
+
+def _are_captions(row: Row) -> bool:
+    """Return whether a row has only words, as over the boxes of a form: below a city, another part of it starts."""
+    return len(row.cells) >= LEAST_CAPTIONS and not any(map(str.isdigit, row.text))
 
 
 def _is_the_sellers_label(cell: Cell) -> bool:

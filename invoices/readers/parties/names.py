@@ -76,7 +76,7 @@ GOES_ON = re.compile(r"(?:di|by|of|c/o|t/a|(?:a )?trading (?:name|style|as))\s")
 """Lowercase words with which a line continues the name above it."""
 END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
 """A single word with a full stop, alone on a line: the end of running text."""
-GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|\u00b7\u2022]\s|\w)")
+GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|]\s|[\u00b7\u2022]|\w)")
 """Text after a name with its legal form."""
 FORM_FIRST = re.compile(
     r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
