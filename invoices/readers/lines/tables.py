@@ -329,16 +329,14 @@ def _names_what_and_amount(row: Row) -> bool:
     A date column may precede them. A currency, or a column of credits or subtotals, may follow the amount.
     """
     first, *others = row.cells[1:] if DAY.fullmatch(row.cells[0].folded) and len(row.cells) > 1 else row.cells
+    if not vocabulary.LINE_DESCRIPTION.search(first.folded):  # as of most rows: the other questions cost more
+        return False
     if len(others) > 1 and (CREDIT.fullmatch(others[-1].folded) or role_of(others[-1].folded) is Role.NET):
         others.pop()
     short = bool(others) and all(len(WORD.findall(cell.folded)) <= MOST_PLAIN_WORDS for cell in row.cells)
     amount = others[-1].folded.strip(" :()€") if short else ""
     amount = amount[:-4] if amount[-3:].upper() in CURRENCIES and amount[-4:-3] == " " else amount
-    return bool(
-        role_of(first.folded) is Role.OTHER
-        and vocabulary.LINE_DESCRIPTION.search(first.folded)
-        and vocabulary.LINE_AMOUNT.search(amount)
-    )
+    return bool(vocabulary.LINE_AMOUNT.search(amount)) and role_of(first.folded) is Role.OTHER
 
 
 def is_other_header(row: Row) -> bool:

@@ -20,7 +20,7 @@ LETTERED = 1.5
 
 def belongs_to_owner(layout: Layout, cell: Cell) -> bool:
     """Return whether the line names the owner of a trading name, by its own words or those of the line above."""
-    above = [other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells]
+    above = layout.rows[cell.row - 1].cells if cell.row else ()
     under_a_name = OWNED.match(cell.folded) and any(names.aligned(other, cell) for other in above)
     return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
 
