@@ -159,6 +159,7 @@ class Driver:
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have arrived before
         self._has_news.set()
         with deadline(self.plan.deadline_seconds, self.add):
+            await asyncio.sleep(0)  # its timer is the first command, as in every history
             while self.state.outcome is None and not self._is_leaving:
                 await self._has_news.wait()
                 self._has_news.clear()

@@ -29,10 +29,18 @@ from docrail.workflows.contract.messages import (
     HandlerCalls,
     StepOutcome,
 )
-from docrail.workflows.contract.names import RUN_GROUP, RunRequest
+from docrail.workflows.contract.names import GROUPED, RUN_GROUP, RunRequest
 from docrail.workflows.lost_workers import Losses, MadeAlone
 from docrail.workflows.outcomes import Work
-from docrail.workflows.start_step import Piece, call_of, priority_of, retry_policy, run_handler, start_call
+from docrail.workflows.start_step import (
+    Piece,
+    activity_id_of,
+    call_of,
+    priority_of,
+    retry_policy,
+    run_handler,
+    start_call,
+)
 
 LINGER = timedelta(seconds=1)
 """Longest time that ready calls wait for those of other runs, while other work of the chunk runs."""
@@ -51,7 +59,7 @@ GROUP_SECONDS = 10.0
 SLACK = timedelta(seconds=30)
 """Time that a group gets beyond that of its calls, to take them up."""
 
-LONGEST_SUMMARY = 200
+LONGEST_SUMMARY, LONGEST_ID = 200, 900
 
 AT_ONCE = nullcontext()
 """Nothing waits."""
@@ -67,13 +75,17 @@ class _Call(asyncio.Future[StepOutcome]):
         super().__init__()
         self.request, self.step, self.call, self.losses = request, step, call, losses
         self.size = size_of(call.config)
-        self._waiting, self._is_cancelled = waiting, False
+        self._waiting, self.is_cancelled = waiting, False
+        self.on_cancel: Callable[[], None] | None = None
+        """Called if it is cancelled while its group makes it."""
         waiting.append(self)
 
     def cancel(self, msg: object | None = None) -> bool:
-        """Cancel a call that waits. One that is in a group is awaited: it is cheap, and may have had its effect."""
-        self._is_cancelled = True
+        """Cancel a call that waits. One that is in a group is awaited: it may have had its effect."""
+        self.is_cancelled = True
         if self not in self._waiting:
+            if self.on_cancel is not None:
+                self.on_cancel()
             return False
         self._waiting.remove(self)
         return super().cancel(msg)
@@ -83,7 +95,7 @@ class _Call(asyncio.Future[StepOutcome]):
         match end:
             case CallEnd(outcome=StepOutcome() as outcome):
                 self.set_result(outcome)
-            case _ if self._is_cancelled:
+            case _ if self.is_cancelled:
                 super().cancel()
             case CallEnd(failure=CallFailure() as failure):
                 self.set_exception(_again_or_final(self, failure))
@@ -233,17 +245,41 @@ async def _make(group: list[_Call]) -> None:
 async def _start(group: list[_Call]) -> GroupReport:
     first, parts = group[0], [[*calls] for _, calls in groupby(group, lambda call: call.step.id)]
     steps = [calls[0].step.definition for calls in parts]
-    report: GroupReport = await workflow.execute_activity(
+    made = workflow.start_activity(
         RUN_GROUP,
         GroupCall(tenant_id=first.request.tenant_id, parts=tuple(map(_part, parts))),
         result_type=GroupReport,
+        activity_id=_id_of(group),
         summary=shortened(", ".join(map(_title, parts)), LONGEST_SUMMARY),
+        schedule_to_close_timeout=min(filter(None, map(_time_left, group)), default=None),
+        cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         start_to_close_timeout=timedelta(seconds=max(map(_seconds, steps))) + SLACK,
         heartbeat_timeout=timedelta(seconds=min(step.heartbeat_seconds for step in steps)),
         retry_policy=retry_policy(steps[0].retry_config, 0),
         priority=priority_of(first.request, first.step.definition.priority),
     )
+
+    def stop() -> None:
+        if all(each.is_cancelled for each in group):
+            made.cancel()
+
+    for call in group:
+        call.on_cancel = stop
+    report: GroupReport = await made
     return report
+
+
+def _id_of(group: list[_Call]) -> str | None:
+    """Return an id of the group's activity that names its steps and items, if all are of one run; None: any."""
+    run_id = group[0].call.run_id
+    if any(each.call.run_id != run_id for each in group):
+        return None
+    id_ = GROUPED.join(activity_id_of(each.call) for each in group)
+    return id_ if len(id_) <= LONGEST_ID else None
+
+
+def _time_left(call: _Call) -> timedelta | None:
+    return call.losses.left_of(call.step.definition.total_timeout_seconds)
 
 
 def _part(calls: list[_Call]) -> HandlerCalls:

@@ -143,7 +143,7 @@ def _activity(
         handler,
         call,
         result_type=StepOutcome,
-        activity_id=prefix + (call.step_id if call.item_key is None else child_run_id(call.step_id, call.item_key)),
+        activity_id=prefix + activity_id_of(call),
         summary=_summary(step, call),
         start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
         schedule_to_close_timeout=losses.left_of(definition.total_timeout_seconds),
@@ -153,6 +153,11 @@ def _activity(
         task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
         priority=priority_of(request, definition.priority),
     )
+
+
+def activity_id_of(call: AttemptRequest) -> str:
+    """Return the id of the activity that makes a call, in the workflow of its run."""
+    return call.step_id if call.item_key is None else child_run_id(call.step_id, call.item_key)
 
 
 def priority_of(request: RunRequest, key: int | None) -> Priority:

@@ -16,7 +16,7 @@ from docrail.services.documents.models import Document
 from docrail.services.documents.service import mark_run_started, show_document
 from docrail.services.intake.chunks import is_started_in_chunk, start_together
 from docrail.services.intake.inputs import inputs_of
-from docrail.services.runs.chunks import MOST_RUNS
+from docrail.services.runs.chunks import MOST_RUNS, may_share
 from docrail.services.runs.service import begin_run
 
 
@@ -31,7 +31,7 @@ class Choice:
 async def start_new(app: App, principal: Principal, document: Document, choice: Choice) -> Document:
     """Start the run of a document that this call has inserted: with those of others if many come, else at once."""
     tenant_id = document.tenant_id
-    if app.gatherings.are_many(tenant_id):
+    if app.gatherings.are_many(tenant_id) and may_share(choice.stored.body, keeps_turns=True):
         start = partial(start_together, app, tenant_id)
         if started := await app.gatherings.join(tenant_id, document.document_id, start, most=MOST_RUNS):
             return started

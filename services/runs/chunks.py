@@ -10,12 +10,14 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic_core import to_json
 from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.language.definition import Definition, OnFailure, Step
+from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, size_of
@@ -29,8 +31,8 @@ from docrail.services.definitions.service import load
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document
 from docrail.services.documents.service import load_documents, mark_ended
-from docrail.services.engine import RPC_TIMEOUT, engine_errors
-from docrail.services.errors import NotFound, OperationError, Unavailable
+from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, engine_errors
+from docrail.services.errors import InvalidInput, NotFound, OperationError, Unavailable
 from docrail.services.limits.service import check_tags
 from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.priority import priority_key_of, turn_of
@@ -203,6 +205,8 @@ async def _start(
         runs=tuple(runs),
         records_ends=records_ends,
     )
+    if len(to_json(request)) > MAX_REQUEST_BYTES:
+        raise InvalidInput([InputProblem("inputs", "those of its documents together are too large for one workflow")])
     key = priority_key_of(Definition.model_validate(stored.body), priority, highest=highest)
     attributes = [SearchAttributePair(TENANT, tenant_id), SearchAttributePair(DEFINITION, stored.definition_id)]
     with engine_errors("chunk", chunk_id), contextlib.suppress(WorkflowAlreadyStartedError):

@@ -64,7 +64,9 @@ async def _complete_if_possible(app: App, chunk: OpenChunk) -> int:
             return await _complete(app, chunk)
     except OperationError as error:
         log.warning("the ends of chunk %s are not known yet: %s", chunk.chunk_id, error)
-        return 0
+    except Exception:
+        log.exception("chunk %s cannot be completed", chunk.chunk_id)  # the others are not held up
+    return 0
 
 
 async def _complete(app: App, chunk: OpenChunk) -> int:

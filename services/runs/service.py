@@ -24,7 +24,7 @@ from docrail.services.definitions.models import WITHOUT_VERSION, DefinitionRef, 
 from docrail.services.definitions.nested import pin_nested
 from docrail.services.definitions.service import check, names_version, resolve
 from docrail.services.documents.context import context_named, subject_of
-from docrail.services.documents.service import DOCUMENT_ID_PATTERN, mark_read_again
+from docrail.services.documents.service import DOCUMENT_ID_PATTERN, load_document, mark_read_again
 from docrail.services.engine import MAX_REQUEST_BYTES
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound, QuotaExceeded
 from docrail.services.limits.service import check_tags
@@ -33,6 +33,7 @@ from docrail.services.runs.ended_runs import delete_ended_runs
 from docrail.services.runs.executing import describe
 from docrail.services.runs.explanations import delete_explanations
 from docrail.services.runs.leaving import move_out
+from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.priority import priority_of, turn_of
 from docrail.services.runs.repository import (
     delete_expired_outputs,
@@ -45,6 +46,7 @@ from docrail.services.runs.repository import (
     mark_notified,
     record_action,
     save_cached,
+    settle_alone,
 )
 from docrail.services.runs.room import take_room
 from docrail.services.runs.starting import start_workflow
@@ -129,10 +131,19 @@ async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedR
         await check_inputs(app, body, order.inputs)  # before publishing: an invalid call must not create a version
     subject = subject_of(order.inputs, key)
     stored = await resolve(app, principal, order.definition, order.version, key=subject)
-    if re.fullmatch(DOCUMENT_ID_PATTERN, key):  # the first run of a document may be in a chunk
-        await move_out(app, principal.tenant_id, f"{stored.definition_id}.{key}")
+    if re.fullmatch(DOCUMENT_ID_PATTERN, key):
+        await _take_first_run(app, principal.tenant_id, stored, key)
     pinned = names_version(order.definition, order.version)
     return await begin_run(app, principal, stored, order.inputs, key, pinned=pinned, priority=order.priority)
+
+
+async def _take_first_run(app: App, tenant_id: str, stored: StoredDefinition, document_id: str) -> None:
+    """See to it that the first run of a document is in no chunk, and will be in none. Raises: as `move_out`."""
+    run_id = f"{stored.definition_id}.{document_id}"
+    document = await load_document(app.db, tenant_id, document_id)
+    if document is not None and document.run_started_at is None:
+        await settle_alone(app.db, tenant_id, StoredChunkedRun(run_id, "", document_id, stored.version))
+    await move_out(app, tenant_id, run_id)
 
 
 async def begin_run(

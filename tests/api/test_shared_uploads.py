@@ -12,6 +12,7 @@ import pytest
 
 from docrail.dag.values.json_values import Json
 from docrail.services import gathering
+from docrail.services.app import App
 from docrail.services.documents.models import Document
 from docrail.services.errors import Unavailable
 from docrail.services.intake.chunks import start_together
@@ -305,6 +306,36 @@ async def test_a_run_that_is_requested_by_its_document_is_the_one_in_the_chunk(
     assert (started.json()["run_id"], started.json()["created"]) == (first["run_id"], False), started.text
     assert await count_workflows(service, first["run_id"]) == 1
     assert await until_ended(service, documents) == {"completed": 6}
+
+
+async def test_documents_whose_inputs_are_too_large_together_run_alone(
+    http: httpx.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "MAX_REQUEST_BYTES", 1_000)
+    definition = await publish(http, QUICK)
+    documents = await upload_at_once(http, definition, 6)
+    assert all(each["run_started_at"] for each in documents)
+    assert await until_ended(service, documents) == {"completed": 6}
+    assert await in_chunks(service, documents) == []
+
+
+async def test_a_first_run_that_is_requested_before_its_chunk_is_in_none(
+    http: httpx.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = await publish(http, QUICK)
+    requested: list[str] = []
+
+    async def start_later(app: App, tenant_id: str, document_ids: Sequence[str]) -> Mapping[str, Document]:
+        order = {"definition": definition, "key": document_ids[0], "inputs": {"document_id": document_ids[0]}}
+        requested.append((await http.post("/v1/runs", json=order)).raise_for_status().json()["run_id"])
+        return await start_together(app, tenant_id, document_ids)
+
+    monkeypatch.setattr("docrail.services.intake.starting.start_together", start_later)
+    await upload_at_once(http, definition, 6)
+    assert [await has_workflow(service, run_id) for run_id in requested] == [True] * len(requested)
+    place = await load_chunked(service.pool, "default", requested[0])
+    assert place is not None
+    assert place.moved_at is not None
 
 
 async def test_definitions_with_turns_of_their_own_run_alone(http: httpx.AsyncClient, service: Service) -> None:

@@ -8,7 +8,7 @@ from temporalio.client import WorkflowHandle
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
-from docrail.workflows.contract.names import RECORD_DEAD_LETTER, RUN_GROUP
+from docrail.workflows.contract.names import ABORT, RECORD_DEAD_LETTER, RUN_GROUP
 from docrail.workflows.run import Run
 from tests.workflows.conftest import Bench, step
 from tests.workflows.test_resources import TAG, tag_worker
@@ -63,6 +63,17 @@ async def test_one_that_fails_is_made_again_alone_and_the_others_go_on(bench: Be
         "c": (StepStatus.FAILED, 1),
         "d": (StepStatus.COMPLETED, 1),
     }
+
+
+async def test_a_group_whose_run_is_aborted_is_cancelled(bench: Bench) -> None:
+    handle = await bench.start([step("a", "gate"), step("b", "gate")], light=["gate"])
+    for name in "ab":
+        await bench.gates.began[name].wait()
+    await handle.execute_update(ABORT, args=["enough"])
+    report = await bench.finish(handle)
+    assert report.status is RunStatus.ABORTED
+    assert [report.steps[name].status for name in "ab"] == [StepStatus.CANCELLED] * 2
+    assert [name for name, _ in await scheduled(handle)] == [RUN_GROUP]
 
 
 async def test_heavy_limited_and_lone_steps_are_activities_of_their_own(bench: Bench) -> None:

@@ -193,6 +193,9 @@ DOCUMENT_CHUNK_TYPE = "DocumentChunk"
 RUN_GROUP = "run_group"
 """Activity that makes the calls of a group. It is not in the catalogue: no definition names it."""
 
+GROUPED = ","
+"""Separates the calls in the id of a group's activity, where all are of one run."""
+
 LEAVE = "leave"
 """Name of a chunk's update: a run id. The run goes no further in the chunk; returns when none of its work runs."""
 

@@ -22,7 +22,7 @@ from docrail.services.engine import status_of
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.runs.executing import describe
 from docrail.workflows.contract.messages import errors_left
-from docrail.workflows.contract.names import child_run_id, run_id_of, tenant_of
+from docrail.workflows.contract.names import GROUPED, child_run_id, run_id_of, tenant_of
 
 MOST_NESTED = 20
 """Maximum number of nested runs of one run whose status is requested, one call each; for the others only the id is
@@ -77,7 +77,8 @@ async def pending_of(
     `prefix`: of the run's activities in a workflow that it shares.
     """
     running = {step_id: step for step_id, step in steps.items() if step.status is StepStatus.RUNNING and not step.items}
-    activities = {activity.activity_id: activity for activity in description.raw_description.pending_activities}
+    pending = description.raw_description.pending_activities
+    activities = {name: activity for activity in pending for name in activity.activity_id.split(GROUPED)}
     attempts = {
         step_id: attempts
         for step_id, step in running.items()
@@ -129,10 +130,12 @@ async def _attempts(
     """Return the attempts of a step, of which some were `before` its activity, as is `known` to its run."""
     if activity is None:  # the run pauses after a worker that lacks what the step needs, or a failure in a group
         return known.model_copy(update={"activity": "backing_off", "earlier": ()}) if known and known.next_at else None
+    if known is None and GROUPED in activity.activity_id:  # the group's attempts are not the step's
+        return None
     state, next_at = state_of(activity), _next_at(activity)
     return AttemptsPart(
         made=before + (activity.attempt if state in _ACTIVITIES.values() else activity.attempt - 1),
-        most=before + activity.maximum_attempts,
+        most=known.most if known else before + activity.maximum_attempts,
         last_error=await _error(app, activity),
         earlier=await _earlier(app, activity, before),
         activity=state,

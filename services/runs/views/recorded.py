@@ -20,8 +20,8 @@ from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import shortened
 from docrail.services.app import App
 from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
-from docrail.workflows.contract.messages import WORKER_STOPPED
-from docrail.workflows.contract.names import OVERDUE, RunRequest, child_run_id, run_id_of, tenant_of
+from docrail.workflows.contract.messages import WORKER_STOPPED, CallEnd, GroupReport
+from docrail.workflows.contract.names import GROUPED, OVERDUE, RunRequest, child_run_id, run_id_of, tenant_of
 
 MOST_EVENTS = 20_000
 """Events that are read of a long history: about a second. Later ones are left out, and the report says so."""
@@ -94,20 +94,25 @@ async def _steps(
     """Return the steps' reports, and whether events were left out."""
     steps = {step.id: _pending(step) for step in plan.steps}
     names = {child_run_id(run_id, step.id): step.id for step in plan.steps} | {step.id: step.id for step in plan.steps}
-    began: dict[int, str] = {}
-    """The step that each event began, by the event's number."""
+    began: dict[int, list[str | None]] = {}
+    """The steps that each event began, by the event's number; None for what is no step."""
     count = 0
     async for event in events:
         count += 1
         if count > MOST_EVENTS:
             return steps, True
         if event.event_type in _BEGIN:
-            if (step_id := names.get(_begun(event))) is not None:
-                began[event.event_id] = step_id
+            began[event.event_id] = [names.get(name) for name in _begun(event).split(GROUPED)]
+            for step_id in filter(None, began[event.event_id]):
                 at = event.event_time.ToMicroseconds() / 1e6
                 steps[step_id] = steps[step_id].model_copy(update={"status": StepStatus.RUNNING, "started_at": at})
-        elif (status := _OF_STEPS.get(event.event_type)) and (step_id := began.get(_beginning(event))) is not None:
-            steps[step_id] = await _ended(app, steps[step_id], status, event)
+        elif (status := _OF_STEPS.get(event.event_type)) and (begun := began.get(_beginning(event))):
+            ends = await _ends_of_group(app, event) if len(begun) > 1 else (None,)
+            for name, end in zip(begun, ends, strict=False):
+                if name is not None and end is None:
+                    steps[name] = await _ended(app, steps[name], status, event)
+                elif name is not None and end is not None:
+                    steps[name] = _ended_in_group(steps[name], end, event)
     return steps, False
 
 
@@ -147,6 +152,27 @@ async def _ended(app: App, step: StepReport, status: StepStatus, event: HistoryE
     if status is StepStatus.FAILED and "failure" in attributes.DESCRIPTOR.fields_by_name:
         cause = await app.temporal.data_converter.decode_failure(attributes.failure)
         error = StepError(getattr(cause, "type", None) or "Error", shortened(getattr(cause, "message", str(cause))))
+    known = {"status": status, "ended_at": at, "duration_seconds": at - (step.started_at or at), "error": error}
+    return step.model_copy(update=known)
+
+
+async def _ends_of_group(app: App, event: HistoryEvent) -> tuple[CallEnd, ...]:
+    """Return how the calls of a group ended; none if it did not complete: each is then made alone."""
+    if event.event_type != EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+        return ()
+    payloads = event.activity_task_completed_event_attributes.result.payloads
+    [report] = await app.temporal.data_converter.decode(payloads, [GroupReport])
+    return tuple(report.ends)
+
+
+def _ended_in_group(step: StepReport, end: CallEnd, event: HistoryEvent) -> StepReport:
+    """Return how a step has ended in a group; one that is made again alone goes on."""
+    at, error = event.event_time.ToMicroseconds() / 1e6, None
+    if end.failure is not None and not end.failure.retryable:
+        error = StepError(end.failure.type, shortened(end.failure.message))
+    elif end.outcome is None:
+        return step
+    status = StepStatus.COMPLETED if error is None else StepStatus.FAILED
     known = {"status": status, "ended_at": at, "duration_seconds": at - (step.started_at or at), "error": error}
     return step.model_copy(update=known)
 
