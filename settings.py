@@ -443,8 +443,8 @@ class Settings(BaseSettings):
         ge=0,
         le=1000,
         description="uploads per second of a tenant to one API process, each sent while another is in progress, from "
-        "which their runs share workflows, which costs less; they then wait up to 0.1 s to start, and light steps up to "
-        "1 s, for each other. 0: never",
+        "which their runs share workflows, which costs less; they then wait for each other up to 0.1 s to start, and "
+        "light steps up to 1 s. 0: never",
     )
     quotas: Annotated[Mapping[Quota, float], NoDecode, BeforeValidator(parse_quotas)] = Field(
         {},
