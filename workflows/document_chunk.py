@@ -5,7 +5,6 @@ run that someone needs outside leaves: its state goes on in a workflow of its ow
 """
 
 import asyncio
-from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -32,13 +31,10 @@ with workflow.unsafe.imports_passed_through():
     from docrail.workflows.driver import Driver
     from docrail.workflows.driver_context import context_of
     from docrail.workflows.grouping import Groups
+    from docrail.workflows.start_step import RECORD_TIMEOUT
 
 MOST_EVENTS, MOST_BYTES = 8_000, 10_000_000
 """Size of the history at which the runs that have not ended leave: none must fail because of the others."""
-
-
-RECORD_TIMEOUT = timedelta(seconds=30)
-"""Of an attempt to record ends, which is repeated until it succeeds."""
 
 
 @workflow.defn(name=DOCUMENT_CHUNK_TYPE)

@@ -135,7 +135,7 @@ class SideBySide:
         self._gathers = False
         ready, self._waiting[:] = [*self._waiting], []
         for group in _groups(ready):
-            asyncio.create_task(_make(group))  # noqa: RUF006 - the SDK holds it
+            asyncio.create_task(_make(group, _id_of(group)))  # noqa: RUF006 - the SDK holds it
 
 
 @dataclass(slots=True)
@@ -232,24 +232,33 @@ def _not_too_large(calls: list[_Call]) -> Iterator[list[_Call]]:
     yield group
 
 
-async def _make(group: list[_Call]) -> None:
+async def _make(group: list[_Call], activity_id: str | None = None) -> None:
     """Make the calls of a group, and settle them. What the group does not make is made alone."""
     ends: tuple[CallEnd, ...] = ()
-    if len(group) > 1:
-        with suppress(FailureError):  # its worker died, or the group took too long
-            ends = (await _start(group)).ends
+    if len(group) > 1 and not _are_cancelled(group):
+        try:
+            ends = (await _start(group, activity_id)).ends
+        except FailureError:  # its worker died, the group took too long, or it was cancelled
+            pass
+        except asyncio.CancelledError:
+            if not _are_cancelled(group):  # otherwise it was cancelled before the SDK had begun it
+                raise
     for number, call in enumerate(group):
         call.settle(ends[number] if number < len(ends) else CallEnd())
 
 
-async def _start(group: list[_Call]) -> GroupReport:
+def _are_cancelled(group: list[_Call]) -> bool:
+    return all(call.is_cancelled for call in group)
+
+
+async def _start(group: list[_Call], activity_id: str | None) -> GroupReport:
     first, parts = group[0], [[*calls] for _, calls in groupby(group, lambda call: call.step.id)]
     steps = [calls[0].step.definition for calls in parts]
     made = workflow.start_activity(
         RUN_GROUP,
         GroupCall(tenant_id=first.request.tenant_id, parts=tuple(map(_part, parts))),
         result_type=GroupReport,
-        activity_id=_id_of(group),
+        activity_id=activity_id,
         summary=shortened(", ".join(map(_title, parts)), LONGEST_SUMMARY),
         schedule_to_close_timeout=min(filter(None, map(_time_left, group)), default=None),
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -260,7 +269,7 @@ async def _start(group: list[_Call]) -> GroupReport:
     )
 
     def stop() -> None:
-        if all(each.is_cancelled for each in group):
+        if _are_cancelled(group):
             made.cancel()
 
     for call in group:
@@ -270,10 +279,7 @@ async def _start(group: list[_Call]) -> GroupReport:
 
 
 def _id_of(group: list[_Call]) -> str | None:
-    """Return an id of the group's activity that names its steps and items, if all are of one run; None: any."""
-    run_id = group[0].call.run_id
-    if any(each.call.run_id != run_id for each in group):
-        return None
+    """Return an id for the activity of a run's group that names its steps and items; None if it were too long."""
     id_ = GROUPED.join(activity_id_of(each.call) for each in group)
     return id_ if len(id_) <= LONGEST_ID else None
 

@@ -104,8 +104,8 @@ async def find_chunked(app: App, tenant_id: str, run_ids: Sequence[str]) -> list
 async def is_settled_alone(app: App, wanted: Wanted) -> bool:
     """Return whether the run is in no chunk, and see to it that it never is: a chunk that comes later does without."""
     document = wanted.document
-    alone = StoredChunkedRun(wanted.run_id, "", document.document_id, wanted.stored.version)
-    place = await settle_alone(app.db, document.tenant_id, alone)
+    run = (wanted.run_id, document.document_id, wanted.stored.version)
+    place = await settle_alone(app.db, document.tenant_id, *run)
     return place is None or place.moved_at is not None
 
 

@@ -205,10 +205,12 @@ async def insert_chunked(db: Database, tenant_id: str, runs: Sequence[StoredChun
     await db.execute(INSERT_CHUNKED, tenant_id, *map(list, columns))
 
 
-async def settle_alone(db: Database, tenant_id: str, run: StoredChunkedRun) -> StoredChunkedRun | None:
+async def settle_alone(
+    db: Database, tenant_id: str, run_id: str, document_id: str, version: int
+) -> StoredChunkedRun | None:
     """Record that the run starts alone, unless it is in a chunk; return its place."""
-    await db.execute(SETTLE_ALONE, tenant_id, run.run_id, run.document_id, run.version)
-    return await load_chunked(db, tenant_id, run.run_id)
+    await db.execute(SETTLE_ALONE, tenant_id, run_id, document_id, version)
+    return await load_chunked(db, tenant_id, run_id)
 
 
 async def load_chunked(db: Database, tenant_id: str, run_id: str) -> StoredChunkedRun | None:

@@ -33,7 +33,6 @@ from docrail.services.runs.ended_runs import delete_ended_runs
 from docrail.services.runs.executing import describe
 from docrail.services.runs.explanations import delete_explanations
 from docrail.services.runs.leaving import move_out
-from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.priority import priority_of, turn_of
 from docrail.services.runs.repository import (
     delete_expired_outputs,
@@ -142,7 +141,7 @@ async def _take_first_run(app: App, tenant_id: str, stored: StoredDefinition, do
     run_id = f"{stored.definition_id}.{document_id}"
     document = await load_document(app.db, tenant_id, document_id)
     if document is not None and document.run_started_at is None:
-        await settle_alone(app.db, tenant_id, StoredChunkedRun(run_id, "", document_id, stored.version))
+        await settle_alone(app.db, tenant_id, run_id, document_id, stored.version)
     await move_out(app, tenant_id, run_id)
 
 

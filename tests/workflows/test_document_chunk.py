@@ -5,6 +5,7 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,29 @@ async def test_a_failed_call_is_retried_alone_under_its_own_policy(bench: Bench)
     states = [(await handle.query(SAVED, run.run_id))["steps"]["a"] for run in request.runs]
     assert [state["attempts"] for state in states] == [1, 2, 3, 3, 1]
     assert (await scheduled(handle))["flaky"] == 3
+
+
+async def test_groups_of_single_runs_may_run_at_the_same_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("docrail.workflows.grouping.LINGER", timedelta(milliseconds=10))
+    late = {"initial_delay": 0.5, "jitter": 0}
+    steps = [
+        step("a", "flaky", config={"times": "{{ inputs.times }}"}) | {"retry_config": late},
+        *(step(name, "gate", depends_on=["a"]) for name in "bc"),
+        step("d", "noop", depends_on=["b", "c"]),
+    ]
+    times: dict[str, Json] = {"times": {"type": "integer"}}
+    handle = await start(bench, chunk_of(steps, [{"times": 0}, {"times": 1}], light=["gate"], inputs=times))
+
+    async def both_run() -> bool:
+        return (await scheduled(handle))["run_group"] == 2
+
+    await eventually(both_run, "a group of each run")
+    for name in "bc":
+        bench.gates.opened[name].set()
+    report = await finish(bench, handle)
+    assert [end.status for end in report.ends] == [RunStatus.COMPLETED] * 2
+    events = (await handle.fetch_history()).events
+    assert not any(event.HasField("workflow_task_failed_event_attributes") for event in events)
 
 
 async def test_a_call_that_takes_long_is_made_alone(bench: Bench) -> None:

@@ -194,7 +194,7 @@ RUN_GROUP = "run_group"
 """Activity that makes the calls of a group. It is not in the catalogue: no definition names it."""
 
 GROUPED = ","
-"""Separates the calls in the id of a group's activity, where all are of one run."""
+"""Separates the calls in the id of a group's activity, in a workflow with one run."""
 
 LEAVE = "leave"
 """Name of a chunk's update: a run id. The run goes no further in the chunk; returns when none of its work runs."""

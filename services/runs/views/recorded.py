@@ -152,6 +152,10 @@ async def _ended(app: App, step: StepReport, status: StepStatus, event: HistoryE
     if status is StepStatus.FAILED and "failure" in attributes.DESCRIPTOR.fields_by_name:
         cause = await app.temporal.data_converter.decode_failure(attributes.failure)
         error = StepError(getattr(cause, "type", None) or "Error", shortened(getattr(cause, "message", str(cause))))
+    return _ended_as(step, status, at, error)
+
+
+def _ended_as(step: StepReport, status: StepStatus, at: float, error: StepError | None) -> StepReport:
     known = {"status": status, "ended_at": at, "duration_seconds": at - (step.started_at or at), "error": error}
     return step.model_copy(update=known)
 
@@ -167,14 +171,13 @@ async def _ends_of_group(app: App, event: HistoryEvent) -> tuple[CallEnd, ...]:
 
 def _ended_in_group(step: StepReport, end: CallEnd, event: HistoryEvent) -> StepReport:
     """Return how a step has ended in a group; one that is made again alone goes on."""
-    at, error = event.event_time.ToMicroseconds() / 1e6, None
-    if end.failure is not None and not end.failure.retryable:
-        error = StepError(end.failure.type, shortened(end.failure.message))
-    elif end.outcome is None:
+    at = event.event_time.ToMicroseconds() / 1e6
+    if end.outcome is not None:
+        return _ended_as(step, StepStatus.COMPLETED, at, None)
+    if end.failure is None or end.failure.retryable:
         return step
-    status = StepStatus.COMPLETED if error is None else StepStatus.FAILED
-    known = {"status": status, "ended_at": at, "duration_seconds": at - (step.started_at or at), "error": error}
-    return step.model_copy(update=known)
+    error = StepError(end.failure.type, shortened(end.failure.message))
+    return _ended_as(step, StepStatus.FAILED, at, error)
 
 
 def _has_lost_its_worker(failure: Failure | None) -> bool:

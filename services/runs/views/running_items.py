@@ -16,7 +16,7 @@ from docrail.services.engine import RPC_TIMEOUT, engine_errors
 from docrail.services.errors import NotFound, Unavailable
 from docrail.services.runs.views.inner_runs import Place, keys_of
 from docrail.services.runs.views.pending_activities import state_of
-from docrail.workflows.contract.names import CHUNK_TYPE
+from docrail.workflows.contract.names import CHUNK_TYPE, GROUPED
 
 MOST_CHUNKS = 40
 """Maximum number of chunks of one run that are described, one call each."""
@@ -36,7 +36,7 @@ async def items_at_work(
         return {}
     activities = [*description.raw_description.pending_activities, *await _of_chunks(app, description)]
     activities.sort(key=lambda activity: activity.scheduled_time.ToNanoseconds())
-    states = [(*_place(activity), state_of(activity)) for activity in activities]
+    states = [(*_place(id_), state_of(each)) for each in activities for id_ in each.activity_id.split(GROUPED)]
     queued = [Place(step, item) for step, item, state in states if state == _QUEUED and step in lists]
     first = [place for step in lists for place in [each for each in queued if each.step_id == step][:MOST_NAMED]]
     keys = await keys_of(app, description, first)
@@ -61,9 +61,9 @@ def _runs(step: StepExplanation) -> bool:
     return step.status is StepStatus.RUNNING
 
 
-def _place(activity: PendingActivityInfo) -> tuple[str, str]:
+def _place(activity_id: str) -> tuple[str, str]:
     """Return the step's id and the item's part of an activity's id (contract.child_run_id)."""
-    step_id, _, item = activity.activity_id.partition("~")
+    step_id, _, item = activity_id.partition("~")
     return step_id, item
 
 
