@@ -1,11 +1,16 @@
 """The baseline: the same shapes of no-op steps as workflows written by hand, without Docrail."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 from temporalio import activity, workflow
 from temporalio.common import RetryPolicy
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -74,10 +79,36 @@ class Works:
     works: list[Work]
 
 
-@activity.defn(name="handwritten_group")
-async def noops(group: Works) -> list[Done]:
-    """Do nothing, for each document."""
-    return [Done(work.step) for work in group.works]
+@dataclass(frozen=True)
+class Answer:
+    """A document's result of a step."""
+
+    text: str
+
+
+ANSWER = "x" * 188
+"""Makes a result of 200 bytes as JSON."""
+
+
+@activity.defn(name="handwritten_answer")
+async def answer(_: Work) -> Answer:
+    """Return a result."""
+    return Answer(ANSWER)
+
+
+@activity.defn(name="handwritten_answers")
+async def answers(group: Works) -> list[Answer]:
+    """Return a result for each document."""
+    return [Answer(ANSWER) for _ in group.works]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Documents that share a workflow."""
+
+    documents: int
+    is_heavy: bool
+    """Whether the first step is one activity a document."""
 
 
 @workflow.defn(name="HandwrittenChunk")
@@ -85,20 +116,26 @@ class HandwrittenChunk:
     """The steps of several documents, hard-coded: first, three side by side, last, each step one activity for all."""
 
     @workflow.run
-    async def run(self, documents: int) -> int:
+    async def run(self, chunk: Chunk) -> int:
         """Run the steps of all documents and return how many were made."""
-        first = await self._step("first", documents)
-        middle = await asyncio.gather(*(self._step(f"s{number}", documents) for number in range(3)))
-        return first + sum(middle) + await self._step("last", documents)
+        works = [f"{workflow.info().workflow_id}/{number}" for number in range(chunk.documents)]
+        first = await (self._heavy(works) if chunk.is_heavy else self._step("first", works))
+        middle = await asyncio.gather(*(self._step(f"s{number}", works) for number in range(3)))
+        return first + sum(middle) + await self._step("last", works)
 
-    async def _step(self, name: str, documents: int) -> int:
-        works = [Work(f"{workflow.info().workflow_id}/{number}", name) for number in range(documents)]
-        done = await workflow.execute_activity(
-            noops,
-            Works(works),
+    async def _heavy(self, runs: list[str]) -> int:
+        calls = (self._activity(answer, Work(run, "first"), "first") for run in runs)
+        return len(await asyncio.gather(*calls))
+
+    async def _step(self, name: str, runs: list[str]) -> int:
+        return len(await self._activity(answers, Works([Work(run, name) for run in runs]), name))
+
+    async def _activity(self, made: Callable[[T], Awaitable[R]], argument: T, name: str) -> R:
+        return await workflow.execute_activity(
+            made,
+            argument,
             start_to_close_timeout=timedelta(seconds=300),
             heartbeat_timeout=timedelta(seconds=10),
             retry_policy=RETRY,
             summary=name,
         )
-        return len(done)

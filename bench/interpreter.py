@@ -43,7 +43,7 @@ class Measured:
     cpu_ms: list[float] = field(default_factory=list)
 
 
-def definition_of(shape: Shape) -> dict[str, Json]:
+def definition_of(shape: Shape, handler: str = "noop") -> dict[str, Json]:
     """Return the shape as a definition with every default resolved, as it would be stored."""
     names = [f"s{number}" for number in range(shape.size)]
     if shape.name == "chain":
@@ -51,16 +51,16 @@ def definition_of(shape: Shape) -> dict[str, Json]:
     else:
         middle = [{"id": name, "depends_on": ["first"]} for name in names]
         steps = [{"id": "first"}, *middle, {"id": "last", "depends_on": names}]
-    steps = [step | {"handler": "noop"} for step in steps]
+    steps = [step | {"handler": handler} for step in steps]
     limits = {"max_concurrency": max(4, shape.size)}
     return Definition.model_validate({"id": "bench", "steps": steps, "limits": limits}).model_dump(mode="json")
 
 
 def interpreted(
-    client: Client, task_queue: str, shape: Shape, light: Sequence[str] = ()
+    client: Client, task_queue: str, shape: Shape, light: Sequence[str] = (), handler: str = "noop"
 ) -> Callable[[], Awaitable[object]]:
     """Return a function that runs the shape once with the interpreter, where steps of `light` handlers are grouped."""
-    definition = definition_of(shape)
+    definition = definition_of(shape, handler)
     identity = digest(definition)
 
     async def run() -> object:

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, cast
 
+from bench.answering import HEAVY, LIGHT
 from bench.graphs import HandwrittenGraph
-from bench.handwritten import Handwritten, HandwrittenChunk, noop, noops
+from bench.handwritten import Handwritten, HandwrittenChunk, answer, answers, noop
 from docrail.activities.internal.groups import group_activity
 from docrail.activities.registry import load_catalogue
 from docrail.activities.wrapper import Attempts
@@ -25,9 +26,10 @@ from docrail.workflows.run import Run
 
 async def main(address: str, task_queue: str) -> None:
     client = await connect(Connection(address, keys=Settings().encryption))
-    tools = cast(Tools, None)  # `noop` uses none
-    own = Attempts(load_catalogue()["noop"], tools)
-    activities: list[Callable[..., Any]] = [own.as_activity(), group_activity({"noop": own}), noop, noops]
+    tools = cast(Tools, None)  # these handlers use none
+    own = {handler.name: Attempts(handler, tools) for handler in (load_catalogue()["noop"], LIGHT, HEAVY)}
+    activities: list[Callable[..., Any]] = [each.as_activity() for each in own.values()]
+    activities += [group_activity(own), noop, answer, answers]
     workflows = [Run, DocumentChunk, Handwritten, HandwrittenChunk, HandwrittenGraph]
     async with assemble_worker(client, task_queue, workflows, activities, sandboxed=False):
         settle()

@@ -10,6 +10,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
+    from docrail.dag.engine.plan import plan_of
     from docrail.dag.engine.saved_state import begin, save, whole_or_piece
     from docrail.dag.explain.report import RunReport, reason_of
     from docrail.dag.values.json_values import Json, size_of
@@ -46,7 +47,8 @@ class DocumentChunk:
         """Create the states of the runs, so that messages that arrive before `run` find them."""
         self._request = request
         self._groups = Groups(frozenset(request.light))
-        self._drivers = {run.run_id: Driver(request.request_of(run), self._groups) for run in request.runs}
+        plan = plan_of(request.definition, request.semantics)
+        self._drivers = {run.run_id: Driver(request.request_of(run), plan, self._groups) for run in request.runs}
         self._over: set[str] = set()
         """Runs that have ended or left. Used for lookups only."""
         self._broken: set[str] = set()

@@ -45,7 +45,7 @@ from docrail.dag.engine.events import (
 )
 from docrail.dag.engine.map_items import inline_bytes
 from docrail.dag.engine.park import resolution_problems
-from docrail.dag.engine.plan import Step, plan_of
+from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.saved_state import PIECES, begin, load, save, whole_or_piece
 from docrail.dag.engine.state import Answer, RunState, StepError, Traffic
 from docrail.dag.engine.transitions import advance
@@ -91,15 +91,15 @@ Launch = Callable[[Losses], Work]
 class Driver:
     """Drives one run. Independent of the surrounding workflow, so that one workflow may drive several."""
 
-    def __init__(self, request: RunRequest, groups: Groups | None = None) -> None:
-        """Compile the plan and create the state; nothing starts before `drive`.
+    def __init__(self, request: RunRequest, plan: Plan, groups: Groups | None = None) -> None:
+        """Create the state; nothing starts before `drive`.
 
-        `groups`: those of the workflow's runs. Only a run that is alone in its workflow, without them, shows its status
-        there.
+        `plan`: of the request's definition. `groups`: those of the workflow's runs. Only a run that is alone in its
+        workflow, without them, shows its status there.
         """
         self._calls = groups or SideBySide(frozenset(request.light))
         self._is_leaving = False
-        self.plan = plan_of(request.definition, request.semantics)
+        self.plan = plan
         self._first_request = request
         self._is_kept = request.resumed is not None and PIECES in request.resumed
         """Whether the state to continue from is in the value store; until it is loaded, the state here is a new one."""
@@ -134,7 +134,7 @@ class Driver:
         """Continue from `state`. Its callback placeholders are kept, as a retry requires."""
         self.state, request = state, self._first_request
         own = tuple(own_callbacks(request.run_id, self.plan.steps, state.context.get("run", {})))
-        self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)})
+        self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)}) if own else request
 
     def add(self, event: Event) -> None:
         """Add an event; it is processed in the run's next turn."""

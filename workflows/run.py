@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
         ResolutionKind,
         ResumeRequested,
     )
+    from docrail.dag.engine.plan import plan_of
     from docrail.dag.engine.state import Answer
     from docrail.dag.explain.explain import facts_of_run
     from docrail.dag.explain.packing import packed_answer
@@ -54,7 +55,7 @@ class Run:
     @workflow.init
     def __init__(self, request: RunRequest) -> None:
         """Create the run's state, so that messages that arrive before `run` find it."""
-        self._driver = Driver(request)
+        self._driver = Driver(request, plan_of(request.definition, request.semantics))
 
     @workflow.run
     async def run(self, request: RunRequest) -> RunReport:

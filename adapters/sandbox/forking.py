@@ -7,7 +7,6 @@ process that started it.
 """
 
 import ctypes
-import gc
 import os
 import resource
 import selectors
@@ -30,8 +29,6 @@ LIMITS = struct.Struct("!QId")
 """Header of a request's file: limits of memory in bytes, of CPU and elapsed time in seconds. The payload follows."""
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """Maximum answer size: a compromised child must not fill the caller's memory."""
-YOUNG_OBJECTS = 10_000
-"""Objects from which a child collects garbage for the first time; most children end before. By default it is 700."""
 PR_SET_PDEATHSIG = 1
 PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 """Looked up here, once: that takes long in a child."""
@@ -70,7 +67,6 @@ def serve(control_fd: int, module: str, *arguments: str) -> None:
     os.nice(program.niceness)
     program.preload()
     settle()
-    gc.set_threshold(YOUNG_OBJECTS)
     children = _Children()
     selector = selectors.DefaultSelector()
     selector.register(control, selectors.EVENT_READ)

@@ -1,4 +1,4 @@
-"""Rebuild a run's derived counters from the statuses of its steps, for a new, loaded or rewound state."""
+"""Rebuild a run's derived counters from the statuses of its steps, for a loaded or rewound state."""
 
 from collections import Counter
 from dataclasses import fields, replace
@@ -11,6 +11,15 @@ from docrail.dag.language.statuses import SETTLED, StepStatus
 SAVED = tuple(
     each.name for each in fields(RunState) if each.name not in ("steps", "counters", "turn", "transfers", "traffic")
 )
+
+
+def at_start(plan: Plan) -> Counters:
+    """Return the counters of a run that has not started."""
+    return Counters(
+        unsettled_parents=[len(step.parents) for step in plan.steps],
+        unsettled_in_layer=[len(layer) for layer in plan.layers],
+        unsettled=len(plan.steps),
+    )
 
 
 def derive(plan: Plan, run: RunState) -> RunState:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
-from docrail.dag.engine.counters import SAVED, derive
+from docrail.dag.engine.counters import SAVED, at_start, derive
 from docrail.dag.engine.plan import Plan
 from docrail.dag.engine.state import RunState, StepState, Traffic
 from docrail.dag.language.statuses import StepStatus
@@ -22,7 +22,8 @@ _RUN_STATE = TypeAdapter(RunState)
 
 def begin(plan: Plan, inputs: dict[str, Json], context: dict[str, Json], traffic: Traffic | None = None) -> RunState:
     """Return the state of a run that has not started."""
-    return derive(plan, RunState([StepState() for _ in plan.steps], inputs, context, traffic=traffic or Traffic()))
+    steps = [StepState() for _ in plan.steps]
+    return RunState(steps, inputs, context, counters=at_start(plan), traffic=traffic or Traffic())
 
 
 def save(plan: Plan, run: RunState) -> dict[str, Json]:

@@ -32,6 +32,7 @@ def test_after_every_event_the_counters_equal_rebuilt_ones(
 ) -> None:
     world, pick = World(case.definition, case.failing, case.vanishing, case.overdue), Picker(order)
     requests: dict[int, Event] = {paused_at: PauseRequested(0.5), paused_at + 1: ResumeRequested(0.5), stopped_at: stop}
+    assert_rebuilt(world.plan, world.run)
     world.start()
     assert_rebuilt(world.plan, world.run)
     for moment in range(200):
