@@ -16,6 +16,7 @@ from docrail.adapters.postgres.pool import Database, NotStored, StorageError, de
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import STORED
+from docrail.services.documents.models import UnendedDocument
 from docrail.services.runs.models import (
     CachedOutput,
     ChunkedFilter,
@@ -147,7 +148,7 @@ INSERT INTO chunked_runs (tenant_id, run_id, chunk_id, document_id, definition_i
 VALUES ($1, $2, '', $3, split_part($2, '.', 1), $4, now())
 ON CONFLICT DO NOTHING"""
 
-_CHUNKED = "run_id, chunk_id, document_id, version, moved_at, status"
+_CHUNKED = "run_id, chunk_id, document_id, version, started_at, moved_at, status"
 
 LOAD_CHUNKED = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND run_id = $2"
 
@@ -162,7 +163,7 @@ UPDATE chunked_runs SET moved_at = now() WHERE tenant_id = $1 AND run_id = ANY (
 END_CHUNKED = """
 UPDATE chunked_runs SET status = $3, ended_at = now()
  WHERE tenant_id = $1 AND run_id = ANY ($2::text[]) AND status IS NULL AND moved_at IS NULL
-RETURNING document_id"""
+RETURNING document_id, started_at AS run_started_at"""
 
 LIST_OPEN_CHUNKS = """
 SELECT DISTINCT tenant_id, chunk_id FROM chunked_runs
@@ -234,9 +235,9 @@ async def mark_moved(db: Database, tenant_id: str, run_ids: Sequence[str]) -> No
     await db.execute(MARK_MOVED, tenant_id, run_ids)
 
 
-async def end_chunked(db: Database, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> list[str]:
+async def end_chunked(db: Database, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> list[UnendedDocument]:
     """Record how runs have ended in their chunks, and return the documents of those that had no end."""
-    return [row["document_id"] for row in await db.fetch(END_CHUNKED, tenant_id, run_ids, status)]
+    return [UnendedDocument(**row) for row in await db.fetch(END_CHUNKED, tenant_id, run_ids, status)]
 
 
 async def list_open_chunks(
