@@ -25,6 +25,9 @@ from docrail.workflows.contract.names import CHUNKED_ENDS, DocumentChunkReport, 
 CHUNKS_AT_ONCE = 10
 """Side by side: one that does not answer must not hold up the others."""
 
+MOST_CHUNKS = 1_000
+"""Of a sweep: more than it has time for."""
+
 log = logging.getLogger(__name__)
 
 
@@ -33,11 +36,18 @@ async def complete_chunks(app: App, *, older_than_seconds: float, within_seconds
 
     No more are begun after `within_seconds`. One that cannot be completed now is left to the next sweep.
     """
-    noted, last, until = 0, None, time.monotonic() + within_seconds
-    while time.monotonic() < until and (found := await _open_chunks(app, older_than_seconds, last)):
-        noted += sum(await asyncio.gather(*(_complete_if_possible(app, chunk) for chunk in found)))
-        last = found[-1]
-    return noted
+    until = time.monotonic() + within_seconds
+    with all_tenants():
+        found = await list_open_chunks(app.db, older_than_seconds=older_than_seconds, limit=MOST_CHUNKS)
+    left = iter(found)
+
+    async def complete_some() -> int:
+        noted = 0
+        while time.monotonic() < until and (chunk := next(left, None)):
+            noted += await _complete_if_possible(app, chunk)
+        return noted
+
+    return sum(await asyncio.gather(*(complete_some() for _ in range(CHUNKS_AT_ONCE))))
 
 
 async def load_ends(app: App, tenant_id: str, chunk_id: str) -> DocumentChunkReport:
@@ -51,11 +61,6 @@ async def load_ends(app: App, tenant_id: str, chunk_id: str) -> DocumentChunkRep
             CHUNKED_ENDS, result_type=DocumentChunkReport, rpc_timeout=WORKER_TIMEOUT
         )
     return found
-
-
-async def _open_chunks(app: App, older_than_seconds: float, after: OpenChunk | None) -> list[OpenChunk]:
-    with all_tenants():
-        return await list_open_chunks(app.db, older_than_seconds=older_than_seconds, limit=CHUNKS_AT_ONCE, after=after)
 
 
 async def _complete_if_possible(app: App, chunk: OpenChunk) -> int:

@@ -32,13 +32,13 @@ from tests.stack import Servers, eventually
 
 
 @pytest.fixture
-def _shares(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def shares(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gather uploads as soon as one meets another."""
     monkeypatch.setattr(service.app.gatherings, "share_from", 1)
     monkeypatch.setattr(service.app.gatherings, "_met", {})
 
 
-pytestmark = pytest.mark.usefixtures("_shares")
+pytestmark = pytest.mark.usefixtures("shares")
 
 
 async def upload(http: httpx.AsyncClient, definition: str, number: int, key: str | None = None) -> Json:
