@@ -7,14 +7,15 @@ whose runs had to leave.
 import asyncio
 import logging
 import time
+from contextlib import suppress
 
-from temporalio.client import WorkflowQueryFailedError
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
 
 from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.app import App
 from docrail.services.documents.service import load_documents
-from docrail.services.engine import WORKER_TIMEOUT, engine_errors, is_not_ready, worker_errors
+from docrail.services.engine import RPC_TIMEOUT, WORKER_TIMEOUT, engine_errors, is_not_ready, worker_errors
 from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.runs.chunks import record_ends
 from docrail.services.runs.leaving import end_stuck, move_out
@@ -80,7 +81,7 @@ async def _complete(app: App, chunk: OpenChunk) -> int:
     still_open = [row for row in rows if row.moved_at is None and row.status is None]
     try:
         has_ended = await end_stuck(app, tenant_id, chunk_id)
-        known = await _known_ends(app, chunk)
+        known = await _known_ends(app, chunk, has_ended=has_ended)
     except NotFound:
         return await _record_deleted(app, tenant_id, still_open)
     ends = {run_id: status for run_id, status in known.items() if status is not None}
@@ -92,10 +93,11 @@ async def _complete(app: App, chunk: OpenChunk) -> int:
     return noted
 
 
-async def _known_ends(app: App, chunk: OpenChunk) -> dict[str, RunStatus | None]:
+async def _known_ends(app: App, chunk: OpenChunk, *, has_ended: bool) -> dict[str, RunStatus | None]:
     """Return the ends of the chunk's runs, None of those that have left; none at all if it cannot be rebuilt."""
     try:
-        report = await load_ends(app, chunk.tenant_id, chunk.chunk_id)
+        report = await _load_result(app, chunk) if has_ended else None
+        report = report or await load_ends(app, chunk.tenant_id, chunk.chunk_id)
     except WorkflowQueryFailedError:
         return {}
     except Unavailable as error:
@@ -103,6 +105,16 @@ async def _known_ends(app: App, chunk: OpenChunk) -> dict[str, RunStatus | None]
             raise
         return {}
     return {end.run_id: end.status for end in report.ends}
+
+
+async def _load_result(app: App, chunk: OpenChunk) -> DocumentChunkReport | None:
+    """Return what a chunk has returned, without a worker; None if it was ended by force. Raises: Unavailable."""
+    handle: WorkflowHandle[object, DocumentChunkReport] = app.temporal.get_workflow_handle(
+        document_chunk_id(chunk.tenant_id, chunk.chunk_id), result_type=DocumentChunkReport
+    )
+    with engine_errors("chunk", chunk.chunk_id), suppress(WorkflowFailureError):
+        return await handle.result(rpc_timeout=RPC_TIMEOUT)
+    return None
 
 
 async def _record_deleted(app: App, tenant_id: str, rows: list[StoredChunkedRun]) -> int:

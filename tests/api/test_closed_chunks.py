@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,10 +17,10 @@ from docrail.services.runs.models import StoredChunkedRun
 from docrail.services.runs.repository import insert_chunked, mark_moved
 from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE, DocumentChunkReport, document_chunk_id
 from tests.api.customer import unique
-from tests.api.service import Service
+from tests.api.service import Service, serve, settings_for, work
 from tests.api.test_batches import QUICK, publish
 from tests.api.test_shared_uploads import in_chunks, rows_of, shares, upload_at_once
-from tests.stack import eventually
+from tests.stack import Servers, eventually
 
 __all__ = ["shares"]
 
@@ -68,3 +69,24 @@ async def test_chunks_that_never_answer_do_not_keep_the_sweep_from_the_others(
 
     await eventually(are_recorded, "the ends of the chunks that answer")
     is_over.set()
+
+
+async def test_the_result_of_a_chunk_is_recorded_without_a_worker(
+    embedded: Servers, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for one that no worker can replay any more."""
+
+    async def lose(*_: Any) -> int:
+        return 0
+
+    monkeypatch.setattr("docrail.activities.internal.chunk_ends.record_ends", lose)
+    settings = settings_for(embedded.temporal_address, dsn, tmp_path)
+    async with serve(settings) as served:
+        monkeypatch.setattr(served.app.gatherings, "share_from", 1)
+        async with work(settings):
+            shared = await in_chunks(served, await upload_at_once(served.http, await publish(served.http, QUICK), 6))
+            for chunk_id in {row["chunk_id"] for row in (await rows_of(served, shared)).values()}:
+                await served.app.temporal.get_workflow_handle(document_chunk_id("default", chunk_id)).result()
+        assert {row["status"] for row in (await rows_of(served, shared)).values()} == {None}
+        await complete_chunks(served.app, older_than_seconds=0, within_seconds=30)
+        assert {row["status"] for row in (await rows_of(served, shared)).values()} == {"completed"}
