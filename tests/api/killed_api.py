@@ -4,6 +4,7 @@ import os
 import signal
 from typing import Any
 
+import pytest
 import uvicorn
 
 from docrail.api.app import create_app
@@ -16,7 +17,7 @@ async def be_killed(*_: Any, **__: Any) -> Any:
 
 
 if __name__ == "__main__":
-    assert hasattr(starting, "begin_run"), "uploads start their runs somewhere else now"
-    vars(starting)["begin_run"] = be_killed
     settings = Settings()
-    uvicorn.run(create_app(settings), port=settings.api_port, log_level="warning")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(starting, "begin_run", be_killed)
+        uvicorn.run(create_app(settings), port=settings.api_port, log_level="warning")
