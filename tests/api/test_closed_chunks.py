@@ -69,6 +69,7 @@ async def test_chunks_that_never_answer_do_not_keep_the_sweep_from_the_others(
 
     await eventually(are_recorded, "the ends of the chunks that answer")
     is_over.set()
+    assert clock.now
 
 
 async def test_the_result_of_a_chunk_is_recorded_without_a_worker(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,7 @@ async def test_the_end_of_a_first_run_that_is_recorded_late_leaves_a_document_th
     documents = await upload_at_once(http, await publish(http, QUICK), 6)
     again, *_ = shared = await in_chunks(service, documents)
     await mark_read_again(service.pool, "default", again["document_id"])
+    assert {row["status"] for row in (await rows_of(service, shared)).values()} == {None}
     recorded.set()
     await until_recorded(service, shared)
     query = "SELECT document_id FROM documents WHERE document_id = ANY ($1) AND ended_as IS NULL"
@@ -179,16 +180,18 @@ async def test_a_repeated_upload_has_the_same_run(http: httpx.AsyncClient, servi
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
     """Hold the gathered documents back until the event is set, as if this process hung."""
-    opened = asyncio.Event()
+    opened, has_held = asyncio.Event(), asyncio.Event()
 
     async def held(*args: Any) -> Mapping[str, Document]:
+        has_held.set()
         await opened.wait()
         return await start_together(*args)
 
     monkeypatch.setattr("docrail.services.intake.starting.start_together", held)
-    return opened
+    yield opened
+    assert has_held.is_set()
 
 
 async def stored(service: Service, definition: str, count: int) -> list[Json]:
