@@ -26,7 +26,7 @@ from docrail.workflows.contract.names import CHUNKED_ENDS, DocumentChunkReport, 
 CHUNKS_AT_ONCE = 10
 """Side by side: one that does not answer must not hold up the others."""
 
-MOST_CHUNKS = 1_000
+MOST_CHUNKS = 10_000
 """Of a sweep: more than it has time for."""
 
 log = logging.getLogger(__name__)
