@@ -37,10 +37,7 @@ async def complete_chunks(app: App, *, older_than_seconds: float, within_seconds
 
     No more are begun after `within_seconds`. One that cannot be completed now is left to the next sweep.
     """
-    until = time.monotonic() + within_seconds
-    with all_tenants():
-        found = await list_open_chunks(app.db, older_than_seconds=older_than_seconds, limit=MOST_CHUNKS)
-    left = iter(found)
+    until, left = time.monotonic() + within_seconds, iter(await _open_chunks(app, older_than_seconds))
 
     async def complete_some() -> int:
         noted = 0
@@ -62,6 +59,11 @@ async def load_ends(app: App, tenant_id: str, chunk_id: str) -> DocumentChunkRep
             CHUNKED_ENDS, result_type=DocumentChunkReport, rpc_timeout=WORKER_TIMEOUT
         )
     return found
+
+
+async def _open_chunks(app: App, older_than_seconds: float) -> list[OpenChunk]:
+    with all_tenants():
+        return await list_open_chunks(app.db, older_than_seconds=older_than_seconds, limit=MOST_CHUNKS)
 
 
 async def _complete_if_possible(app: App, chunk: OpenChunk) -> int:
