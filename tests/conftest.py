@@ -34,6 +34,7 @@ SLOW = (
     "api/test_own_handlers.py",
     "api/test_rate_limits.py",
     "api/test_run_views.py",
+    "api/test_several_apis.py",
     "api/test_stuck_runs.py",
     "api/test_tls.py",
     "api/test_unanswered_runs.py",

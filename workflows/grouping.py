@@ -5,6 +5,7 @@ its next attempt, one that the group did not make as its first. So nothing that 
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -59,7 +60,10 @@ GROUP_SECONDS = 10.0
 SLACK = timedelta(seconds=30)
 """Time that a group gets beyond that of its calls, to take them up."""
 
-LONGEST_SUMMARY, LONGEST_ID = 200, 900
+LONGEST_SUMMARY = 200
+
+LONGEST_ID = 900
+"""Of the activity of a run's group, which names all its calls: explanations have nothing else to know them by."""
 
 AT_ONCE = nullcontext()
 """Nothing waits."""
@@ -134,7 +138,7 @@ class SideBySide:
         yield
         self._gathers = False
         ready, self._waiting[:] = [*self._waiting], []
-        for group in _groups(ready):
+        for group in _groups(ready, longest_id=LONGEST_ID):
             asyncio.create_task(_make(group, _id_of(group)))  # noqa: RUF006 - the SDK holds it
 
 
@@ -206,7 +210,7 @@ def is_light(step: Step, light: frozenset[str]) -> bool:
     return step.definition.handler in light and step.definition.resource_tag is None
 
 
-def _groups(ready: list[_Call]) -> list[list[_Call]]:
+def _groups(ready: list[_Call], *, longest_id: float = math.inf) -> list[list[_Call]]:
     """Return the calls in groups that are not too large, those of a step next to each other.
 
     The steps of a group have one priority, and one retry policy: the activity's.
@@ -218,17 +222,17 @@ def _groups(ready: list[_Call]) -> list[list[_Call]]:
     for calls in by_step.values():
         definition = calls[0].step.definition
         alike.setdefault((definition.priority, definition.retry_config), []).extend(calls)
-    return [group for calls in alike.values() for group in _not_too_large(calls)]
+    return [group for calls in alike.values() for group in _not_too_large(calls, longest_id)]
 
 
-def _not_too_large(calls: list[_Call]) -> Iterator[list[_Call]]:
-    group, size = list[_Call](), 0
+def _not_too_large(calls: list[_Call], longest_id: float) -> Iterator[list[_Call]]:
+    group, size, length = list[_Call](), 0, 0
     for call in calls:
-        if group and (len(group) >= MOST_CALLS or size + call.size > MOST_GROUP_BYTES):
+        size, length = size + call.size, length + len(activity_id_of(call.call)) + 1
+        if group and (len(group) >= MOST_CALLS or size > MOST_GROUP_BYTES or length > longest_id):
             yield group
-            group, size = [], 0
+            group, size, length = [], call.size, len(activity_id_of(call.call)) + 1
         group.append(call)
-        size += call.size
     yield group
 
 
@@ -278,10 +282,9 @@ async def _start(group: list[_Call], activity_id: str | None) -> GroupReport:
     return report
 
 
-def _id_of(group: list[_Call]) -> str | None:
-    """Return an id for the activity of a run's group that names its steps and items; None if it were too long."""
-    id_ = GROUPED.join(activity_id_of(each.call) for each in group)
-    return id_ if len(id_) <= LONGEST_ID else None
+def _id_of(group: list[_Call]) -> str:
+    """Return an id for the activity of a run's group that names its steps and items."""
+    return GROUPED.join(activity_id_of(each.call) for each in group)
 
 
 def _time_left(call: _Call) -> timedelta | None:

@@ -216,7 +216,7 @@ class DocumentCount:
 
 @dataclass(frozen=True, slots=True)
 class UnendedDocument:
-    """A document whose run has not ended as far as is known."""
+    """A document whose run, which was started then, has not ended as far as is known."""
 
     document_id: str
     run_started_at: dt.datetime

@@ -1,12 +1,12 @@
 """Start the first runs of documents that come together in chunks, as far as their definitions allow it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
 from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
 from docrail.services.definitions.resolving import Resolver
-from docrail.services.documents.models import Document
+from docrail.services.documents.models import Document, UnendedDocument
 from docrail.services.documents.service import load_documents, mark_runs_started
 from docrail.services.errors import OperationError, Unavailable
 from docrail.services.intake.inputs import inputs_of
@@ -40,8 +40,14 @@ async def start_in_chunks(
     started = await start_chunks(
         app, principal, wanted, run_ids, inputs_of, priority=priority, most=most, records_ends=records_ends
     )
-    await mark_runs_started(app.db, principal.tenant_id, {place.document_id: place.run_id for place in started})
+    await mark_runs_started(app.db, principal.tenant_id, list(_starts(started)))
     return started
+
+
+def _starts(places: Sequence[StoredChunkedRun]) -> Iterator[tuple[UnendedDocument, str]]:
+    for place in places:
+        assert place.started_at is not None, "its row is stored"
+        yield UnendedDocument(place.document_id, place.started_at), place.run_id
 
 
 async def start_together(app: App, tenant_id: str, document_ids: Sequence[str]) -> dict[str, Document]:

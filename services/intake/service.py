@@ -227,7 +227,7 @@ async def note_ended_documents(app: App, *, older_than_seconds: float = GRACE_SE
     noted = await complete_chunks(app, older_than_seconds=older_than_seconds, within_seconds=SWEEP_SECONDS)
     last, until = None, time.monotonic() + SWEEP_SECONDS
     while time.monotonic() < until and (batch := await _unended(app, older_than_seconds, last)):
-        noted += await _note_ends(app, [document.document_id for document in batch])
+        noted += await _note_ends(app, batch)
         last = batch[-1]
     return noted
 
@@ -237,11 +237,11 @@ async def _unended(app: App, older_than_seconds: float, after: UnendedDocument |
         return await load_unended(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=after)
 
 
-async def _note_ends(app: App, document_ids: list[str]) -> int:
-    ends = await ends_of_documents(app, document_ids)
+async def _note_ends(app: App, documents: list[UnendedDocument]) -> int:
+    ends = await ends_of_documents(app, [each.document_id for each in documents])
     for status in set(ends.values()):
         with all_tenants():
-            await mark_ended(app.db, [id_ for id_, end in ends.items() if end is status], status)
+            await mark_ended(app.db, [each for each in documents if ends.get(each.document_id) is status], status)
     return len(ends)
 
 

@@ -7,14 +7,15 @@ whose runs had to leave.
 import asyncio
 import logging
 import time
+from contextlib import suppress
 
-from temporalio.client import WorkflowQueryFailedError
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
 
 from docrail.adapters.postgres.tenants import all_tenants, of_tenant
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.app import App
 from docrail.services.documents.service import load_documents
-from docrail.services.engine import WORKER_TIMEOUT, engine_errors, is_not_ready, worker_errors
+from docrail.services.engine import RPC_TIMEOUT, WORKER_TIMEOUT, engine_errors, is_not_ready, worker_errors
 from docrail.services.errors import NotFound, OperationError, Unavailable
 from docrail.services.runs.chunks import record_ends
 from docrail.services.runs.leaving import end_stuck, move_out
@@ -25,6 +26,9 @@ from docrail.workflows.contract.names import CHUNKED_ENDS, DocumentChunkReport, 
 CHUNKS_AT_ONCE = 10
 """Side by side: one that does not answer must not hold up the others."""
 
+MOST_CHUNKS = 10_000
+"""Of a sweep: more than it has time for."""
+
 log = logging.getLogger(__name__)
 
 
@@ -33,11 +37,15 @@ async def complete_chunks(app: App, *, older_than_seconds: float, within_seconds
 
     No more are begun after `within_seconds`. One that cannot be completed now is left to the next sweep.
     """
-    noted, last, until = 0, None, time.monotonic() + within_seconds
-    while time.monotonic() < until and (found := await _open_chunks(app, older_than_seconds, last)):
-        noted += sum(await asyncio.gather(*(_complete_if_possible(app, chunk) for chunk in found)))
-        last = found[-1]
-    return noted
+    until, left = time.monotonic() + within_seconds, iter(await _open_chunks(app, older_than_seconds))
+
+    async def complete_some() -> int:
+        noted = 0
+        while time.monotonic() < until and (chunk := next(left, None)):
+            noted += await _complete_if_possible(app, chunk)
+        return noted
+
+    return sum(await asyncio.gather(*(complete_some() for _ in range(CHUNKS_AT_ONCE))))
 
 
 async def load_ends(app: App, tenant_id: str, chunk_id: str) -> DocumentChunkReport:
@@ -53,9 +61,9 @@ async def load_ends(app: App, tenant_id: str, chunk_id: str) -> DocumentChunkRep
     return found
 
 
-async def _open_chunks(app: App, older_than_seconds: float, after: OpenChunk | None) -> list[OpenChunk]:
+async def _open_chunks(app: App, older_than_seconds: float) -> list[OpenChunk]:
     with all_tenants():
-        return await list_open_chunks(app.db, older_than_seconds=older_than_seconds, limit=CHUNKS_AT_ONCE, after=after)
+        return await list_open_chunks(app.db, older_than_seconds=older_than_seconds, limit=MOST_CHUNKS)
 
 
 async def _complete_if_possible(app: App, chunk: OpenChunk) -> int:
@@ -75,7 +83,7 @@ async def _complete(app: App, chunk: OpenChunk) -> int:
     still_open = [row for row in rows if row.moved_at is None and row.status is None]
     try:
         has_ended = await end_stuck(app, tenant_id, chunk_id)
-        known = await _known_ends(app, chunk)
+        known = await _known_ends(app, chunk, has_ended=has_ended)
     except NotFound:
         return await _record_deleted(app, tenant_id, still_open)
     ends = {run_id: status for run_id, status in known.items() if status is not None}
@@ -87,10 +95,11 @@ async def _complete(app: App, chunk: OpenChunk) -> int:
     return noted
 
 
-async def _known_ends(app: App, chunk: OpenChunk) -> dict[str, RunStatus | None]:
+async def _known_ends(app: App, chunk: OpenChunk, *, has_ended: bool) -> dict[str, RunStatus | None]:
     """Return the ends of the chunk's runs, None of those that have left; none at all if it cannot be rebuilt."""
     try:
-        report = await load_ends(app, chunk.tenant_id, chunk.chunk_id)
+        report = await _load_result(app, chunk) if has_ended else None
+        report = report or await load_ends(app, chunk.tenant_id, chunk.chunk_id)
     except WorkflowQueryFailedError:
         return {}
     except Unavailable as error:
@@ -98,6 +107,16 @@ async def _known_ends(app: App, chunk: OpenChunk) -> dict[str, RunStatus | None]
             raise
         return {}
     return {end.run_id: end.status for end in report.ends}
+
+
+async def _load_result(app: App, chunk: OpenChunk) -> DocumentChunkReport | None:
+    """Return what a chunk has returned, without a worker; None if it was ended by force. Raises: Unavailable."""
+    handle: WorkflowHandle[object, DocumentChunkReport] = app.temporal.get_workflow_handle(
+        document_chunk_id(chunk.tenant_id, chunk.chunk_id), result_type=DocumentChunkReport
+    )
+    with engine_errors("chunk", chunk.chunk_id), suppress(WorkflowFailureError):
+        return await handle.result(rpc_timeout=RPC_TIMEOUT)
+    return None
 
 
 async def _record_deleted(app: App, tenant_id: str, rows: list[StoredChunkedRun]) -> int:

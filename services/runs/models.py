@@ -60,6 +60,8 @@ class StoredChunkedRun:
     chunk_id: str
     document_id: str
     version: int
+    started_at: dt.datetime | None = None
+    """None: the row is not stored yet."""
     moved_at: dt.datetime | None = None
     status: str | None = None
     """In which it has ended in its chunk, as far as that is recorded."""

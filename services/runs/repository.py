@@ -16,6 +16,7 @@ from docrail.adapters.postgres.pool import Database, NotStored, StorageError, de
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import STORED
+from docrail.services.documents.models import UnendedDocument
 from docrail.services.runs.models import (
     CachedOutput,
     ChunkedFilter,
@@ -147,7 +148,7 @@ INSERT INTO chunked_runs (tenant_id, run_id, chunk_id, document_id, definition_i
 VALUES ($1, $2, '', $3, split_part($2, '.', 1), $4, now())
 ON CONFLICT DO NOTHING"""
 
-_CHUNKED = "run_id, chunk_id, document_id, version, moved_at, status"
+_CHUNKED = "run_id, chunk_id, document_id, version, started_at, moved_at, status"
 
 LOAD_CHUNKED = f"SELECT {_CHUNKED} FROM chunked_runs WHERE tenant_id = $1 AND run_id = $2"
 
@@ -162,13 +163,14 @@ UPDATE chunked_runs SET moved_at = now() WHERE tenant_id = $1 AND run_id = ANY (
 END_CHUNKED = """
 UPDATE chunked_runs SET status = $3, ended_at = now()
  WHERE tenant_id = $1 AND run_id = ANY ($2::text[]) AND status IS NULL AND moved_at IS NULL
-RETURNING document_id"""
+RETURNING document_id, started_at AS run_started_at"""
 
+# In random order: chunks that never answer take no time from always the same others, and several sweeps begin apart.
 LIST_OPEN_CHUNKS = """
-SELECT DISTINCT tenant_id, chunk_id FROM chunked_runs
+SELECT tenant_id, chunk_id FROM chunked_runs
  WHERE moved_at IS NULL AND status IS NULL AND started_at < now() - make_interval(secs => $1)
-   AND ($3::text IS NULL OR (tenant_id, chunk_id) > ($3, $4::text))
- ORDER BY tenant_id, chunk_id
+ GROUP BY tenant_id, chunk_id
+ ORDER BY random()
  LIMIT $2"""
 
 # In the order in which Temporal lists workflows: open ones first, then by their ends.
@@ -234,17 +236,14 @@ async def mark_moved(db: Database, tenant_id: str, run_ids: Sequence[str]) -> No
     await db.execute(MARK_MOVED, tenant_id, run_ids)
 
 
-async def end_chunked(db: Database, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> list[str]:
+async def end_chunked(db: Database, tenant_id: str, run_ids: Sequence[str], status: RunStatus) -> list[UnendedDocument]:
     """Record how runs have ended in their chunks, and return the documents of those that had no end."""
-    return [row["document_id"] for row in await db.fetch(END_CHUNKED, tenant_id, run_ids, status)]
+    return [UnendedDocument(**row) for row in await db.fetch(END_CHUNKED, tenant_id, run_ids, status)]
 
 
-async def list_open_chunks(
-    db: Database, *, older_than_seconds: float, limit: int, after: OpenChunk | None
-) -> list[OpenChunk]:
-    """Return the chunks, of ALL tenants, with runs that have no end. For the sweep that looks for their ends."""
-    key = (after.tenant_id, after.chunk_id) if after else (None, None)
-    return [OpenChunk(**row) for row in await db.fetch(LIST_OPEN_CHUNKS, older_than_seconds, limit, *key)]
+async def list_open_chunks(db: Database, *, older_than_seconds: float, limit: int) -> list[OpenChunk]:
+    """Return some chunks, of ALL tenants, with runs that have no end. For the sweep that looks for their ends."""
+    return [OpenChunk(**row) for row in await db.fetch(LIST_OPEN_CHUNKS, older_than_seconds, limit)]
 
 
 async def list_newest_chunked(

@@ -1,10 +1,10 @@
-"""Run an API that is killed just before it starts a document's run. Its argument is the port."""
+"""Run an API that is killed just before it starts a document's run."""
 
 import os
 import signal
-import sys
 from typing import Any
 
+import pytest
 import uvicorn
 
 from docrail.api.app import create_app
@@ -17,6 +17,7 @@ async def be_killed(*_: Any, **__: Any) -> Any:
 
 
 if __name__ == "__main__":
-    assert hasattr(starting, "begin_run"), "uploads start their runs somewhere else now"
-    vars(starting)["begin_run"] = be_killed
-    uvicorn.run(create_app(Settings()), port=int(sys.argv[1]), log_level="warning")
+    settings = Settings()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(starting, "begin_run", be_killed)
+        uvicorn.run(create_app(settings), port=settings.api_port, log_level="warning")

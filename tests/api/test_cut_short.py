@@ -1,23 +1,19 @@
 """The sweep starts the runs of documents whose upload was interrupted before that."""
 
-import asyncio
 import datetime as dt
-import os
 import signal
-import sys
-from contextlib import suppress
 
 import httpx
 import pytest
 
 from docrail.adapters.temporal.connection import Connection
 from docrail.dag.values.json_values import Json
-from docrail.embedded.claims import claim_port
 from docrail.services.documents.models import Document
 from docrail.services.documents.repository.documents import insert_document, load_document
 from docrail.services.intake.service import start_waiting_documents
 from docrail.services.maintenance.service import apply_background_schedule, background_id
 from tests.api.customer import unique
+from tests.api.processes import api_process
 from tests.api.service import Service
 from tests.postgres import new_document_id
 from tests.stack import eventually
@@ -60,31 +56,10 @@ async def test_the_schedule_starts_the_run_of_an_upload_whose_api_was_killed(
 
 async def upload_to_an_api_that_is_killed(service: Service, name: str, definition: str) -> None:
     """Upload to a process that stores the document, and is killed before it starts the run."""
-    settings = service.settings
-    environment = {
-        **os.environ,
-        "DOCRAIL_DATABASE_URL": settings.database_url,
-        "DOCRAIL_TEMPORAL_ADDRESS": str(settings.temporal_address),
-        "DOCRAIL_TEMPORAL_ENVCONFIG": "false",
-        "DOCRAIL_ACCESS": "local",
-        "DOCRAIL_TASK_QUEUE": settings.task_queue,
-        "DOCRAIL_DATA_DIR": str(settings.data_dir),
-    }
-    port = claim_port(0, "the API's")
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.api.killed_api", str(port)), env=environment
-    )
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as http:
-
-        async def listens() -> bool:
-            with suppress(httpx.ConnectError):
-                return (await http.get("/healthz")).status_code == 200
-            return False
-
-        await eventually(listens, "the API to listen", timeout_seconds=60)
+    async with api_process(service, "tests.api.killed_api") as (process, http):
         with pytest.raises(httpx.RemoteProtocolError):
             await http.post("/v1/documents", files={"file": (name, b"an invoice")}, data={"definition": definition})
-    assert await process.wait() == -signal.SIGKILL
+        assert await process.wait() == -signal.SIGKILL
 
 
 async def test_documents_whose_run_cannot_begin_do_not_hold_up_others(

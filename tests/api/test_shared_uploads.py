@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from docrail.dag.values.json_values import Json
 from docrail.services import gathering
 from docrail.services.app import App
 from docrail.services.documents.models import Document
+from docrail.services.documents.service import mark_read_again
 from docrail.services.errors import Unavailable
 from docrail.services.intake.chunks import start_together
 from docrail.services.intake.service import note_ended_documents, start_waiting_documents
@@ -31,13 +32,13 @@ from tests.stack import Servers, eventually
 
 
 @pytest.fixture
-def _shares(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def shares(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gather uploads as soon as one meets another."""
     monkeypatch.setattr(service.app.gatherings, "share_from", 1)
     monkeypatch.setattr(service.app.gatherings, "_met", {})
 
 
-pytestmark = pytest.mark.usefixtures("_shares")
+pytestmark = pytest.mark.usefixtures("shares")
 
 
 async def upload(http: httpx.AsyncClient, definition: str, number: int, key: str | None = None) -> Json:
@@ -63,6 +64,15 @@ async def in_chunks(service: Service, documents: Sequence[Json]) -> list[Json]:
     return [each for each in documents if each["document_id"] in rows and not rows[each["document_id"]]["moved_at"]]
 
 
+async def until_recorded(service: Service, documents: Sequence[Json]) -> None:
+    """Wait until the chunks have recorded the ends of the documents' runs."""
+
+    async def all_recorded() -> bool:
+        return all(row["status"] for row in (await rows_of(service, documents)).values())
+
+    await eventually(all_recorded, "the chunks to record the ends")
+
+
 async def until_ended(service: Service, documents: Sequence[Json]) -> Counter[str]:
     """Wait until the ends of the documents are known, without looking at their runs; return them."""
     query = "SELECT ended_as FROM documents WHERE document_id = ANY ($1) AND ended_as IS NOT NULL"
@@ -84,15 +94,30 @@ async def test_documents_that_arrive_together_share_a_workflow_that_records_thei
     assert all(each["run_id"] and each["run_started_at"] for each in documents)
     shared = await in_chunks(service, documents)
     assert len(shared) >= 6, "the first may start before others come"
-    ended = "SELECT status FROM chunked_runs WHERE run_id = ANY ($1) AND ended_at IS NOT NULL"
-    run_ids = [each["run_id"] for each in shared]
-
-    async def all_recorded() -> bool:
-        return len(await service.pool.fetch(ended, run_ids)) == len(run_ids)
-
-    await eventually(all_recorded, "the chunk to record the ends")
+    await until_recorded(service, shared)
     assert await until_ended(service, documents) == {"completed": 7, "failed": 1}
-    assert not any([await has_workflow(service, run_id) for run_id in run_ids])
+    assert not any([await has_workflow(service, each["run_id"]) for each in shared])
+
+
+async def test_the_end_of_a_first_run_that_is_recorded_late_leaves_a_document_that_is_read_again_open(
+    http: httpx.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = asyncio.Event()
+
+    async def record_late(*args: Any) -> int:
+        await recorded.wait()
+        return await chunks.record_ends(*args)
+
+    monkeypatch.setattr("docrail.activities.internal.chunk_ends.record_ends", record_late)
+    documents = await upload_at_once(http, await publish(http, QUICK), 6)
+    again, *_ = shared = await in_chunks(service, documents)
+    await mark_read_again(service.pool, "default", again["document_id"])
+    assert {row["status"] for row in (await rows_of(service, shared)).values()} == {None}
+    recorded.set()
+    await until_recorded(service, shared)
+    query = "SELECT document_id FROM documents WHERE document_id = ANY ($1) AND ended_as IS NULL"
+    still_open = await service.pool.fetch(query, [each["document_id"] for each in shared])
+    assert [row["document_id"] for row in still_open] == [again["document_id"]]
 
 
 async def test_one_after_the_other_each_starts_alone_and_at_once(http: httpx.AsyncClient, service: Service) -> None:
@@ -155,16 +180,18 @@ async def test_a_repeated_upload_has_the_same_run(http: httpx.AsyncClient, servi
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
     """Hold the gathered documents back until the event is set, as if this process hung."""
-    opened = asyncio.Event()
+    opened, has_held = asyncio.Event(), asyncio.Event()
 
     async def held(*args: Any) -> Mapping[str, Document]:
+        has_held.set()
         await opened.wait()
         return await start_together(*args)
 
     monkeypatch.setattr("docrail.services.intake.starting.start_together", held)
-    return opened
+    yield opened
+    assert has_held.is_set()
 
 
 async def stored(service: Service, definition: str, count: int) -> list[Json]:

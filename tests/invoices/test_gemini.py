@@ -167,7 +167,7 @@ def test_of_a_value_that_stands_everywhere_a_few_places_are_looked_at(monkeypatc
     monkeypatch.setattr(gemini_check, "squeeze", counted)
     invoice = checked(answer_of(invoice_number="1"), page("1 " * 200))
     assert invoice.invoice_number.evidence == (Evidence.ON_PAGE,)
-    assert len(looks) <= 1 + gemini_check.MOST_PLACES
+    assert 1 < len(looks) <= 1 + gemini_check.MOST_PLACES
 
 
 def test_checking_changes_no_value() -> None:

@@ -757,6 +757,14 @@ SERVICES = (
         "the bytes of a document that an open run names in its inputs are deleted",
     ),
     Mutant(
+        "a-late-end-closes-a-document-that-is-read-again",
+        "services/documents/repository/documents.py",
+        "AND coalesce(d.run_started_at, r.started_at) = r.started_at",
+        "AND r.started_at IS NOT NULL",
+        ("tests/services/test_inbox.py",),
+        "the end of an earlier run closes a document whose later run is open",
+    ),
+    Mutant(
         "bytes-sent-again-are-gone",
         "services/documents/repository/documents.py",
         "WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL",

@@ -12,12 +12,14 @@ from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.invoices.facts import DocumentType
 from docrail.services.access.models import Principal, Scope
 from docrail.services.app import App
-from docrail.services.documents.models import ApprovedFilter, PeriodOf
+from docrail.services.documents.models import ApprovedFilter, PeriodOf, UnendedDocument
 from docrail.services.documents.service import (
+    load_unended,
     mark_decided,
     mark_ended,
     mark_read_again,
     mark_run_started,
+    mark_runs_started,
     mark_taken_exported,
     take_approved,
 )
@@ -69,6 +71,11 @@ async def listed(
 
 async def only(db: PoolConnectionProxy) -> ListedDocument:
     [document] = await list_documents(db, TENANT, ANY, limit=2)
+    return document
+
+
+async def unended(db: PoolConnectionProxy) -> UnendedDocument:
+    [document] = await load_unended(db, older_than_seconds=-1, limit=2)
     return document
 
 
@@ -130,7 +137,7 @@ async def one_of_each(db: PoolConnectionProxy) -> dict[DocumentStatus, str]:
     ids = {status: (await upload(db)).document_id for status in DocumentStatus}
     await failed(db, ids[DocumentStatus.FAILED])
     await set_aside(db, ids[DocumentStatus.DISMISSED])
-    await mark_ended(db, [ids[DocumentStatus.COMPLETED]], RunStatus.COMPLETED)
+    await mark_ended(db, [UnendedDocument(ids[DocumentStatus.COMPLETED], MONDAY)], RunStatus.COMPLETED)
     without = (*(DocumentStatus.READING, DocumentStatus.FAILED), *(DocumentStatus.COMPLETED, DocumentStatus.DISMISSED))
     items = {status: await asked(db, id_) for status, id_ in ids.items() if status not in without}
     await mark_decided(db, TENANT, ids[DocumentStatus.REJECTED], "rejected")
@@ -221,14 +228,24 @@ async def test_a_run_that_asked_no_one_leaves_its_document_when_it_ends(
 ) -> None:
     document_id = (await upload(db)).document_id
     await mark_run_started(db, TENANT, document_id, "invoice.a")
-    await mark_ended(db, [document_id], end)
+    await mark_ended(db, [await unended(db)], end)
     found = await only(db)
     assert (found.status, found.reason, found.more_reasons) == (status, None, 0)
     await mark_read_again(db, TENANT, document_id)
     assert (await only(db)).status is DocumentStatus.READING
-    await mark_ended(db, [document_id], end)
+    await mark_ended(db, [await unended(db)], end)
     await asked(db, document_id)
     assert (await only(db)).status is DocumentStatus.ATTENTION
+
+
+async def test_the_end_of_an_earlier_run_leaves_a_document_that_is_read_again_open(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    await mark_runs_started(db, TENANT, [(first := UnendedDocument(document_id, MONDAY), f"invoice.{document_id}")])
+    await mark_read_again(db, TENANT, document_id)
+    await mark_ended(db, [first], RunStatus.COMPLETED)
+    assert (await only(db)).status is DocumentStatus.READING
+    await mark_ended(db, [await unended(db)], RunStatus.ABORTED)
+    assert (await only(db)).status is DocumentStatus.DISMISSED
 
 
 async def test_a_decision_that_is_withdrawn_is_not_exported_any_more(db: PoolConnectionProxy) -> None:

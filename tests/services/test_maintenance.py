@@ -201,7 +201,7 @@ async def test_cancelling_stops_the_work_at_its_next_file(
     environment.on_heartbeat = lambda *_: heard.set()
     look_after = maintenance_activities(tools, LocalFolder(tmp_path))[1]
     working = asyncio.create_task(environment.run(look_after, "acme"))
-    await asyncio.to_thread(began.wait, 10)
+    assert await asyncio.to_thread(began.wait, 10)
     await asyncio.wait_for(heard.wait(), 10)
     environment.cancel()
     await asyncio.sleep(0)  # the cancel is delivered when the activity's task has its next turn, which is this one

@@ -105,6 +105,7 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
         "services.events.repository.FORGET",
         "services.runs.repository.FORGET_STORED",
         "services.runs.ended_runs.LAST_END",
+        "services.runs.repository.LIST_OPEN_CHUNKS",
         "services.documents.repository.documents.LOAD_OLD_ORIGINALS",
         "services.documents.repository.documents.MARK_ORIGINAL_REMOVED",
         "services.reviews.repository.decisions.LOAD_ALL_UNANSWERED",

@@ -73,6 +73,8 @@ RECORDED_BY: Mapping[str, str] = {
     "documents_share_activities_and_keep_their_own_values": "document_chunk",
     "a_failed_call_is_retried_alone_under_its_own_policy": "document_chunk_retries",
     "a_run_leaves_with_what_it_has_done_and_the_others_go_on": "document_chunk_left",
+    "a_chunk_records_the_ends_of_its_runs_those_together_that_end_together": "document_chunk_ends",
+    "light_steps_that_are_ready_at_once_share_an_activity": "side_by_side",
     "an_export_is_made_and_sent": "export",
     "an_export_that_cannot_be_sent_is_recorded_as_failed": "export_fails",
 }

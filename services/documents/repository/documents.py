@@ -77,11 +77,17 @@ UPDATE documents SET run_id = $3, run_started_at = now()
 RETURNING true"""
 
 MARK_RUNS_STARTED = """
-UPDATE documents AS d SET run_id = r.run_id, run_started_at = now()
-  FROM unnest($2::text[], $3::text[]) AS r (document_id, run_id)
+UPDATE documents AS d SET run_id = r.run_id, run_started_at = r.started_at
+  FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS r (document_id, run_id, started_at)
  WHERE d.tenant_id = $1 AND d.document_id = r.document_id AND d.run_started_at IS NULL"""
 
-MARK_ENDED = "UPDATE documents SET ended_as = $2 WHERE document_id = ANY ($1::text[]) AND ended_as IS NULL"
+# A document that was read again meanwhile has another start, and ends with its later run. A run may end before its
+# start is recorded.
+MARK_ENDED = """
+UPDATE documents AS d SET ended_as = $3
+  FROM unnest($1::text[], $2::timestamptz[]) AS r (document_id, started_at)
+ WHERE d.document_id = r.document_id AND d.ended_as IS NULL
+   AND coalesce(d.run_started_at, r.started_at) = r.started_at"""
 
 # Its run gets the time again that every run gets before it is looked for.
 MARK_READ_AGAIN = """
@@ -196,14 +202,16 @@ async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_i
     return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id, is_alone(db)) is True
 
 
-async def mark_runs_started(db: Database, tenant_id: str, runs: Mapping[str, str]) -> None:
-    """Record that documents' runs were started, by document; later calls change nothing."""
-    await db.execute(MARK_RUNS_STARTED, tenant_id, [*runs], [*runs.values()])
+async def mark_runs_started(db: Database, tenant_id: str, runs: Sequence[tuple[UnendedDocument, str]]) -> None:
+    """Record that documents' runs were started, and when; later calls change nothing."""
+    ids, starts = [each.document_id for each, _ in runs], [each.run_started_at for each, _ in runs]
+    await db.execute(MARK_RUNS_STARTED, tenant_id, ids, [run_id for _, run_id in runs], starts)
 
 
-async def mark_ended(db: Database, document_ids: Sequence[str], status: str) -> None:
-    """Record, for documents of ALL tenants, the status in which their last run ended."""
-    await db.execute(MARK_ENDED, document_ids, status)
+async def mark_ended(db: Database, documents: Sequence[UnendedDocument], status: str) -> None:
+    """Record, for documents of ALL tenants, the status in which the runs that were started then have ended."""
+    ids, starts = [each.document_id for each in documents], [each.run_started_at for each in documents]
+    await db.execute(MARK_ENDED, ids, starts, status)
 
 
 async def mark_read_again(db: Database, tenant_id: str, document_id: str) -> None:
