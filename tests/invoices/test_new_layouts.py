@@ -217,3 +217,17 @@ def test_taxes_at_two_rates_under_their_headings_are_summed() -> None:
     totals = solve_totals(find_money(layout(table(*rows, edges=(50, 180, 310, 440)))))
     assert totals.tax
     assert (totals.tax.value, totals.tax.cell) == (Decimal(45), None)
+
+
+@pytest.mark.parametrize(
+    "subject", ["Objet : atelier (convention du 15 septembre 2025)", "Objet : convention du 15 septembre 2025"]
+)
+def test_a_date_in_the_subject_below_the_title_is_not_the_date(subject: str) -> None:
+    page = [(400, 40, "Autun, le 12 mai 2026"), (50, 60, "Facture n° 2026-018"), (50, 74, subject)]
+    assert find_issue_date(finder(page), month_first=False).value == ISSUED
+
+
+def test_a_number_in_a_line_is_another_papers() -> None:
+    rows = ("Descrizione | Q.tà | Prezzo | Valore", "Differenza prezzo ns. ft. 2/3318 | 30 | 0,85 | 25,50")
+    heading = [(50, 40, "NOTA DI ACCREDITO"), (50, 60, "Numero documento"), (150, 60, "R2-00418")]
+    assert find_invoice_number(finder([*heading, *table(*rows)])).value == "R2-00418"

@@ -46,8 +46,10 @@ PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*:?\s*$")
 """A place before the date, as in letters: `Hamburg, den 1. Mai 2024`."""
 OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s*")
 """Words before a date that has its own cell next to the number."""
-ABOUT = re.compile(r"\bzu[mr]\b")
+ABOUT = re.compile(r"\bzu[mr]\b|\(\w+ \w[^)]*$")
 """Between a title and a date that belongs to the subject: `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
+OWN_LABEL = re.compile(r"[a-z] ?:.*\w")
+"""Before the date in the line below a title: `Objet : convention du 15 septembre`."""
 SENTENCE_END = re.compile(r"\.\s")
 TITLE_LINE_WORDS = 12
 """Most words in a line that starts with a title."""
@@ -266,6 +268,7 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCa
                 if date.start >= max(title.end(), shift) and vocabulary.DATE_AFTER_NUMBER.search(between):
                     another = (
                         ABOUT.search(between)
+                        or (other is not cell and OWN_LABEL.search(fold(text)[shift : date.start]))
                         or vocabulary.ORDER.search(between)
                         or vocabulary.OTHER_DOCUMENT.search(fold(text)[: date.start])
                         or (credit_note and number.names_an_invoice(fold(text)[: date.start]))

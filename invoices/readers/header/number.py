@@ -133,15 +133,14 @@ def _receipt_numbers(finder: Finder) -> Iterator[NumberCandidate]:
 def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
     credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
     for labelled in finder.at(vocabulary.INVOICE_NUMBER):
-        if vocabulary.OTHER_PAPER.match(labelled.label) or (
+        of_another = vocabulary.OTHER_PAPER.match(labelled.label) or (
             vocabulary.CREDIT_NUMBER.match(labelled.label) and not credit_note
-        ):
-            yield from _number_at(labelled, NumberAt.OTHER_LABEL)
-            continue
+        )
         row = finder.layout.rows[labelled.label_cell.row]
         charged = is_charged(row, labelled.label_cell) or describes_a_line(finder.layout, row)
         corrected = credit_note and names_an_invoice(text_before(labelled))
-        yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
+        basis = NumberAt.OTHER_LABEL if of_another else NumberAt.LABEL
+        yield from _number_at(labelled, basis, charged=charged, corrected=corrected)
     for labelled in finder.at(vocabulary.INVOICE_TITLE):
         follows = labelled.leads and labelled.place is Position.SAME_CELL
         of_another = _is_over_several(finder.layout, labelled) or _is_under_another(finder.layout, labelled)
