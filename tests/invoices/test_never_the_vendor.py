@@ -76,3 +76,32 @@ def test_a_sidebar_is_not() -> None:
 @pytest.mark.parametrize("remark", ["Thank you for your business", "Merci de votre confiance", "Vielen Dank"])
 def test_a_remark_is_not(remark: str) -> None:
     assert vendor((50, 50, "INVOICE 12"), (50, 90, remark)) is None
+
+
+def test_a_reference_at_the_end_of_a_sentence_is_not() -> None:
+    sentence: list[Line] = [(50, 600, "Please send funds to Mendip Bank, account name"), (50, 614, "LAR004.")]
+    assert vendor((50, 50, "Harcombe Wyld"), (50, 64, "4 Minster Yard, BA5 9QT"), *sentence) == "Harcombe Wyld"
+
+
+@pytest.mark.parametrize("right", [46, 52, 58])
+def test_the_company_in_the_right_one_of_two_boxes_is_not(right: int) -> None:
+    own = ("Ferretería Zaldívar, S.L.", "Calle Mayor 4", "50016 ZARAGOZA", "NIF: B50771849")
+    other = ("Calderería Ebro, S.A.L.", "Calle Nueva 6", "50720 ZARAGOZA", "NIF: A50441880")
+    boxes = [
+        (x, top + 13 * row, text)
+        for x, top, box in ((50, 50, own), (320, right, other))
+        for row, text in enumerate(box)
+    ]
+    assert vendor(*boxes) == own[0]
+
+
+def test_a_labelled_name_goes_on_in_its_box() -> None:
+    block = (
+        "Fornitore",
+        "P.IVA: 03114200961",
+        "Denominazione: Consulenza e Lavoro tra",
+        "Professionisti S.r.l.",
+        "CAP: 20900",
+    )
+    lines = [(50, 50 + 12 * row, text) for row, text in enumerate(block)]
+    assert vendor(*lines) == "Consulenza e Lavoro tra Professionisti S.r.l."

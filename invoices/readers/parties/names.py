@@ -107,8 +107,8 @@ POSTAL_CODE = re.compile(
 )
 """Postal codes on folded text: most of Europe; British; Irish; in two parts, with the country or the city next to them.
 """
-CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
-"""One word with many digits: `MNGLCU71D55D548R`, a tax number."""
+CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}|[a-z]{1,4}-?\d{3,}")
+"""One word with many digits: `MNGLCU71D55D548R`, a tax number; `LAR004`, a reference."""
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 AROUND = re.compile(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$")
 """Punctuation around a name."""
@@ -136,7 +136,7 @@ def is_name(text: str) -> bool:
         return False
     if folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded):
         return False
-    if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
+    if ":" in text or "@" in text or CODE.fullmatch(folded.rstrip(".")) or all(len(word) == 1 for word in words):
         return False
     if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text) or (not legal and RECEIPT_TITLE.match(folded)):
         return False

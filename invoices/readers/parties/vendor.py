@@ -143,7 +143,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     layout = finder.layout
     buyer_names = {squeeze(cell.text) for cell in buyers}
     everything, on_the_net = squeeze(layout.text), names.domains(layout)
-    candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
+    candidates = [*_labelled(finder), *_senders(layout), *_with_first(list(_names(layout, on_the_net)))]
     others = {id(cell) for cell in _salespeople(finder)}
     others |= {id(cell) for row in charged_rows(layout).values() for cell in row.cells}
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
@@ -164,7 +164,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
 
 def _mentions(text: str, short: str) -> int:
     """Return how often a name is printed again; the letters of a logo are also parts of words."""
-    return min(names.MAX_MENTIONS, text.count(short) - 1) if len(short) > LOGO else 0
+    return min(names.MAX_MENTIONS, max(0, text.count(short) - 1)) if len(short) > LOGO else 0
 
 
 def _is_supported(layout: Layout, candidate: NameCandidate) -> bool:
@@ -255,10 +255,18 @@ def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
     for cell in finder.below(labelled.label_cell)[:4]:
         cells = finder.layout.rows[cell.row].cells
         right = cells[cells.index(cell) + 1 :]
-        named = right and NAME_LABEL.fullmatch(cell.folded)
         own = NAME_LABEL.match(cell.folded)
-        texts.append((right[0].text, right[0]) if named else (cell.text[own.end() if own else 0 :], cell))
+        text = cell.text[own.end() if own else 0 :]
+        if own and right and not text:
+            text, cell = right[0].text, right[0]  # noqa: PLW2901
+        texts.append((text + _rest_in_box(finder, cell) if own else text, cell))
     return texts
+
+
+def _rest_in_box(finder: Finder, cell: Cell) -> str:
+    """Return the end of a labelled name, if the line below it has its legal form and no label; else an empty string."""
+    under = finder.below(cell)[:1] if not names.LEGAL_FORM.search(cell.folded) else []
+    return "".join(f" {end.text}" for end in under if names.LEGAL_FORM.search(end.folded) and ":" not in end.text)
 
 
 def _goes_on(labelled: Labelled) -> bool:
@@ -282,7 +290,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
 
     Elsewhere a name counts only with register details, as part of a web address, or if it spells out a logo.
     """
-    first, spelt_out, claims = True, False, Counter[int]()
+    spelt_out, claims = False, Counter[int]()
     logos: tuple[str, ...] = ()
     usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
     for cell, printed, own_entry in _printed_names(layout):
@@ -309,12 +317,19 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
             logos = (*logos, short)
         depth = place if place < TOP else 0.0
         yield NameCandidate(
-            *(names.clean(name), cell, NameAt.LINE, 0, legal, size, first),
+            *(names.clean(name), cell, NameAt.LINE, 0, legal, size),
             registered=registered or owned,
             stated=own_entry or place >= TOP,
             depth=depth,
         )
-        first = False
+
+
+def _with_first(lines: Sequence[NameCandidate]) -> Iterator[NameCandidate]:
+    """Mark the first line; of two companies with register details in boxes side by side, the left one."""
+    companies = [line for line in lines if line.legal and line.registered and line.cell.page == 1]
+    beside = [line for line in companies if line.cell.top < lines[0].cell.bottom]
+    first = min(beside if beside[:1] == lines[:1] else lines[:1], key=lambda line: line.cell.left, default=None)
+    yield from (replace(line, first=line is first) for line in lines)
 
 
 def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
