@@ -31,6 +31,7 @@ EVIDENCE = {
     Evidence.CHECKSUM_INVALID: -1.0,
     Evidence.TOTALS_AGREE: 1.5,
     Evidence.TOTALS_DISAGREE: -6.0,  # one of the three is wrong, and nothing shows which
+    Evidence.VENDOR_UNSURE: -4.5,
     Evidence.SEVERAL_SUMS: -1.0,
     Evidence.LINES_AGREE: 1.0,
     Evidence.LINES_DISAGREE: -1.0,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from docrail.invoices.facts import Evidence
 from docrail.invoices.readers.read import read_layout
 from tests.invoices.documents import Line
 from tests.invoices.layouts import layout, table
@@ -83,25 +84,27 @@ def test_a_reference_at_the_end_of_a_sentence_is_not() -> None:
     assert vendor((50, 50, "Harcombe Wyld"), (50, 64, "4 Minster Yard, BA5 9QT"), *sentence) == "Harcombe Wyld"
 
 
-@pytest.mark.parametrize("right", [46, 52, 58])
-def test_the_company_in_the_right_one_of_two_boxes_is_not(right: int) -> None:
-    own = ("Ferretería Zaldívar, S.L.", "Calle Mayor 4", "50016 ZARAGOZA", "NIF: B50771849")
-    other = ("Calderería Ebro, S.A.L.", "Calle Nueva 6", "50720 ZARAGOZA", "NIF: A50441880")
-    boxes = [
-        (x, top + 13 * row, text)
-        for x, top, box in ((50, 50, own), (320, right, other))
-        for row, text in enumerate(box)
-    ]
-    assert vendor(*boxes) == own[0]
+OWN = ("Ferretería Zaldívar, S.L.", "Calle Mayor 4", "50016 ZARAGOZA", "NIF: B50771849")
+OTHER = ("Calderería Ebro, S.A.L.", "Calle Nueva 6", "50720 ZARAGOZA")
+
+
+def block(left: float, top: float, *texts: str) -> list[Line]:
+    return [(left, top + 13 * row, text) for row, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("top", [46, 52, 58])
+def test_the_company_in_the_right_one_of_two_boxes_is_not(top: int) -> None:
+    assert vendor(*block(50, 50, *OWN), *block(320, top, *OTHER, "NIF: A50441880")) == OWN[0]
+
+
+@pytest.mark.parametrize(("tax_id", "is_sure"), [("NIF: A50441880", False), ("Tel. 976 44 18 80", True)])
+def test_a_vat_id_next_to_another_companys_is_unsure(tax_id: str, *, is_sure: bool) -> None:
+    boxes = [*block(50, 50, *OWN), *block(320, 46, *OTHER, tax_id)]
+    vat_id = read_layout(layout([*boxes, *LINES, *SUMS])).vendor_vat_id
+    assert (vat_id.value, Evidence.VENDOR_UNSURE not in vat_id.evidence) == ("ESB50771849", is_sure)
 
 
 def test_a_labelled_name_goes_on_in_its_box() -> None:
-    block = (
-        "Fornitore",
-        "P.IVA: 03114200961",
-        "Denominazione: Consulenza e Lavoro tra",
-        "Professionisti S.r.l.",
-        "CAP: 20900",
-    )
-    lines = [(50, 50 + 12 * row, text) for row, text in enumerate(block)]
-    assert vendor(*lines) == "Consulenza e Lavoro tra Professionisti S.r.l."
+    name = ("Denominazione: Consulenza e Lavoro tra", "Professionisti S.r.l.", "CAP: 20900")
+    found = vendor(*block(50, 50, "Fornitore", "P.IVA: 03114200961", *name))
+    assert found == "Consulenza e Lavoro tra Professionisti S.r.l."

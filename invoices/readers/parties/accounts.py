@@ -85,6 +85,8 @@ class Parties:
 
     buyers: Sequence[Cell] = ()
     sellers: Sequence[Cell] = ()
+    unsure: bool = False
+    """Whether another company may be the seller."""
 
 
 class Owner(Enum):
@@ -128,7 +130,10 @@ def find_iban(layout: Layout, parties: Parties) -> FieldValue[str]:
 
 def find_vat_id(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the seller's VAT id."""
-    return _best(layout, [*_prefixed_ids(layout, parties), *_national_ids(layout, parties)])
+    candidates = [*_prefixed_ids(layout, parties), *_national_ids(layout, parties)]
+    best = _best(layout, candidates)
+    others = {each.value for each in candidates if each.owner in (Owner.SELLER, Owner.UNKNOWN)} - {best.value}
+    return best.with_fact(Evidence.VENDOR_UNSURE) if parties.unsure and others and best.value else best
 
 
 def ibans(layout: Layout, parties: Parties) -> list[IdCandidate]:

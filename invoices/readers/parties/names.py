@@ -109,6 +109,7 @@ POSTAL_CODE = re.compile(
 """
 CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}|[a-z]{1,4}-?\d{3,}")
 """One word with many digits: `MNGLCU71D55D548R`, a tax number; `LAR004`, a reference."""
+WORDS = re.compile(r"[^\W\d_]{4,}")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 AROUND = re.compile(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$")
 """Punctuation around a name."""
@@ -217,6 +218,12 @@ def clean(text: str) -> str:
     """Return a name without surrounding punctuation and without the full stop of its sentence."""
     text = text[:-1] if WHOLE_FORM.search(text) else text
     return AROUND.sub("", text)
+
+
+def are_unlike(one: str, other: str) -> bool:
+    """Return whether two names have no word in common, apart from their legal forms."""
+    words, others = ({*WORDS.findall(LEGAL_FORM.sub("", fold(name)))} for name in (one, other))
+    return bool(words and others) and not words & others and squeeze(one) not in squeeze(other)
 
 
 def domains(layout: Layout) -> list[str]:

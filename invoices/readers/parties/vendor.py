@@ -9,7 +9,7 @@ from enum import Enum
 from statistics import median
 
 from docrail.invoices.facts import Evidence, Source
-from docrail.invoices.features import Feature, leaders
+from docrail.invoices.features import Feature, leaders, score
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
@@ -48,6 +48,8 @@ LEAST_SURNAME = 4
 """Fewest letters of a name that may be matched inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
 OF_A_LOGO = 0.5
 """Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
+CLOSE = 1.0
+"""Least difference in score between the vendor and another company."""
 ALIKE = 0.85
 """Least similarity of two readings of one name."""
 LOGO = 2
@@ -123,19 +125,24 @@ VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
 )
 
 
-def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
-    """Return the most likely name of the vendor: labelled, in the letterhead or in the footer."""
+def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue[str], bool]:
+    """Return the most likely name of the vendor, and whether another company may be the vendor as well.
+
+    A name is labelled, in the letterhead or in the footer.
+    """
     own = vendor_names(finder, buyers)
     if not own:
-        return FieldValue()
+        return FieldValue(), False
     best = leaders(VENDOR_NAME, own)[0]
+    rivals = [c for c in own if not c.is_plain and score(VENDOR_NAME, c) > score(VENDOR_NAME, best) - CLOSE]
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     if not any(candidate.legal for candidate in own):
         best = next((candidate for candidate in own if _is_of_the_trade(candidate, best)), best)
     evidence = (Evidence.NAMED_AGAIN,) if best.on_the_net or best.mentions > 0 else ()
-    return found(finder.layout, best.name, best.cell, best.source, evidence)
+    unsure = any(names.are_unlike(rival.name, best.name) for rival in rivals)
+    return found(finder.layout, best.name, best.cell, best.source, evidence), unsure
 
 
 def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
