@@ -231,3 +231,11 @@ def test_a_number_in_a_line_is_another_papers() -> None:
     rows = ("Descrizione | Q.tà | Prezzo | Valore", "Differenza prezzo ns. ft. 2/3318 | 30 | 0,85 | 25,50")
     heading = [(50, 40, "NOTA DI ACCREDITO"), (50, 60, "Numero documento"), (150, 60, "R2-00418")]
     assert find_invoice_number(finder([*heading, *table(*rows)])).value == "R2-00418"
+
+
+def test_rates_without_a_percent_sign_are_in_a_table_of_bases_and_taxes() -> None:
+    rows = ("Aliquota | Totale imponibile | Totale imposta", "22,00 | 734,50 | 161,59", "N1 | 32,00 | 0,00")
+    last = table(" | | Totale documento", " | | 928,09", top=360, edges=(50, 250, 400))
+    solved = solve_totals(find_money(layout([*table(*rows, edges=(50, 250, 400)), *last])))
+    assert solved.tax and solved.total
+    assert (solved.tax.value, solved.total.value) == (Decimal("161.59"), Decimal("928.09"))
