@@ -237,5 +237,19 @@ def test_rates_without_a_percent_sign_are_in_a_table_of_bases_and_taxes() -> Non
     rows = ("Aliquota | Totale imponibile | Totale imposta", "22,00 | 734,50 | 161,59", "N1 | 32,00 | 0,00")
     last = table(" | | Totale documento", " | | 928,09", top=360, edges=(50, 250, 400))
     solved = solve_totals(find_money(layout([*table(*rows, edges=(50, 250, 400)), *last])))
-    assert solved.tax and solved.total
+    assert solved.tax
+    assert solved.total
     assert (solved.tax.value, solved.total.value) == (Decimal("161.59"), Decimal("928.09"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "charged"),
+    [
+        (("Discount 10 % on chairs | | | -6.00", "Net | | | 134.00"), 2),
+        (("Profit costs | | | 140.00", "Transfer fee | | | 6.00", "Net | | | 146.00"), 3),
+        (("CODE 1 = 20% | | GOODS TOTAL | 140.00", "GOODS 140.00 | VAT 28.00 | VAT | 28.00"), 2),
+    ],
+)
+def test_discounts_and_sums_among_counted_lines_are_no_lines(rows: tuple[str, ...], charged: int) -> None:
+    counted = ("Chairs | 2 | 30.00 | 60.00", "Table | 1 | 80.00 | 80.00")
+    assert lines_of("Description | Qty | Price | Amount", *counted, *rows) == charged

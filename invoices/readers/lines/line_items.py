@@ -74,12 +74,13 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
         longer = _charging(above) > _charging(chosen)
         chosen = above if above and (longer or _sum(chosen) not in headed) else chosen
     chosen = chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout, sums)
-    return tuple(line.item for line in chosen if not (line.listed and _is_taken_off(line.item)))
+    counted = any(line.item.unit_price is not None for line in chosen)  # then discounts have no price
+    return tuple(line.item for line in chosen if not ((line.listed or counted) and _is_taken_off(line.item)))
 
 
 def _is_taken_off(item: LineItem) -> bool:
     """Return whether a line takes something off the lines before it, by its name and its sign."""
-    less = item.amount is not None and item.amount < 0 and item.quantity is None
+    less = item.amount is not None and item.amount < 0 and item.quantity is item.unit_price is None
     return less and role_of(fold(item.description)) is Role.ADJUSTMENT
 
 
@@ -95,7 +96,8 @@ def _without_sums(lines: list[_Line], sums: Collection[Decimal]) -> list[_Line]:
     if _sum(plain) in sums:
         return lines
     inner = _without_group_sums(plain)
-    grouped = len(plain) - len(inner) > 1 and _sum(inner) in sums
+    unnamed = any(line not in inner and line.item.amount not in sums for line in plain)  # a named sum ends the lines
+    grouped = unnamed and _sum(inner) in sums
     omitted = {id(line) for line in plain} - {id(line) for line in (inner if grouped else _without_their_sum(plain))}
     return [line for line in lines if id(line) not in omitted]
 

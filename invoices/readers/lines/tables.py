@@ -212,8 +212,6 @@ MOST_PLAIN_WORDS = 4
 DAY = re.compile(r"date|day|datum|tag|dag|jour|fecha|dia|data|giorno")
 CREDIT = re.compile(r"credits?|haben|abonos?|avere|accrediti")
 """Heading of a column of payments, next to the one of charges."""
-SUM_CELLS = 2
-"""Cells of a sum: its name and its amount."""
 WORD = re.compile(r"[^\W\d_][\w.\-]*")
 """A word of a sum's name; amounts, rates and currency signs do not count."""
 POSITION = re.compile(r"(?:pos\.? ?)?0{0,3}(\d{1,3})\.?", re.IGNORECASE)
@@ -356,17 +354,10 @@ def is_sum(row: Row) -> bool:
     if not any(find_amounts(row.text)) or len(row.cells) > MAX_SUM_CELLS:
         return False
     worded = [cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)]
-    names = {*worded[:1], *(worded[-1:] if _is_two_sums(row) else ())}
+    last = [name for name in worded[-1:] if not any(map(str.isdigit, name))]  # not an article such as `NET-011`
+    names = {*worded[:1], *last}
     called = any(len(WORD.findall(name)) <= MAX_SUM_WORDS and role_of(name) in SUMS for name in names)
     return called and not _counts(row)
-
-
-def _is_two_sums(row: Row) -> bool:
-    """Return whether the row holds two sums next to each other: a name and an amount twice."""
-    if len(row.cells) != 2 * SUM_CELLS:
-        return False
-    amounts = [any(amount.exact for amount in find_amounts(cell.text)) for cell in row.cells]
-    return amounts == [False, True] * SUM_CELLS
 
 
 def _counts(row: Row) -> bool:
