@@ -253,3 +253,8 @@ def test_rates_without_a_percent_sign_are_in_a_table_of_bases_and_taxes() -> Non
 def test_discounts_and_sums_among_counted_lines_are_no_lines(rows: tuple[str, ...], charged: int) -> None:
     counted = ("Chairs | 2 | 30.00 | 60.00", "Table | 1 | 80.00 | 80.00")
     assert lines_of("Description | Qty | Price | Amount", *counted, *rows) == charged
+
+
+def test_a_count_and_one_word_after_an_article_are_a_line() -> None:
+    rows = ("20114 | Tarwemeel | 18,40 | 110,40", "20377 | 1 Maisgries | 14,25 | 14,25")
+    assert lines_of("Art. | Omschrijving | Prijs | Bedrag", *rows, edges=(50, 100, 380, 480)) == len(rows)

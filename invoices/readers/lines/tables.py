@@ -17,6 +17,7 @@ from docrail.invoices.values.numbers import find_amounts, parse_number
 
 QUANTITY = re.compile(r"^(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d_.()/]{0,9}[²³]?\.?(?:\(s\))?)?$")
 """A number with at most a unit: `5`, `x5`, `10000,0000 KWh`, `20 Unit(s)`."""
+ARTICLE = re.compile(r"\d{4,}")
 NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
@@ -160,12 +161,13 @@ def before_rate(text: str) -> str:
 def descriptions(cells: Sequence[Cell]) -> list[str]:
     """Return the texts that describe the charge, without quantities with units and tax rates.
 
-    If nothing else does, a leading `4 Kingfisher` before other numbers is a position with its goods, not a quantity.
+    If nothing else does, a leading `4 Kingfisher` before other numbers is a position with its goods, not a quantity, and
+    `1 Maisgries` after the number of an article is a count with its goods.
     """
     texts = [text for cell in cells if TWO_LETTERS.search(text := before_rate(cell.text)) and not MONEY.match(text)]
     described = [text for text in texts if not QUANTITY.match(text)]
-    numbered = len(cells) > 1 and NUMBERED.match(cells[0].text)
-    return described or (texts[:1] if numbered and cells[0].text in texts else [])
+    numbered = len(cells) > 1 and NUMBERED.match(cells[0].text) and cells[0].text in texts
+    return described or (texts[:1] if numbered or (cells and ARTICLE.fullmatch(cells[0].text)) else [])
 
 
 def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:
