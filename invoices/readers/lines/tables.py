@@ -161,7 +161,7 @@ def before_rate(text: str) -> str:
 def descriptions(cells: Sequence[Cell]) -> list[str]:
     """Return the texts that describe the charge, without quantities with units and tax rates.
 
-    If nothing else does, a leading `4 Kingfisher` before other numbers is a position with its goods, not a quantity, and
+    If nothing else does, a leading `4 Kingfisher` before other numbers is a position with its goods, not a quantity;
     `1 Maisgries` after the number of an article is a count with its goods.
     """
     texts = [text for cell in cells if TWO_LETTERS.search(text := before_rate(cell.text)) and not MONEY.match(text)]
