@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from docrail.invoices.facts import Evidence
 from docrail.invoices.readers.amounts.money import Role, find_money, role_of
 from docrail.invoices.readers.amounts.totals import solve_totals
 from docrail.invoices.readers.header.dates import find_due_date, find_issue_date
@@ -258,3 +259,16 @@ def test_discounts_and_sums_among_counted_lines_are_no_lines(rows: tuple[str, ..
 def test_a_count_and_one_word_after_an_article_are_a_line() -> None:
     rows = ("20114 | Tarwemeel | 18,40 | 110,40", "20377 | 1 Maisgries | 14,25 | 14,25")
     assert lines_of("Art. | Omschrijving | Prijs | Bedrag", *rows, edges=(50, 100, 380, 480)) == len(rows)
+
+
+@pytest.mark.parametrize(("rival", "is_sure"), [("Date | 04/05/2026", False), ("Order date | 04/05/2026", True)])
+def test_a_value_at_a_label_that_is_nearly_as_good_makes_one_unsure(rival: str, *, is_sure: bool) -> None:
+    found = find_issue_date(finder(listed("Invoice date | 12/05/2026", rival)), month_first=False)
+    assert (found.value, Evidence.SEVERAL_CANDIDATES not in found.evidence) == (ISSUED, is_sure)
+
+
+@pytest.mark.parametrize(("rival", "is_sure"), [("Invoice A-77102", False), ("Your order: A-77102", True)])
+def test_another_number_at_a_label_makes_one_unsure(rival: str, *, is_sure: bool) -> None:
+    page = [(50, 40, "Receipt no. A-5331"), (50, 90, rival)]
+    found = find_invoice_number(finder(page))
+    assert (Evidence.SEVERAL_CANDIDATES not in found.evidence) == is_sure

@@ -161,13 +161,19 @@ def find_delivery_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.da
 
 
 def _best_date(layout: Layout, candidates: Iterable[DateCandidate]) -> FieldValue[dt.date]:
+    candidates = list(candidates)
     best = next(iter(leaders(DATE, candidates)), None)
     if best is None:
         return FieldValue()
+    close = (each for each in leaders(DATE, candidates, within=number.CLOSE) if each.basis is not DateAt.HEAD)
     guessed = best.basis in (DateAt.HEAD, DateAt.ALONE)
     source = Source.TEXT_PATTERN if guessed else Source.TEXT_LABEL
     timed = guessed and _timed(layout.rows[best.cell.row].text, best.cell.text[best.found.end :])
-    facts = ((Evidence.AMBIGUOUS_DATE, best.found.ambiguous), (Evidence.WITH_TIME, timed))
+    facts = (
+        (Evidence.AMBIGUOUS_DATE, best.found.ambiguous),
+        (Evidence.SEVERAL_CANDIDATES, any(each.found.value != best.found.value for each in close)),
+        (Evidence.WITH_TIME, timed),
+    )
     return found(layout, best.found.value, best.cell, source, tuple(fact for fact, holds in facts if holds))
 
 

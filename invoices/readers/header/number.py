@@ -45,6 +45,8 @@ TITLE_WORDS, SENTENCE_WORDS = 6, 8
 SEPARATED = re.compile(r"\s[|\u00b7\u2022]\s")
 """Between the title and other values in one line: `Final invoice 118 | 14 June 2026`."""
 ROWS_BELOW_TITLE, ROWS_OF_LIST = 3, 6
+CLOSE = 1.5
+"""Difference in score up to which another value makes the best one unsure."""
 MOST_DIGITS = 8
 """Digits that count for a number; a longer one is no more likely."""
 
@@ -98,7 +100,8 @@ def find_invoice_number(finder: Finder) -> FieldValue[str]:
     best = leaders(NUMBER, invoice_numbers(finder), above=0.0)
     if not best:
         return FieldValue()
-    rivals = {squeeze(candidate.value) for candidate in best} - {squeeze(best[0].value)}
+    close = leaders(NUMBER, invoice_numbers(finder), above=0.0, within=CLOSE)
+    rivals = {squeeze(candidate.value) for candidate in close} - {squeeze(best[0].value)}
     evidence = (Evidence.SEVERAL_CANDIDATES,) if rivals else ()
     return found(finder.layout, best[0].value, best[0].at.cell, Source.TEXT_LABEL, evidence)
 

@@ -9,7 +9,7 @@ from enum import Enum
 from statistics import median
 
 from docrail.invoices.facts import Evidence, Source
-from docrail.invoices.features import Feature, leaders, score
+from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
@@ -49,7 +49,7 @@ LEAST_SURNAME = 4
 OF_A_LOGO = 0.5
 """Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
 CLOSE = 1.0
-"""Least difference in score between the vendor and another company."""
+"""Difference in score up to which another company may be the vendor."""
 ALIKE = 0.85
 """Least similarity of two readings of one name."""
 LOGO = 2
@@ -134,7 +134,7 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     if not own:
         return FieldValue(), False
     best = leaders(VENDOR_NAME, own)[0]
-    rivals = [c for c in own if not c.is_plain and score(VENDOR_NAME, c) > score(VENDOR_NAME, best) - CLOSE]
+    rivals = [candidate for candidate in leaders(VENDOR_NAME, own, within=CLOSE) if not candidate.is_plain]
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
