@@ -177,11 +177,9 @@ def _tax(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     tax, parts = invoice.tax.value, invoice.tax_parts
     if tax is None or not parts:
         return
-    slack = tolerance(invoice.currency.value)
-    if abs(sum((part.tax for part in parts), Decimal(0)) - tax) > slack:
-        yield InvoiceProblem.error(
-            "tax_disagrees", f"The tax rows add up to {sum(part.tax for part in parts)}, not to {tax}.", "tax"
-        )
+    slack, together = tolerance(invoice.currency.value), sum((part.tax for part in parts), Decimal(0))
+    if abs(together - tax) > slack:
+        yield InvoiceProblem.error("tax_disagrees", f"The tax rows add up to {together}, not to {tax}.", "tax")
     for part in parts:
         if part.base is None or part.rate is None:
             continue
@@ -208,14 +206,11 @@ def _dates(invoice: InvoiceData, today: dt.date) -> Iterator[InvoiceProblem]:
 
 
 def _checksums(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
-    names = {"iban": "iban_checksum", "vendor_vat_id": "vat_checksum"}
-    for name, code in names.items():
+    for name, code in (("iban", "iban_checksum"), ("vendor_vat_id", "vat_checksum")):
         field = getattr(invoice, name)
         if Evidence.CHECKSUM_INVALID in field.evidence:
-            message = (
-                f"The check digits of {field.value} are wrong: a typing or reading mistake, or an invented number."
-            )
-            yield InvoiceProblem.warning(code, message, name)
+            what = f"The check digits of {field.value} are wrong"
+            yield InvoiceProblem.warning(code, f"{what}: a typing or reading mistake, or an invented number.", name)
 
 
 def _countries(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
