@@ -327,7 +327,6 @@ def test_instalments_to_come_are_not_what_is_due() -> None:
 def test_a_due_date_may_stand_above_its_label() -> None:
     rows = ["01/05/2024 | 12/06/2024 | 2024", "Data emissione | Da pagare entro il | Periodo"]
     assert find_due_date(finder(lines(*rows)), month_first=False).value == JUNE
-    assert find_due_date(finder(lines("12/06/2024 | A", "Due date: | 30 days")), month_first=False).value == JUNE
     assert find_due_date(finder(lines("01/05/2024 | A", "Due date:", "12/06/2024")), month_first=False).value == JUNE
 
 

@@ -78,7 +78,6 @@ class DateAt(Enum):
     NEXT_TO_NUMBER = "next to the invoice number"
     CALLED_DATE = "label `Date`"
     PLACE = "after a place"
-    ABOVE_LABEL = "above its label"
     OVER_LINES = "label on the line before"
     HEAD = "head of the page"
     ALONE = "only date"
@@ -95,8 +94,6 @@ class DateCandidate:
     """Distance from its label."""
     leads: bool = False
     """Whether the label begins its cell."""
-    start: int = 0
-    """Characters between the label and the date."""
     in_a_sentence: bool = False
     of_another: bool = False
     """Whether the label names another document."""
@@ -104,10 +101,8 @@ class DateCandidate:
     """Whether the label names an invoice on a credit note, which has its own date."""
     discounted: bool = False
     """Whether it is the last date of a discount."""
-    worded: bool = False
-    """Whether other words precede it in its cell."""
-    depth: float = 0.0
-    """Position on the page, as a share of its height."""
+    in_foot: bool = False
+    """Whether it is in the foot of the page, as dates of printing are."""
 
 
 DATE: tuple[Feature[DateCandidate], ...] = (
@@ -116,7 +111,6 @@ DATE: tuple[Feature[DateCandidate], ...] = (
     Feature("it is next to the invoice number", 2.6, lambda c: c.basis is DateAt.NEXT_TO_NUMBER),
     Feature("it is called `Date`", 2.2, lambda c: c.basis is DateAt.CALLED_DATE),
     Feature("it follows a place, as in letters", 2.0, lambda c: c.basis is DateAt.PLACE),
-    Feature("it is above its label, as other values are", 2.0, lambda c: c.basis is DateAt.ABOVE_LABEL),
     Feature("the label may belong to another document", 1.5, lambda c: c.basis is DateAt.OTHER_LABEL),
     Feature("the label is on the line before, in running text", 1.5, lambda c: c.basis is DateAt.OVER_LINES),
     Feature("it is in the head of the page", 1.0, lambda c: c.basis is DateAt.HEAD),
@@ -124,17 +118,10 @@ DATE: tuple[Feature[DateCandidate], ...] = (
     Feature("a credit note names the invoice it corrects", -1.5, lambda c: c.corrected),
     Feature("the label begins its cell", 0.3, lambda c: c.leads),
     Feature("distance from the label", -0.4, lambda c: c.place),
-    Feature("characters after the label", -0.02, lambda c: c.start),
     Feature("the label names another document", -2.5, lambda c: c.of_another),
     Feature("the label is in a sentence", -0.6, lambda c: c.in_a_sentence),
     Feature("a discount ends on it", -1.0, lambda c: c.discounted),
-    Feature("other words precede it", -0.5, lambda c: c.worded),
-    Feature("depth in the head", -0.5, lambda c: c.depth * (c.basis is DateAt.HEAD)),
-    Feature(
-        "it is in the foot of the page, as dates of printing",
-        -1.0,
-        lambda c: c.basis is DateAt.CALLED_DATE and c.depth > FOOT,
-    ),
+    Feature("it is in the foot of the page, as dates of printing", -1.0, lambda c: c.in_foot),
 )
 
 
@@ -144,13 +131,9 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
 
 
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
-    """Return the date at the most reliable due date label, else above one, else in running text."""
-    due_dates = (
-        list(_dates_at(finder, vocabulary.DUE_DATE, month_first=month_first))
-        or list(_dates_above(finder, vocabulary.DUE_DATE, month_first=month_first))
-        or list(_dates_over_lines(finder, month_first=month_first))
-    )
-    return _best_date(finder.layout, due_dates)
+    """Return the date at the most reliable due date label, else in running text."""
+    at_labels = list(_dates_at(finder, vocabulary.DUE_DATE, month_first=month_first))
+    return _best_date(finder.layout, at_labels or _dates_over_lines(finder, month_first=month_first))
 
 
 def find_delivery_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
@@ -204,15 +187,12 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
         if heads or not _says_when(labelled.label, fold(text[: date.start])):
             continue
         weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
-        if weak and _is_of_another(finder, labelled.label_cell):
-            continue
         yield DateCandidate(
             date,
             labelled.cell,
             DateAt.OTHER_LABEL if weak else DateAt.LABEL,
             place=labelled.place,
             leads=labelled.leads,
-            start=date.start,
             in_a_sentence=number.is_in_a_sentence(labelled),
             of_another=number.names_another(labelled, date.start) or _begins_a_term(labelled),
             corrected=credit_note and number.names_an_invoice(number.text_before(labelled, date.start)),
@@ -238,16 +218,6 @@ def _begins_a_term(labelled: Labelled) -> bool:
     """Return whether a label only says from when days are counted, and the date is their end: `30 gg data fattura`."""
     before = labelled.label_cell.folded.partition(labelled.label)[0]
     return labelled.place is Position.SAME_CELL and bool(AFTER_DAYS.search(before))
-
-
-def _is_of_another(finder: Finder, cell: Cell) -> bool:
-    """Return whether a label is next to an order, or in the row below a reference to another document."""
-    before = [other for other in finder.layout.rows[cell.row].cells if other.left < cell.left][-1:]
-    above = (other for row in finder.layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
-    references = (other for other in above if cell in finder.below(other)[:1])
-    return any(vocabulary.ORDER.search(other.folded) for other in before) or any(
-        vocabulary.OTHER_DOCUMENT.search(other.folded) for other in references
-    )
 
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
@@ -298,8 +268,7 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
                     continue
                 if PLACE_BEFORE_DATE.search(left):
                     yield DateCandidate(date, cell, DateAt.PLACE)
-                worded = bool(re.search(r"[a-z]", before))
-                yield DateCandidate(date, cell, DateAt.HEAD, worded=worded, depth=cell.top / height)
+                yield DateCandidate(date, cell, DateAt.HEAD)
 
 
 def _is_of_another_day(left: str) -> bool:
@@ -325,10 +294,8 @@ def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[DateCan
         date = next(find_dates(labelled.text, month_first=month_first), None)
         of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
         if date is not None and date.start == 0 and not of_a_line and not _names_another_day(labelled):
-            rest = labelled.label_cell.folded.partition(labelled.label)[2]
-            worded = labelled.place is not Position.SAME_CELL and bool(re.search(r"[a-z]", rest))
-            depth = labelled.cell.top / finder.layout.pages[labelled.cell.page - 1].height
-            yield DateCandidate(date, labelled.cell, DateAt.CALLED_DATE, labelled.place, depth=depth, worded=worded)
+            in_foot = labelled.cell.top > FOOT * finder.layout.pages[labelled.cell.page - 1].height
+            yield DateCandidate(date, labelled.cell, DateAt.CALLED_DATE, labelled.place, in_foot=in_foot)
 
 
 def _names_another_day(labelled: Labelled) -> bool:
@@ -343,24 +310,6 @@ def _heads_dates(finder: Finder, cell: Cell) -> bool:
     under = finder.below(cell)[:2]
     days = [next(find_dates(other.text), None) for other in under]
     return number.heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
-
-
-def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
-    """Yield the dates directly above labels that have none to their right or below them."""
-    layout = finder.layout
-    for cell in layout.cells:
-        row = layout.rows[cell.row]
-        if not label.fullmatch(cell.folded.strip(" :")) or cell.row == 0:
-            continue
-        after = row.cells[row.cells.index(cell) + 1 :][:1]
-        if any(any(find_dates(other.text)) for other in (*after, *finder.below(cell)[:1])):
-            continue
-        for over in layout.rows[cell.row - 1].cells:
-            date = next(find_dates(over.text, month_first=month_first), None)
-            whole = date is not None and (date.start, date.end) == (0, len(over.text))
-            near = over.page == cell.page and cell.top - over.bottom <= MAX_DROP * cell.height
-            if date and whole and near and abs(over.left - cell.left) < cell.height:
-                yield DateCandidate(date, over, DateAt.ABOVE_LABEL)
 
 
 def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
