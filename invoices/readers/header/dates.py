@@ -2,15 +2,14 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.header import number
-from docrail.invoices.readers.header.document_type import find_document_type
 from docrail.invoices.readers.header.terms import DAYS
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
@@ -52,14 +51,14 @@ SENTENCE_END = re.compile(r"\.\s")
 TITLE_LINE_WORDS = 12
 """Most words in a line that starts with a title."""
 AMOUNT = re.compile(r"\d\.\d")
+_DISCOUNT = "skonto|escompte|discount|korting|descuento|dto|sconto"
 SETTLED = re.compile(
     r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"
-    r"ontvangen(?! wij)|voldaan|skonto|escompte|discount|korting|descuento|sconto"
+    rf"ontvangen(?! wij)|voldaan|{_DISCOUNT}"
 )
 """Words before a date that was a payment, or belongs to something else, on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
 """Rows above a column in which words may describe it."""
-_DISCOUNT = "skonto|escompte|discount|korting|descuento|dto|sconto"
 DISCOUNTED = re.compile(rf"[^.,;]{{0,25}}(?:\d[.,]\d[^.,;]{{0,15}})?(?:{_DISCOUNT})")
 """Text after the last date of an early-payment discount, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
 DISCOUNT_BEFORE = re.compile(rf"(?:{_DISCOUNT})(?![a-z])[^,;]*$")
@@ -138,7 +137,9 @@ def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
 
 def find_delivery_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date of delivery or service at a label; periods are ignored."""
-    return _best_date(finder.layout, delivery_dates(finder, month_first=month_first))
+    dates = _dates_directly_at(finder, vocabulary.DELIVERY_DATE, month_first=month_first)
+    single = ((at, date) for at, date in dates if not PERIOD.match(fold(at.text[date.end :])))
+    return _best_date(finder.layout, [DateCandidate(date, at.cell, DateAt.LABEL, at.place) for at, date in single])
 
 
 def _best_date(layout: Layout, candidates: Iterable[DateCandidate]) -> FieldValue[dt.date]:
@@ -163,28 +164,16 @@ def issue_dates(finder: Finder, *, month_first: bool) -> list[DateCandidate]:
     return candidates or _lone_date(finder.layout, month_first=month_first)
 
 
-def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
-    """Yield the dates that may be the date of delivery or service."""
-    for labelled in finder.at(vocabulary.DELIVERY_DATE):
-        date = next(find_dates(labelled.text, month_first=month_first), None)
-        of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
-        if date and date.start == 0 and not of_a_line and not PERIOD.match(fold(labelled.text[date.end :])):
-            yield DateCandidate(date, labelled.cell, DateAt.LABEL, labelled.place)
-
-
 def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
-    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
     for labelled in finder.at(label, again=True):
         text = SPACED_DATE.sub(r"\1/\2/\3", REMARK.sub("", labelled.text))
         date = next(find_dates(text, month_first=month_first), None)
         other = date and labelled.place is not Position.SAME_CELL and ":" in text[: date.start]  # its own label
         if date is None or other or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
             continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
-        next_ones = vocabulary.NEXT_ONES.search(SENTENCE_END.split(number.text_before(labelled, date.start))[-1])
-        if next_ones or _of_next_ones(finder.layout, labelled):
-            continue
-        heads = labelled.place is Position.BELOW and number.heads_lines(finder.layout.rows[labelled.label_cell.row])
-        if heads or not _says_when(labelled.label, fold(text[: date.start])):
+        before = number.text_before(labelled, date.start)
+        later = vocabulary.NEXT_ONES.search(SENTENCE_END.split(before)[-1]) or _of_next_ones(finder.layout, labelled)
+        if later or not _says_when(labelled.label, fold(text[: date.start])):
             continue
         weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
         yield DateCandidate(
@@ -195,8 +184,8 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             leads=labelled.leads,
             in_a_sentence=number.is_in_a_sentence(labelled),
             of_another=number.names_another(labelled, date.start) or _begins_a_term(labelled),
-            corrected=credit_note and number.names_an_invoice(number.text_before(labelled, date.start)),
-            discounted=_ends_a_discount(labelled, date, fold(text)),
+            corrected=number.is_corrected(finder.layout, before),
+            discounted=bool(DISCOUNT_BEFORE.search(before) or DISCOUNTED.match(fold(text)[date.end :])),
         )
 
 
@@ -208,12 +197,6 @@ def _says_when(label: str, between: str) -> bool:
     return not AMOUNT.search(label) or not (SETTLED.search(label) or re.search(r"\w", between))
 
 
-def _ends_a_discount(labelled: Labelled, date: FoundDate, text: str) -> bool:
-    """Return whether a discount is named after a date, or before it in the same clause."""
-    before = DISCOUNT_BEFORE.search(number.text_before(labelled, date.start))
-    return bool(before or DISCOUNTED.match(text[date.end :]))
-
-
 def _begins_a_term(labelled: Labelled) -> bool:
     """Return whether a label only says from when days are counted, and the date is their end: `30 gg data fattura`."""
     before = labelled.label_cell.folded.partition(labelled.label)[0]
@@ -221,36 +204,29 @@ def _begins_a_term(labelled: Labelled) -> bool:
 
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
-    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", including line breaks before or after "vom"."""
-    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
+    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", with a new line or cell before or after "vom"."""
     for cell in finder.layout.cells:
         title = vocabulary.INVOICE_TITLE.search(cell.folded)
         if not title or len(cell.words) > TITLE_LINE_WORDS:
             continue
-        below = [under for under in finder.below(cell)[:1] if under.row == cell.row + 1]
-        for other in (cell, *below):
+        for other in (cell, *finder.below(cell)[:1]):
             text = other.text if other is cell else f"{cell.text} {other.text}"
             shift = len(text) - len(other.text)
             for date in find_dates(text, month_first=month_first):
                 between = fold(text)[title.end() : date.start]
                 if date.start >= max(title.end(), shift) and vocabulary.DATE_AFTER_NUMBER.search(between):
+                    before = fold(text)[: date.start]
                     another = (
                         ABOUT.search(between)
                         or vocabulary.ORDER.search(between)
-                        or vocabulary.OTHER_DOCUMENT.search(fold(text)[: date.start])
-                        or (credit_note and number.names_an_invoice(fold(text)[: date.start]))
+                        or vocabulary.OTHER_DOCUMENT.search(before)
+                        or number.is_corrected(finder.layout, before)
                     )
                     yield DateCandidate(date, other, DateAt.NUMBER, of_another=bool(another))
-        following = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]
-        yield from _dates_next_to_number(cell.folded[title.end() :], following, month_first=month_first)
-
-
-def _dates_next_to_number(title: str, following: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
-    """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell with nothing else."""
-    for cell in following if re.search(r"\d", title) else ():
-        date = next(find_dates(cell.text, month_first=month_first), None)
-        if date and OF_A_DAY.fullmatch(cell.folded[: date.start]) and date.end == len(cell.text):
-            yield DateCandidate(date, cell, DateAt.NEXT_TO_NUMBER)
+        for right in [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]:
+            next_date = next(find_dates(right.text, month_first=month_first), None)
+            if next_date and next_date.end == len(right.text) and OF_A_DAY.fullmatch(right.folded[: next_date.start]):
+                yield DateCandidate(next_date, right, DateAt.NEXT_TO_NUMBER)
 
 
 def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandidate]:
@@ -262,18 +238,11 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]
                 left = row.cells[index - 1].folded if index and not before.strip() else before
-                if _names_another_date(cell.folded, date.start) or _is_of_another_day(left):
-                    continue
-                if number.is_charged(row, cell):
+                if _names_another_date(cell.folded, date.start, left) or number.is_charged(row, cell):
                     continue
                 if PLACE_BEFORE_DATE.search(left):
                     yield DateCandidate(date, cell, DateAt.PLACE)
                 yield DateCandidate(date, cell, DateAt.HEAD)
-
-
-def _is_of_another_day(left: str) -> bool:
-    """Return whether the text to the left of a date names another date than the issue date."""
-    return bool(vocabulary.DUE_DATE.fullmatch(left.strip(" :")) or vocabulary.STAY.search(left))
 
 
 def _lone_date(layout: Layout, *, month_first: bool) -> list[DateCandidate]:
@@ -290,12 +259,21 @@ def _timed(row: str, after: str) -> bool:
 
 
 def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
-    for labelled in finder.at(CALLED_DATE):
+    for at, date in _dates_directly_at(finder, CALLED_DATE, month_first=month_first):
+        if not _names_another_day(at):
+            in_foot = at.cell.top > FOOT * finder.layout.pages[at.cell.page - 1].height
+            yield DateCandidate(date, at.cell, DateAt.CALLED_DATE, at.place, in_foot=in_foot)
+
+
+def _dates_directly_at(
+    finder: Finder, label: re.Pattern[str], *, month_first: bool
+) -> Iterator[tuple[Labelled, FoundDate]]:
+    """Yield the dates that directly follow a label, which is not the heading of a column of dates."""
+    for labelled in finder.at(label):
         date = next(find_dates(labelled.text, month_first=month_first), None)
         of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
-        if date is not None and date.start == 0 and not of_a_line and not _names_another_day(labelled):
-            in_foot = labelled.cell.top > FOOT * finder.layout.pages[labelled.cell.page - 1].height
-            yield DateCandidate(date, labelled.cell, DateAt.CALLED_DATE, labelled.place, in_foot=in_foot)
+        if date and date.start == 0 and not of_a_line:
+            yield labelled, date
 
 
 def _names_another_day(labelled: Labelled) -> bool:
@@ -340,7 +318,9 @@ def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:
     return labelled.place is Position.BELOW and bool(vocabulary.NEXT_ONES.search(fold(words)))
 
 
-def _names_another_date(text: str, start: int) -> bool:
-    """Return whether the text labels the date at `start` as something else than the issue date."""
+def _names_another_date(text: str, start: int, left: str) -> bool:
+    """Return whether the text before a date, or to the left of its cell, labels it as another than the issue date."""
     due, before = vocabulary.DUE_DATE.search(text), text[:start]
-    return (due is not None and due.start() < start) or (":" in before and not vocabulary.PLAIN_DATE.match(before))
+    if (due is not None and due.start() < start) or (":" in before and not vocabulary.PLAIN_DATE.match(before)):
+        return True
+    return bool(vocabulary.DUE_DATE.fullmatch(left.strip(" :")) or vocabulary.STAY.search(left))

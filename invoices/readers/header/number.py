@@ -140,7 +140,7 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
             continue
         row = finder.layout.rows[labelled.label_cell.row]
         charged = is_charged(row, labelled.label_cell) or describes_a_line(finder.layout, row)
-        corrected = credit_note and names_an_invoice(text_before(labelled))
+        corrected = is_corrected(finder.layout, text_before(labelled))
         yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
     for labelled in finder.at(vocabulary.INVOICE_TITLE):
         follows = labelled.leads and labelled.place is Position.SAME_CELL
@@ -152,7 +152,7 @@ def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
     for labelled in finder.at(vocabulary.DATED_NUMBER):
         high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
         if high and labelled.place is Position.SAME_CELL:
-            corrected = credit_note and names_an_invoice(text_before(labelled))
+            corrected = is_corrected(finder.layout, text_before(labelled))
             yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
     for labelled in finder.at(vocabulary.BARE_NUMBER):
         if (_is_alone(labelled) or labelled.place is Position.SAME_CELL) and _is_of_document(
@@ -203,6 +203,11 @@ def _at_title(layout: Layout, cell: Cell) -> bool:
     near = (*before, *above, *islice(over, 1))
     titles = (other for other in near if other.page == cell.page and len(other.words) <= TITLE_WORDS)
     return any(vocabulary.INVOICE_TITLE.search(other.folded) for other in titles)
+
+
+def is_corrected(layout: Layout, label: str) -> bool:
+    """Return whether a label on a credit note names the invoice that it corrects, which has a number and date too."""
+    return find_document_type(layout).value is DocumentType.CREDIT_NOTE and names_an_invoice(label)
 
 
 def names_an_invoice(label: str) -> bool:
