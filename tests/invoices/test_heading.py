@@ -98,8 +98,6 @@ def lines(*texts: str) -> list[Line]:
         (["Ereloonnota 2026/77"], "2026/77"),
         (["Facture d'acompte n° FA-12"], "FA-12"),
         (["Invoice 4711", "Your debit note no. 998877"], "4711"),
-        (["Tax Invoice | Signs Ltd", "| Unit 6", "| Sydney", "| 2000", "| ABN", "Number: | WB-5518"], "WB-5518"),
-        (["Tax Invoice | Signs Ltd", "Quote | Unit 6", "| 2000", "| Sydney", "| ABN", "Number: | WB-5518"], None),
         (["FACTURE", "N° pièce : 998877", "Facture n° 4711"], "4711"),
         (["Rechnung W-26 03318"], "W-26 03318"),
         (["Rechnung W-26 03318 vom 13.05.2024"], "W-26 03318"),
