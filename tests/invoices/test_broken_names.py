@@ -143,7 +143,5 @@ def test_the_foot_of_the_last_page_spells_a_logo_out() -> None:
     foot = "Fernlow Nurseries (Wholesale) Limited, Hollow Lane, Dorset. Company no. 01277310."
     assert vendor(first, [(50, 780, foot)]) == "Fernlow Nurseries (Wholesale) Limited"
     assert vendor(first, [(50, 400, foot)]) == "Fernlow Nurseries"
-    sister = "Fernlow Nurseries Finance Ltd, Hollow Lane, Dorset. Company no. 99887766."
-    assert vendor([*first, (50, 780, "Fernlow Nurseries Ltd")], [(50, 780, sister)]) == "Fernlow Nurseries Ltd"
     bank = "Westmere Bank plc, High Street, Dorset. Company no. 01277310."
     assert vendor(first, [(50, 780, bank)]) == "Fernlow Nurseries"

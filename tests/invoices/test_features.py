@@ -51,7 +51,6 @@ PAGES = (
     page(table(*PARTLY_TAXED, edges=(50, 300))),
     page([(50, 60, "Invoice 2026-7"), (50, 700, "Date: 18.05.2026")]),
     page([(50, 60, "GREEN LEAF"), (50, 500, "18.05.2026 11:52")]),
-    page([(50, 60, "Invoice 2026-7"), (50, 300, "17.06.2026"), (50, 312, "Due date")]),
     page([(50, 60, "Reminder for invoice 2026-7")]),
 )
 

@@ -44,7 +44,7 @@ NO_NAME = re.compile(
     r"^\W*(?:page|seite|pagina|pag|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
     r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
-    r"uw|votre|formerly|licensee|owned by|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
+    r"uw|votre|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
     r"thank|merci (?:de|pour)|(?:vielen )?dank|gracias|grazie|bedankt|obrigad[oa]|dziekujemy|dekujeme|tack|tak for|"
     r"takk|kiitos|tesekkur|posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
 )

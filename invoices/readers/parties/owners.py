@@ -8,7 +8,6 @@ from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import sender_lines
 from docrail.invoices.values.folding import fold
 
-OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
 OWNED = re.compile(
     r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
     r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
@@ -16,13 +15,6 @@ OWNED = re.compile(
 """A line under a name that states its owner."""
 LETTERED = 1.5
 """Height of a trading name over that of its owner's line."""
-
-
-def belongs_to_owner(layout: Layout, cell: Cell) -> bool:
-    """Return whether the line names the owner of a trading name, by its own words or those of the line above."""
-    above = layout.rows[cell.row - 1].cells if cell.row else ()
-    under_a_name = OWNED.match(cell.folded) and any(names.aligned(other, cell) for other in above)
-    return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
 
 
 def has_its_owner_below(layout: Layout, cell: Cell) -> bool:

@@ -1,7 +1,6 @@
 """Find the vendor's name: at a label, in the letterhead, in the footer or at the account."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -18,7 +17,7 @@ from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELL
 from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
-from docrail.invoices.readers.parties.owners import belongs_to_owner, has_its_owner_below
+from docrail.invoices.readers.parties.owners import has_its_owner_below
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -31,9 +30,6 @@ REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,
 """A registration number alone under a name; on folded text."""
 SALES_LABEL = re.compile(r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare")
 """Labels of the seller, but on many invoices of the salesperson."""
-MOST_CLAIMS = 2
-"""Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
-address."""
 ROWS_OF_A_HEAD = 9
 ADDRESS_LINES = 4
 """Most lines from a name to the postal code of its address."""
@@ -297,7 +293,6 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
 
     Elsewhere a name counts only with register details, as part of a web address, or if it spells out a logo.
     """
-    spelt_out, claims = False, Counter[int]()
     logos: tuple[str, ...] = ()
     usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
     for cell, printed, own_entry in _printed_names(layout):
@@ -309,19 +304,14 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
         name = printed + names.legal_form_below(layout, cell, printed)
         short = squeeze(name)
         legal = bool(names.LEGAL_FORM.search(fold(name)))
-        entries = _register_entries(layout, cell) if len(short) > LOGO else []
-        claimed = max((claims[row] for row in entries), default=0)
-        registered = own_entry or (bool(entries) and (legal or claimed < MOST_CLAIMS))
-        claims.update(entries)
+        registered = own_entry or (len(short) > LOGO and _is_registered_below(layout, cell))
         known = registered or owned or short in on_the_net
         if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
             continue
-        if cell.page > 1 and (spelt_out or not legal or BANK.search(fold(name))):
+        if cell.page > 1 and not legal:
             continue
-        spelt_out = spelt_out or (legal and bool(logos) and short.startswith(logos))
         size = min(1.0, max(0.0, cell.height / usual - 1))
-        if place < TOP and not legal and len(short) > LOGO and (size >= OF_A_LOGO or known):
-            logos = (*logos, short)
+        logos = (*logos, short) if len(short) > LOGO else logos
         depth = place if place < TOP else 0.0
         yield NameCandidate(
             *(names.clean(name), cell, NameAt.LINE, 0, legal, size),
@@ -357,8 +347,6 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         if (low or brand) and (owned := names.owner_of_name(cell.text, brand)):
             if _is_in_head(layout, owned[0]):
                 yield cell, owned[1], True
-            continue
-        if belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue
         name, own_entry = names.REGISTER_ENTRY.subn("", names.before_address(cell.text))
         if (short := names.before_register(cell.text)) != cell.text:
@@ -400,10 +388,10 @@ def _ends_in_amount(row: Row) -> bool:
     return len(row.cells) > 1 and any(amount.exact for amount in find_amounts(last.text))
 
 
-def _register_entries(layout: Layout, cell: Cell) -> list[int]:
-    """Return the rows of register details and tax numbers below a name in its column; empty without its address."""
+def _is_registered_below(layout: Layout, cell: Cell) -> bool:
+    """Return whether register details or tax numbers are below a name in its column, with its address."""
     legal = bool(names.LEGAL_FORM.search(cell.folded))
-    bottom, addressed, entries = cell.bottom, legal, []
+    bottom, addressed, registered = cell.bottom, legal, False
     for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
@@ -411,10 +399,11 @@ def _register_entries(layout: Layout, cell: Cell) -> list[int]:
         if not legal and any(map(_names_another, under)):
             break  # they belong to that name
         addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
-        if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
-            entries.append(row.number)
+        registered = registered or any(
+            REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under
+        )
         bottom = max((other.bottom for other in under), default=bottom)
-    return entries if addressed else []
+    return addressed and registered
 
 
 def _names_another(cell: Cell) -> bool:
