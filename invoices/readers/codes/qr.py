@@ -20,7 +20,7 @@ from pypdfium2 import raw
 
 from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, InvoiceProblem
 from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_payment_code
-from docrail.invoices.readers.layout.page import box_within
+from docrail.invoices.readers.layout.geometry import box_within
 from docrail.invoices.readers.pdf.drawn import Thing, View, things_on
 from docrail.invoices.readers.pdf.pages import PdfPages
 
