@@ -13,6 +13,7 @@ from PIL import Image
 from pypdfium2 import raw
 
 from docrail.invoices.readers.layout.geometry import Projection
+from docrail.invoices.readers.pdf.images import LEAST_SIDE
 from docrail.invoices.readers.pdf.pages import KEPT_PAGES, PdfPages
 
 EDGES = struct.Struct("4f")
@@ -119,7 +120,6 @@ def _things(drawing: Any, count: Any, get: Any, placed: Projection, depth: int) 
 DOTS_PER_POINT = 200 / 72
 MAX_PIXELS = 8_000_000
 """Pixels of a rendered page. A4 at 200 dpi has 3.9 million; pages that count a scan's pixels as points have 8.7."""
-LEAST_SIDE = 8
 FEW_WORDS = 15
 """Fewer words on a page covered by a picture mean a scan: scanners and mail gateways print a line on scans."""
 COVERED = 0.4
