@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
-from docrail.invoices.readers.lines.tables import MOST_UNDER, Span, Table, goes_on, tables
+from docrail.invoices.readers.lines.numbers import Span
+from docrail.invoices.readers.lines.tables import MOST_UNDER, Table, goes_on, tables
 from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0

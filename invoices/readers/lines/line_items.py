@@ -16,21 +16,23 @@ from docrail.invoices.readers.amounts.sum_words import TURNOVER_TAX
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import box_around
 from docrail.invoices.readers.lines.charges import Charge, charges_of, last_amount
-from docrail.invoices.readers.lines.tables import (
-    MAX_SUM_WORDS,
+from docrail.invoices.readers.lines.numbers import (
     NUMBERED,
     QUANTITY,
-    SUMS,
     Columns,
     Numbers,
-    Table,
     apart,
     descriptions,
+    rate_of,
+    read_numbers,
+)
+from docrail.invoices.readers.lines.tables import (
+    MAX_SUM_WORDS,
+    SUMS,
+    Table,
     goes_on,
     is_other_header,
     is_sum,
-    rate_of,
-    read_numbers,
     tables,
 )
 from docrail.invoices.values.folding import fold
