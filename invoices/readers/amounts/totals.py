@@ -17,7 +17,7 @@ from docrail.invoices.readers.amounts.adjustments import (
     with_larger_total,
     with_net_adjustment,
 )
-from docrail.invoices.readers.amounts.money import RATE, Money, Role
+from docrail.invoices.readers.amounts.money import RATE, Money, Role, rates_in
 from docrail.invoices.readers.amounts.rates import RatedPart, rated_parts
 from docrail.invoices.readers.amounts.sum_words import NET_TOTAL, TAX, ZERO_RATED
 from docrail.invoices.readers.amounts.sums import (
@@ -144,6 +144,10 @@ class Candidates:
     def named(self) -> list[Part]:
         """The totals with a label."""
         return [total for total in self.totals if total.source is Source.TEXT_LABEL]
+
+    def step_of(self, rest: Decimal) -> Step | None:
+        """Return the adjustments that give `rest`, none of them if it is about zero; None if no step gives it."""
+        return next((step for step in ((), *self.steps) if abs(rest - step_total(step)) <= self.slack), None)
 
 
 def candidates_of(amounts: Sequence[Money]) -> Candidates:
@@ -286,7 +290,7 @@ def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part], slack: Decima
     """Yield amounts that equal a net times the rate next to them, whatever the tax is called."""
     for money in amounts:
         rate = RATE.search(money.label) if money.exact and money.role is Role.OTHER else None
-        share = Decimal(rate.group().rstrip("% ").replace(",", ".")) / 100 if rate else ZERO
+        share = rates_in(rate.group()).pop() / 100 if rate else ZERO
         if share and any(abs(net.value * share - money.value) <= slack for net in nets):
             yield Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.RATE)
 
@@ -323,7 +327,7 @@ def _by_label(of: Candidates) -> Iterator[Solution]:
                 alone = not tax.value and net.cell is total.cell
                 if alone or not (partly_taxed(net, tax, total) or plausible_rate(net.value, tax.value)):
                     continue
-                step = next((each for each in ((), *of.steps) if abs(rest - step_total(each)) <= of.slack), None)
+                step = of.step_of(rest)
                 if step is not None:
                     totals = _with_step(Totals(net, tax, total), net, tax, step, of.slack)
                     yield Solution(totals, Fit.TAXED if tax.value else Fit.UNTAXED)
@@ -348,7 +352,7 @@ def _by_rates(of: Candidates, amounts: Sequence[Money]) -> Iterator[Solution]:
             net = Part(base + rest, printed, Source.TEXT_PATTERN, Basis.BASES)
             yield Solution(Totals(net, _or_sum(of.taxes, tax, Basis.TAXES), total), Fit.BY_RATES)
             continue  # the printed net includes what is not taxed
-        step = next((each for each in ((), *of.steps) if abs(rest - step_total(each)) <= of.slack), None)
+        step = of.step_of(rest)
         if step is not None:
             net, whole = _or_sum(of.nets, base, Basis.BASES), _or_sum(of.taxes, tax, Basis.TAXES)
             yield Solution(Totals(net, whole, total, step_total(step)), Fit.BY_RATES)

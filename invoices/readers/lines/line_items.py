@@ -98,8 +98,8 @@ def _without_sums(lines: list[_Line], sums: Collection[Decimal]) -> list[_Line]:
         return lines
     inner = _without_group_sums(plain)
     grouped = len(plain) - len(inner) > 1 and _sum(inner) in sums
-    omitted = {id(line) for line in plain} - {id(line) for line in (inner if grouped else _without_their_sum(plain))}
-    return [line for line in lines if id(line) not in omitted]
+    kept = {line.row for line in (inner if grouped else _without_their_sum(plain))}
+    return [line for line in lines if line.extra or line.row in kept]
 
 
 def _without_their_sum(lines: list[_Line]) -> list[_Line]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from docrail.invoices.features import Feature, leaders
+from docrail.invoices.readers.amounts.money import RATE, rates_in
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Row, Word
 from docrail.invoices.values.currencies import CURRENCIES
@@ -17,7 +18,6 @@ QUANTITY = re.compile(r"^(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d
 NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
-RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 _CODE = rf"(?:{'|'.join(CURRENCIES)})?"
 MONEY = re.compile(rf"-?{_CODE}\s?-?[\d.,'\u2019 ]*{_CODE}$")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -144,8 +144,8 @@ def _part_of(cell: Cell, words: Sequence[Word]) -> Cell:
 
 def rate_of(cells: Sequence[Cell]) -> Decimal | None:
     """Return the tax rate if the line contains exactly one percentage."""
-    rates = {match[1].replace(",", ".") for cell in cells for match in RATE.finditer(cell.text)}
-    return Decimal(rates.pop()) if len(rates) == 1 else None
+    rates = {rate for cell in cells for rate in rates_in(cell.text)}
+    return rates.pop() if len(rates) == 1 else None
 
 
 def before_rate(text: str) -> str:
