@@ -85,13 +85,6 @@ def settled(amounts: Sequence[Money]) -> Decimal | None:
     return handed.pop() - change.pop() if len(handed) == len(change) == 1 else None
 
 
-def paid_in_full(amounts: Sequence[Money]) -> Decimal | None:
-    """Return the only total that was paid as it is named, as by card; no part of it is the total."""
-    totals = {money.value for money in amounts if money.exact and money.role in TOTALS}
-    paid = totals & _handed_over(amounts)
-    return paid.pop() if len(paid) == 1 else None
-
-
 def _handed_over(amounts: Sequence[Money]) -> set[Decimal]:
     exact = (money for money in amounts if money.exact)
     return {money.value for money in exact if TENDERED.match(money.label) and not CHANGE.search(money.label)}
@@ -209,8 +202,3 @@ def of_all_rates(taxes: Sequence[Part], amounts: Sequence[Money]) -> Sequence[Pa
     whole = [part for part in taxes if part.value == sum(money.value for money in single.values())]
     several = len({money.rate for money in single.values()}) > 1
     return [part for part in whole if part.cell] or taxes if several else taxes
-
-
-def is_below_paid(total: Part | None, paid: Decimal, named: Sequence[Part]) -> bool:
-    """Return whether a total is less than what was paid, and nothing names it."""
-    return total is not None and abs(total.value) < abs(paid) and all(part.value != total.value for part in named)
