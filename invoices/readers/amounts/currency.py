@@ -66,11 +66,13 @@ def _by_place(
     yield Source.TEXT_LABEL, [*_labelled(finder)]
     yield Source.TEXT_LABEL, [*_at_total_label(layout, totals)]
     yield Source.TEXT_LABEL, _at_amounts(amounts, totals)
+    short = [cell for cell in layout.cells if not _is_sentence(cell)]
     yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _codes(cell)]
-    yield Source.TEXT_PATTERN, [*_symbols(layout)]
-    yield Source.TEXT_PATTERN, [*_written_out(layout)]
-    yield Source.TEXT_PATTERN, [*_american(layout, amounts)]
-    yield Source.TEXT_PATTERN, [*_written_out(layout, in_sentences=True)]
+    yield Source.TEXT_PATTERN, [(code, cell) for cell in short for code in _symbols(cell)]
+    yield Source.TEXT_PATTERN, [(code, cell) for cell in short for code in _written_out(cell)]
+    if _is_american(layout, amounts):
+        yield Source.TEXT_PATTERN, [("USD", cell) for cell in short if AMERICA.search(cell.text)]
+    yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _written_out(cell)]
 
 
 def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:
@@ -87,8 +89,7 @@ def _at_total_label(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]
         return
     for cell in layout.rows[total.row].cells:
         if cell.left < total.left and not _is_sentence(cell):
-            yield from ((code, cell) for code in _codes(cell) if code in COMMON)
-            yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
+            yield from ((code, cell) for code in (*_codes(cell), *_written_out(cell)) if code in COMMON)
 
 
 def _at_amounts(amounts: Sequence[Money], totals: Totals) -> list[tuple[str, Cell]]:
@@ -124,26 +125,20 @@ def _is_of_money(cell: Cell, code: re.Match[str]) -> bool:
     return alone or bool(after_money) or (named and not _is_sentence(cell))
 
 
-def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:
-    for cell in layout.cells:
-        for symbol in SYMBOL.findall(cell.text):
-            if not _is_sentence(cell):
-                yield currency_of(symbol), cell
-        if RINGGIT_ALONE.search(cell.text):
-            yield "MYR", cell
+def _symbols(cell: Cell) -> Iterator[str]:
+    yield from map(currency_of, SYMBOL.findall(cell.text))
+    if RINGGIT_ALONE.search(cell.text):
+        yield "MYR"
 
 
-def _written_out(layout: Layout, *, in_sentences: bool = False) -> Iterator[tuple[str, Cell]]:
-    for cell in layout.cells:
-        if in_sentences or not _is_sentence(cell):
-            yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
+def _written_out(cell: Cell) -> Iterator[str]:
+    return (code for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
 
 
-def _american(layout: Layout, amounts: Sequence[Money]) -> Iterator[tuple[str, Cell]]:
-    """Yield dollars if an address is American and amounts use decimal points: many such invoices name no currency."""
-    written = [cents for money in amounts if money.exact for cents in CENTS.findall(money.cell.text)]
-    if written and set(written) == {"."} and not EUROPEAN.search(layout.text):
-        yield from (("USD", cell) for cell in layout.cells if AMERICA.search(cell.text) and not _is_sentence(cell))
+def _is_american(layout: Layout, amounts: Sequence[Money]) -> bool:
+    """Return whether amounts use decimal points and nothing is European: many such invoices name no currency."""
+    written = {cents for money in amounts if money.exact for cents in CENTS.findall(money.cell.text)}
+    return written == {"."} and not EUROPEAN.search(layout.text)
 
 
 def _is_sentence(cell: Cell) -> bool:

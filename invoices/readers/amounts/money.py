@@ -13,7 +13,7 @@ from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.numbers import PREFIXED_DOLLARS, RINGGIT, SYMBOLS, Amount, find_amounts
 
-RATE = re.compile(r"\d{1,2}(?:[.,]\d{1,3})?\s?%")
+RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 RATES = re.compile(r"^[^\d%]*%[^\d%]*$|\b(?:tipo|taux|aliquot[ae]|rate|tarief|\w*satz)\b")
 """Matches column headings of rates."""
 CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|id|idnr|code)\W*$")
@@ -79,8 +79,13 @@ def find_money(layout: Layout) -> list[Money]:
 
 
 def _only_rate(row: Row) -> Decimal | None:
-    rates = {rate.rstrip("% ").replace(",", ".") for rate in RATE.findall(row.text)}
-    return Decimal(rates.pop()) / 100 if len(rates) == 1 else None
+    rates = rates_in(row.text)
+    return rates.pop() / 100 if len(rates) == 1 else None
+
+
+def rates_in(text: str) -> set[Decimal]:
+    """Return the percentages in a text: 19 for 19 %."""
+    return {Decimal(rate.replace(",", ".")) for rate in RATE.findall(text)}
 
 
 def _discount_without_amount(row: Row, rate: Decimal | None, before: Sequence[Money]) -> Iterator[Money]:

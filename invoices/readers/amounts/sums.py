@@ -16,7 +16,7 @@ LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
 MOST_ROUNDED = Decimal("0.50")
 """Half of the largest coin to which totals are rounded, a krone."""
 MAX_ROUNDINGS = 3
-NAMED_SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET, Role.TAX)
+TOTALS = (Role.TOTAL, Role.PLAIN_TOTAL)
 
 
 class Basis(Enum):
@@ -81,19 +81,13 @@ def roundings(amounts: Sequence[Money]) -> list[int]:
 def settled(amounts: Sequence[Money]) -> Decimal | None:
     """Return the amount handed over minus the change, if a till printed each once; it includes rounding."""
     change = {money.value for money in amounts if money.exact and CHANGE.search(money.label)}
-    handed = {money.value for money in amounts if money.exact and _handed_over(money)}
+    handed = _handed_over(amounts)
     return handed.pop() - change.pop() if len(handed) == len(change) == 1 else None
 
 
-def paid_in_full(amounts: Sequence[Money]) -> Decimal | None:
-    """Return the only total that was paid as it is named, as by card; no part of it is the total."""
-    handed = {money.value for money in amounts if money.exact and _handed_over(money)}
-    paid = {money.value for money in amounts if money.exact and money.role in (Role.TOTAL, Role.PLAIN_TOTAL)} & handed
-    return paid.pop() if len(paid) == 1 else None
-
-
-def _handed_over(money: Money) -> bool:
-    return bool(TENDERED.match(money.label)) and not CHANGE.search(money.label)
+def _handed_over(amounts: Sequence[Money]) -> set[Decimal]:
+    exact = (money for money in amounts if money.exact)
+    return {money.value for money in exact if TENDERED.match(money.label) and not CHANGE.search(money.label)}
 
 
 def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
@@ -105,7 +99,7 @@ def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
             continue
         for money in amounts[index + 1 :]:
             change = money.value - totals.total.value
-            called = money.role in (Role.TOTAL, Role.PLAIN_TOTAL) or ROUNDING.search(money.label)
+            called = money.role in TOTALS or ROUNDING.search(money.label)
             if called and abs(change) == abs(amounts[index].value):
                 total = Part(money.value, money.cell, Source.TEXT_LABEL)
                 return replace(totals, total=total, adjustment=totals.adjustment + change)
@@ -131,7 +125,7 @@ def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
 
 def with_whole_sums(amounts: Sequence[Money], lines_total: Decimal | None) -> Sequence[Money]:
     """Take named sums without cents for exact amounts if the lines add up to one: the document prints its sums so."""
-    whole = [money for money in amounts if not money.exact and money.role in NAMED_SUMS]
+    whole = [money for money in amounts if not money.exact and money.role in (*TOTALS, Role.NET, Role.TAX)]
     if all(money.value != lines_total for money in whole):
         return amounts
     return [replace(money, exact=True) if money in whole else money for money in amounts]
@@ -153,7 +147,7 @@ def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
         if gross and PREPAID.search(money.label):
             total = Part(gross.value, gross.cell, Source.TEXT_LABEL)
             return replace(totals, total=total, adjustment=totals.adjustment and totals.adjustment + abs(money.value))
-        if money.role in (Role.TOTAL, Role.PLAIN_TOTAL) and money.value > left.value:
+        if money.role in TOTALS and money.value > left.value:
             grosses.setdefault(money.value, money)
     return totals
 
@@ -161,7 +155,7 @@ def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
 def partly_taxed(net: Part, tax: Part, total: Part) -> bool:
     """Return whether net, tax and total are labelled so and add up exactly; little of the net need be taxed then."""
     called = all(part.source is Source.TEXT_LABEL for part in (net, tax, total))
-    return called and net.value + tax.value == total.value and ZERO < tax.value <= HIGHEST_RATE * net.value
+    return called and net.value + tax.value == total.value
 
 
 def is_of_a_part(
@@ -208,8 +202,3 @@ def of_all_rates(taxes: Sequence[Part], amounts: Sequence[Money]) -> Sequence[Pa
     whole = [part for part in taxes if part.value == sum(money.value for money in single.values())]
     several = len({money.rate for money in single.values()}) > 1
     return [part for part in whole if part.cell] or taxes if several else taxes
-
-
-def is_below_paid(total: Part | None, paid: Decimal, named: Sequence[Part]) -> bool:
-    """Return whether a total is less than what was paid, and nothing names it."""
-    return total is not None and abs(total.value) < abs(paid) and all(part.value != total.value for part in named)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pypdfium2
 from pypdfium2 import raw
 
-from docrail.invoices.readers.layout.page import around
+from docrail.invoices.readers.layout.geometry import around
 from docrail.invoices.readers.pdf.drawn import Thing, View, things_on
 
 MAX_PICTURE_PIXELS = 40_000_000

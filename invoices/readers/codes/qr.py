@@ -12,7 +12,7 @@ from PIL import Image
 from docrail.invoices.model import FIELD_NAMES, Box, FieldValue, InvoiceData, InvoiceProblem
 from docrail.invoices.readers.codes.code_places import LEAST_SIDE, code_places
 from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_payment_code
-from docrail.invoices.readers.layout.page import box_within
+from docrail.invoices.readers.layout.geometry import box_within
 from docrail.invoices.readers.pdf.pages import PdfPages
 
 DOTS_PER_POINT = 150 / 72

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, islice, pairwise
 from statistics import median
-from typing import Any, NamedTuple
 
 from docrail.invoices.model import Box
+from docrail.invoices.readers.layout.geometry import Projection, around, box_within
 from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.folding import fold
 
@@ -30,18 +30,6 @@ class Word:
     def height(self) -> float:
         """Height of the line, not of the ink."""
         return self.bottom - self.top
-
-
-def around(things: Sequence[Any]) -> tuple[float, float, float, float]:
-    """Return the left, top, right and bottom edges of the box around some words, cells or characters."""
-    if len(things) == 1:
-        return things[0].left, things[0].top, things[0].right, things[0].bottom
-    return (
-        min([thing.left for thing in things]),
-        min([thing.top for thing in things]),
-        max([thing.right for thing in things]),
-        max([thing.bottom for thing in things]),
-    )
 
 
 READABLE = 0.9
@@ -113,42 +101,6 @@ class Row:
         return self.cells[0].top
 
 
-class Affine(NamedTuple):
-    """Affine map of x, y to (xx * x + xy * y + x0, yx * x + yy * y + y0)."""
-
-    xx: float
-    xy: float
-    x0: float
-    yx: float
-    yy: float
-    y0: float
-
-    def map(self, x: float, y: float) -> tuple[float, float]:
-        """Return the image of a point."""
-        return self.xx * x + self.xy * y + self.x0, self.yx * x + self.yy * y + self.y0
-
-
-class Projection(NamedTuple):
-    """Map of x, y as seen from another point: that of `numerators`, divided by px * x + py * y + p0."""
-
-    numerators: Affine
-    px: float
-    py: float
-    p0: float
-
-    def map(self, x: float, y: float) -> tuple[float, float]:
-        """Return the image of a point."""
-        across, down = self.numerators.map(x, y)
-        distance = self.px * x + self.py * y + self.p0
-        return across / distance, down / distance
-
-
-def box_within(*edges: float) -> Box:
-    """Return a box in fractions of its page, limited to the page and rounded."""
-    left, top, right, bottom = [round(edge, 4) if 0 < edge < 1 else float(edge >= 1) for edge in edges]
-    return left, top, right, bottom
-
-
 @dataclass(frozen=True)
 class Page:
     """One page: its words, and its size in points."""
@@ -157,7 +109,7 @@ class Page:
     width: float
     height: float
     words: tuple[Word, ...]
-    turned: Affine | Projection | None = None
+    turned: Projection | None = None
     """Maps the upright page to the page as sent, in fractions of both; None if it was sent upright."""
     sureness: float | None = None
     """Mean OCR confidence of all letters, also of lines that were left out; None without OCR or letters."""

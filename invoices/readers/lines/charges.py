@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
-from docrail.invoices.readers.lines.tables import MOST_UNDER, Span, Table, goes_on, tables
+from docrail.invoices.readers.lines.numbers import Span
+from docrail.invoices.readers.lines.tables import MOST_UNDER, Table, goes_on, tables
 from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
@@ -87,7 +88,7 @@ def _edges(charges: Sequence[Charge], head: Span | None) -> Iterator[AmountEdge]
 
 def _boxed_amount(row: Row, box: Span | None) -> Charge | None:
     """Return the row's amount that ends inside the box below the amount column's heading."""
-    boxed = (cell for cell in row.cells if box and box.left < cell.right <= box.right and cell.left >= box.left)
+    boxed = (cell for cell in row.cells if box and box.left <= cell.left and cell.right <= box.right)
     return next((charge for cell in boxed if (charge := _amount_in(row, cell))), None)
 
 

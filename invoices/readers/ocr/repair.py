@@ -11,7 +11,8 @@ from statistics import fmean
 
 from stdnum.eu import vat as stdnum_vat
 
-from docrail.invoices.readers.layout.page import Page, Word, around, lay_out
+from docrail.invoices.readers.layout.geometry import around
+from docrail.invoices.readers.layout.page import Page, Word, lay_out
 from docrail.invoices.readers.parties.accounts import IBAN_LENGTHS
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import compact, iban_valid
