@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from docrail.invoices.facts import Evidence
+from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.readers.amounts.money import Role, find_money, role_of
 from docrail.invoices.readers.amounts.totals import solve_totals
 from docrail.invoices.readers.header.dates import find_due_date, find_issue_date
@@ -272,3 +272,9 @@ def test_another_number_at_a_label_makes_one_unsure(rival: str, *, is_sure: bool
     page = [(50, 40, "Receipt no. A-5331"), (50, 90, rival)]
     found = find_invoice_number(finder(page))
     assert (Evidence.SEVERAL_CANDIDATES not in found.evidence) == is_sure
+
+
+def test_values_of_other_papers_are_guesses() -> None:
+    subject, original = finder([(50, 50, "Rechnung 7 zum Gutachten vom 12.05.2026")]), "Original invoice no. A-5331"
+    assert find_issue_date(subject, month_first=False).source is Source.TEXT_PATTERN
+    assert find_invoice_number(finder([(50, 50, original)])).source is not Source.TEXT_LABEL

@@ -150,7 +150,8 @@ def _best_date(layout: Layout, candidates: Iterable[DateCandidate]) -> FieldValu
     if best is None:
         return FieldValue()
     close = (each for each in leaders(DATE, candidates, within=number.CLOSE) if each.basis is not DateAt.HEAD)
-    guessed = best.basis in (DateAt.HEAD, DateAt.ALONE)
+    of_another = best.of_another and best.basis is DateAt.NUMBER
+    guessed = of_another or best.basis in (DateAt.HEAD, DateAt.ALONE)
     source = Source.TEXT_PATTERN if guessed else Source.TEXT_LABEL
     timed = guessed and _timed(layout.rows[best.cell.row].text, best.cell.text[best.found.end :])
     facts = (

@@ -98,10 +98,12 @@ def find_invoice_number(finder: Finder) -> FieldValue[str]:
     best = leaders(NUMBER, invoice_numbers(finder), above=0.0)
     if not best:
         return FieldValue()
-    close = leaders(NUMBER, invoice_numbers(finder), above=0.0, within=CLOSE)
-    rivals = {squeeze(candidate.value) for candidate in close} - {squeeze(best[0].value)}
+    number, close = best[0], leaders(NUMBER, invoice_numbers(finder), above=0.0, within=CLOSE)
+    rivals = {squeeze(candidate.value) for candidate in close} - {squeeze(number.value)}
     evidence = (Evidence.SEVERAL_CANDIDATES,) if rivals else ()
-    return found(finder.layout, best[0].value, best[0].at.cell, Source.TEXT_LABEL, evidence)
+    of_another = number.charged or number.corrected or names_another(number.at)
+    source = Source.TEXT_PATTERN if of_another else Source.TEXT_LABEL
+    return found(finder.layout, number.value, number.at.cell, source, evidence)
 
 
 def find_order_reference(finder: Finder) -> FieldValue[str]:
