@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from docrail.invoices.assessment.checks import EXACT, RULES, lines_agree, lines_total
-from docrail.invoices.assessment.confidence import FOUND_BY_RULES, field_confidence
+from docrail.invoices.assessment.confidence import BY_RULES, field_confidence
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, TaxPart, agree
 from docrail.invoices.values.currencies import tolerance
@@ -17,7 +17,7 @@ ORIGIN = ("document_id", "model", "prompt_version")
 """Texts of the reading itself; empty if unknown."""
 PARTIAL_READERS = frozenset({"qr"})
 """A payment code contains no lines, taxes or document type."""
-JOINT = FOUND_BY_RULES | {Evidence.SECOND_SOURCE_AGREES, Evidence.SECOND_SOURCE_DIFFERS}
+JOINT = BY_RULES.keys() | {Evidence.SECOND_SOURCE_AGREES, Evidence.SECOND_SOURCE_DIFFERS}
 """Evidence about several fields or readings together; it does not carry over from one reading to the merged one."""
 
 

@@ -86,24 +86,18 @@ class DateAt(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DateCandidate:
-    """A date that may be the wanted one, with what counts for and against it."""
+    """A date that may be the wanted one, with what counts for and against it in DATE."""
 
     found: FoundDate
     cell: Cell
     basis: DateAt
     place: int = 0
-    """Distance from its label."""
     leads: bool = False
-    """Whether the label begins its cell."""
     in_a_sentence: bool = False
     of_another: bool = False
-    """Whether the label names another document."""
     corrected: bool = False
-    """Whether the label names an invoice on a credit note, which has its own date."""
     discounted: bool = False
-    """Whether it is the last date of a discount."""
     in_foot: bool = False
-    """Whether it is in the foot of the page, as dates of printing are."""
 
 
 DATE: tuple[Feature[DateCandidate], ...] = (

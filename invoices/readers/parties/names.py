@@ -38,8 +38,6 @@ REGISTER_ENTRY = re.compile(
 """Registration number after a name on the same line: `(126926-H)`."""
 FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
 DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,14}\b")
-CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
-"""Contact details after a name on the same line."""
 NO_NAME = re.compile(
     r"^\W*(?:page|seite|pagina|pag|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"

@@ -26,8 +26,6 @@ NAME_LABEL = re.compile(
     r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|denominazione|(?:ragione|razon|raison) sociale?|"
     r"denominacion social|bedrijfsnaam|handelsnaam|firmenname)\s*(?::\s*|$)"
 )
-REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
-"""A registration number alone under a name; on folded text."""
 SALES_LABEL = re.compile(r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare")
 """Labels of the seller, but on many invoices of the salesperson."""
 ROWS_OF_A_HEAD = 9
@@ -63,20 +61,18 @@ class NameAt(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NameCandidate:
-    """A text that may be the vendor's name, with what counts for and against it."""
+    """A text that may be the vendor's name, with what counts for and against it in VENDOR_NAME."""
 
     name: str
     cell: Cell
     basis: NameAt
     place: int = 0
-    """Distance from its label."""
     legal: bool = False
     """Whether it has a legal form; at a label that says nothing."""
     size: float = 0.0
     """Height above the usual one, as a share of it, at most 1."""
     first: bool = False
     registered: bool = False
-    """Whether register details, a tax number or an owner follow it."""
     stated: bool = False
     """Whether the register details are in its own line, or in the foot."""
     depth: float = 0.0
@@ -132,7 +128,6 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     best = leaders(VENDOR_NAME, own)[0]
     rivals = [candidate for candidate in leaders(VENDOR_NAME, own, within=CLOSE) if not candidate.is_plain]
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
-    best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     if not any(candidate.legal for candidate in own):
         best = next((candidate for candidate in own if _is_of_the_trade(candidate, best)), best)
@@ -206,17 +201,6 @@ def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
     return within or (len(words) > 1 and all(_begins(others, word) for word in words))
 
 
-def _is_in_full(candidate: NameCandidate, short: NameCandidate) -> bool:
-    """Return whether only abbreviations differ: `Muster Handelsges. mbH` and `Muster Handelsgesellschaft mbH`."""
-    words, others = fold(short.name).split(), fold(candidate.name).split()
-    if len(words) != len(others):
-        return False
-    differing = [(word, other) for word, other in zip(words, others, strict=True) if word != other]
-    return bool(differing) and all(
-        word.endswith(".") and len(word) > LEAST_SURNAME and other.startswith(word[:-1]) for word, other in differing
-    )
-
-
 def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
     """Return whether the candidate is the same name in larger print, of which OCR gets fewer letters wrong."""
     one, other = squeeze(candidate.name), squeeze(small.name)
@@ -239,7 +223,7 @@ def _begins(words: Sequence[str], word: str) -> bool:
 def _labelled(finder: Finder) -> Iterator[NameCandidate]:
     for label, basis in ((SELLER, NameAt.SELLER_LABEL), (PAYEE, NameAt.PAYEE_LABEL)):
         for labelled in finder.at(label):
-            if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled) or _goes_on(labelled):
+            if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled):
                 continue
             text = names.before_remark(labelled.text, names.SENTENCE_AFTER)
             known = " " in labelled.label or (not labelled.label.isalpha() and names.LEGAL_FORM.search(fold(text)))
@@ -272,15 +256,11 @@ def _rest_in_box(finder: Finder, cell: Cell) -> str:
     return "".join(f" {end.text}" for end in under if names.LEGAL_FORM.search(end.folded) and ":" not in end.text)
 
 
-def _goes_on(labelled: Labelled) -> bool:
-    """Return whether the line continues a sentence: `from the date of purchase`."""
-    end = labelled.label_cell.folded.find(labelled.label) + len(labelled.label)
-    return labelled.label == "from" and labelled.label_cell.text[end + 1 : end + 2].islower()
-
-
 def _separated(labelled: Labelled) -> bool:
-    after = labelled.label_cell.folded.partition(labelled.label)[2].strip()
-    return labelled.label == "from" or not after or not after[0].isalnum()
+    """Return whether a label ends before what follows: not `Lieferant GmbH`, nor `from the date of purchase`."""
+    cell = labelled.label_cell
+    after = cell.text[cell.folded.find(labelled.label) + len(labelled.label) :].strip()
+    return not after[:1].islower() if labelled.label == "from" else not after[:1].isalnum()
 
 
 def _senders(layout: Layout) -> Iterator[NameCandidate]:
@@ -352,7 +332,6 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         if (short := names.before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
-        name = names.CONTACT.sub("", name)
         name = names.before_remark(name) if names.is_name(name) else name
         if cell in rests or names.is_legal_form(cell):
             continue
@@ -399,9 +378,7 @@ def _is_registered_below(layout: Layout, cell: Cell) -> bool:
         if not legal and any(map(_names_another, under)):
             break  # they belong to that name
         addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
-        registered = registered or any(
-            REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under
-        )
+        registered = registered or any(REGISTRATION.search(other.folded) for other in under)
         bottom = max((other.bottom for other in under), default=bottom)
     return addressed and registered
 
