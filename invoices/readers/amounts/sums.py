@@ -72,12 +72,6 @@ class Totals:
     """Whether a larger total or a much smaller net is named, and nothing on the page says what is between the two."""
 
 
-def roundings(amounts: Sequence[Money]) -> list[int]:
-    """Return the indices of the last amounts by which a total is rounded."""
-    small = (index for index, money in enumerate(amounts) if ZERO < abs(money.value) <= MOST_ROUNDED)
-    return [index for index in small if ROUNDING.search(amounts[index].label)][-MAX_ROUNDINGS:]
-
-
 def settled(amounts: Sequence[Money]) -> Decimal | None:
     """Return the amount handed over minus the change, if a till printed each once; it includes rounding."""
     change = {money.value for money in amounts if money.exact and CHANGE.search(money.label)}
@@ -94,9 +88,8 @@ def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
     """Return the totals after rounding to the smallest coin, if the rounded total is printed below the rounding."""
     if totals.total is None:
         return totals
-    for index in roundings(amounts):
-        if all(money.value != totals.total.value for money in amounts[:index]):
-            continue
+    small = [index for index, money in enumerate(amounts) if ZERO < abs(money.value) <= MOST_ROUNDED]
+    for index in [index for index in small if ROUNDING.search(amounts[index].label)][-MAX_ROUNDINGS:]:
         for money in amounts[index + 1 :]:
             change = money.value - totals.total.value
             called = money.role in TOTALS or ROUNDING.search(money.label)

@@ -51,11 +51,8 @@ def charges_of(table: Table) -> list[Charge]:
         boxed = [charge for row in table.rows if (charge := _boxed_amount(row, table.columns.box))]
         if boxed:
             return boxed
-        found = [charge for row in table.rows if (charge := last_amount(row, loose=True))] or found
-        under = [
-            charge for charge in found if head.over(charge.cell) > 0 and charge.amount.end == len(charge.cell.text)
-        ]
-        found = [charge for charge in found if charge.amount.exact or charge in under]
+        loose = [charge for row in table.rows if (charge := last_amount(row, loose=True))]
+        found = [charge for charge in loose if charge.amount.exact or charge.amount.end == len(charge.cell.text)]
     if not found:
         return []
     edge = leaders(AMOUNT_EDGE, _edges(found, head))[0].edge

@@ -9,7 +9,6 @@ from docrail.invoices.features import Feature, leaders
 from docrail.invoices.readers.amounts.money import RATE, rates_in
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Row, Word
-from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.numbers import find_amounts, parse_number
 
@@ -19,8 +18,6 @@ ARTICLE = re.compile(r"\d{4,}")
 NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
-_CODE = rf"(?:{'|'.join(CURRENCIES)})?"
-MONEY = re.compile(rf"-?{_CODE}\s?-?[\d.,'\u2019 ]*{_CODE}$")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.005")
@@ -161,10 +158,10 @@ def descriptions(cells: Sequence[Cell]) -> list[str]:
     If nothing else does, a leading `4 Kingfisher` before other numbers is a position with its goods, not a quantity;
     `1 Maisgries` after the number of an article is a count with its goods.
     """
-    texts = [text for cell in cells if TWO_LETTERS.search(text := before_rate(cell.text)) and not MONEY.match(text)]
+    texts = [text for cell in cells if TWO_LETTERS.search(text := before_rate(cell.text))]
     described = [text for text in texts if not QUANTITY.match(text)]
-    numbered = len(cells) > 1 and NUMBERED.match(cells[0].text) and cells[0].text in texts
-    return described or (texts[:1] if numbered or (cells and ARTICLE.fullmatch(cells[0].text)) else [])
+    goods = len(cells) > 1 and (cells[0].text in texts or ARTICLE.fullmatch(cells[0].text))
+    return described or (texts[:1] if goods else [])
 
 
 def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:

@@ -10,7 +10,6 @@ from docrail.invoices.readers.amounts.money import Role, role_of
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Layout, Row
 from docrail.invoices.readers.lines.numbers import Columns, columns_of, read_numbers
-from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.numbers import find_amounts
 
 MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
@@ -20,12 +19,8 @@ MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
 MOST_PLAIN_WORDS = 4
 """Most words in each heading of a table with a single column of numbers."""
 DAY = re.compile(r"date|day|datum|tag|dag|jour|fecha|dia|data|giorno")
-CREDIT = re.compile(r"credits?|haben|abonos?|avere|accrediti")
-"""Heading of a column of payments, next to the one of charges."""
 WORD = re.compile(r"[^\W\d_][\w.\-]*")
 """A word of a sum's name; amounts, rates and currency signs do not count."""
-POSITION = re.compile(r"(?:pos\.? ?)?0{0,3}(\d{1,3})\.?", re.IGNORECASE)
-"""Number of a line, in the first cell of its row."""
 MOST_BETWEEN = 4
 """Most rows from the sum of a group to the first line of the next group, for its name and description."""
 MOST_UNDER = 3
@@ -67,42 +62,24 @@ def _tables(layout: Layout) -> Iterator[Table]:
 
 
 def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
-    begun, number = False, 0
     for index, row in enumerate(rows):
-        number = _number(row) or number
         if is_sum(row) and (
-            _goes_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number) or _adds_up(rows[index + 1 :])
+            any(map(_counts, _group(rows[index + 1 : index + 1 + MOST_BETWEEN]))) or _adds_up(rows[index + 1 :])
         ):
             continue  # the sum of a group
-        if (
-            is_sum(row)
-            or vocabulary.TABLE_END.fullmatch(row.cells[0].folded.strip(" :"))
-            or (begun and is_other_header(row))
-        ):
+        if is_sum(row) or vocabulary.TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or is_other_header(row):
             return
-        begun = begun or _has_money(row)
         yield row
 
 
-def _number(row: Row) -> int | None:
-    """Return the line number at the start of a row; None if there is none."""
-    first = POSITION.fullmatch(row.cells[0].text)
-    return int(first[1]) if first and _has_money(row) else None
-
-
-def _goes_on(rows: Sequence[Row], number: int) -> bool:
-    """Return whether the table continues: a row has a number above `number`, or has a quantity and a price as lines do.
-
-    Only rows before any other sum, tax or header count.
-    """
-    begin = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
-    return any((_number(row) or 0) > number for row in begin) if number else any(map(_counts, begin))
+def _group(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows before any other sum, tax or header."""
+    return list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
 
 
 def _adds_up(rows: Sequence[Row]) -> bool:
     """Return whether the rows before the next sum add up to it: they are another group."""
-    group = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
-    exact = ([a.value for a in find_amounts(row.text) if a.exact] for row in rows[: len(group) + 1])
+    exact = ([a.value for a in find_amounts(row.text) if a.exact] for row in rows[: len(_group(rows)) + 1])
     amounts = [found[-1] for found in exact if found]
     return len(amounts) > 1 and sum(amounts[:-1]) == amounts[-1]
 
@@ -119,10 +96,8 @@ def _is_header(row: Row) -> bool:
     if _has_money(row):
         return False
     heads = " ".join(cell.folded for cell in row.cells)
-    short = len(re.findall(r"[a-z]+", heads)) <= MAX_ROW_WORDS and not re.search(r"\d", heads)
-    if short and all(column.search(heads) for column in vocabulary.LINE_COLUMNS):
-        return True
-    if _names_what_and_amount(row):
+    short = len(re.findall(r"[a-z]+", heads)) <= MAX_ROW_WORDS
+    if (short and all(column.search(heads) for column in vocabulary.LINE_COLUMNS)) or _names_what_and_amount(row):
         return True
     if len(row.cells) < MIN_COLUMNS:
         return False
@@ -134,17 +109,16 @@ def _is_header(row: Row) -> bool:
 def _names_what_and_amount(row: Row) -> bool:
     """Return whether short headings start with the description and end with the amount: `Concepto  Importe`.
 
-    A date column may precede them. A currency, or a column of credits or subtotals, may follow the amount.
+    A date column may precede them. A currency or a column of subtotals may follow the amount.
     """
     first, *others = row.cells[1:] if DAY.fullmatch(row.cells[0].folded) and len(row.cells) > 1 else row.cells
     if not vocabulary.LINE_DESCRIPTION.search(first.folded):  # as of most rows: the other questions cost more
         return False
-    if len(others) > 1 and (CREDIT.fullmatch(others[-1].folded) or role_of(others[-1].folded) is Role.NET):
+    if len(others) > 1 and role_of(others[-1].folded) is Role.NET:
         others.pop()
     short = bool(others) and all(len(WORD.findall(cell.folded)) <= MOST_PLAIN_WORDS for cell in row.cells)
-    amount = others[-1].folded.strip(" :()€") if short else ""
-    amount = amount[:-4] if amount[-3:].upper() in CURRENCIES and amount[-4:-3] == " " else amount
-    return bool(vocabulary.LINE_AMOUNT.search(amount)) and role_of(first.folded) is Role.OTHER
+    named = short and vocabulary.LINE_AMOUNT.search(others[-1].folded)
+    return bool(named) and role_of(first.folded) is Role.OTHER
 
 
 def is_other_header(row: Row) -> bool:
@@ -179,9 +153,9 @@ def _counts(row: Row) -> bool:
 def goes_on(row: Row, line: Row) -> bool:
     """Return whether the row is further description of a line: words directly below its words, perhaps `included`."""
     (words, *others), amount = row.cells, line.cells[-1]
-    if row.page != line.page or row.number - line.number > MOST_UNDER or is_sum(row):
+    if row.page != line.page or row.number - line.number > MOST_UNDER:
         return False
-    if others and (len(others) > 1 or any(map(str.isdigit, others[0].text)) or is_other_header(row)):
+    if others and (len(others) > 1 or any(map(str.isdigit, others[0].text))):
         return False
     near = words.top - amount.bottom < (2 * (row.number - line.number) - 1) * words.height
     return (
