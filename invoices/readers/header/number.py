@@ -62,15 +62,13 @@ class NumberAt(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NumberCandidate:
-    """A text that may be the number of the document."""
+    """A text that may be the number of the document; NUMBER has what counts for and against it."""
 
     value: str
     at: Labelled
     basis: NumberAt
     charged: bool = False
-    """Whether its label is in a line item, which may name serial numbers and other documents."""
     corrected: bool = False
-    """Whether its label names an invoice on a credit note, which has its own number."""
 
 
 NUMBER: tuple[Feature[NumberCandidate], ...] = (

@@ -80,23 +80,12 @@ class NameCandidate:
     on_the_net: bool = False
     mentions: int = 0
     passed_over: bool = False
-    """Whether register details are at a name in its column, as under a brand."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a line without a legal form and register details."""
-        return self.basis is NameAt.LINE and not (self.legal or self.registered)
+    """Whether it is a plain line and register details are at a name in its column, as under a brand."""
 
     @property
     def is_the_issuer(self) -> bool:
         """Whether it is a company that states its register details as issuers must, with its name or in the foot."""
         return self.stated and self.legal and self.registered and not BANK.search(fold(self.name))
-
-    @property
-    def source(self) -> Source:
-        """Labels are more reliable than places."""
-        labelled = self.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)
-        return Source.TEXT_LABEL if labelled else Source.TEXT_PATTERN
 
 
 VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
@@ -112,7 +101,7 @@ VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
     Feature("a company states its register details", 2.3, lambda c: c.is_the_issuer),
     Feature("depth in the head", -0.8, lambda c: c.depth),
     Feature("like a domain on the page", 1.5, lambda c: c.on_the_net),
-    Feature("register details are at another name", -3.0, lambda c: c.passed_over and c.is_plain),
+    Feature("register details are at another name", -3.0, lambda c: c.passed_over),
     Feature("further mentions", 0.3, lambda c: c.mentions),
 )
 
@@ -126,14 +115,16 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     if not own:
         return FieldValue(), False
     best = leaders(VENDOR_NAME, own)[0]
-    rivals = [candidate for candidate in leaders(VENDOR_NAME, own, within=CLOSE) if not candidate.is_plain]
+    rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if not _is_plain(each)]
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     if not any(candidate.legal for candidate in own):
         best = next((candidate for candidate in own if _is_of_the_trade(candidate, best)), best)
     evidence = (Evidence.NAMED_AGAIN,) if best.on_the_net or best.mentions > 0 else ()
     unsure = any(names.are_unlike(rival.name, best.name) for rival in rivals)
-    return found(finder.layout, best.name, best.cell, best.source, evidence), unsure
+    labelled = best.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)
+    source = Source.TEXT_LABEL if labelled else Source.TEXT_PATTERN
+    return found(finder.layout, best.name, best.cell, source, evidence), unsure
 
 
 def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
@@ -152,12 +143,16 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
             c,
             on_the_net=names.is_on_the_net(c.name, on_the_net),
             mentions=_mentions(everything, squeeze(c.name)),
-            passed_over=any(cell.shares_column(c.cell) for cell in registered),
+            passed_over=_is_plain(c) and any(cell.shares_column(c.cell) for cell in registered),
         )
         for c in own
     ]
     supported = [c for c in every if _is_supported(layout, c)]
     return supported or [c for c in every if c.first]
+
+
+def _is_plain(candidate: NameCandidate) -> bool:
+    return candidate.basis is NameAt.LINE and not (candidate.legal or candidate.registered)
 
 
 def _mentions(text: str, short: str) -> int:
@@ -167,10 +162,8 @@ def _mentions(text: str, short: str) -> int:
 
 def _is_supported(layout: Layout, candidate: NameCandidate) -> bool:
     """Return whether something shows that a line is a name: a slogan or a remark has no form, address or size."""
-    shown = candidate.legal or candidate.on_the_net or candidate.mentions > 0 or candidate.registered
-    return (
-        candidate.basis is not NameAt.LINE or shown or candidate.size >= LARGER or _is_addressed(layout, candidate.cell)
-    )
+    known = candidate.on_the_net or candidate.mentions > 0 or candidate.size >= LARGER
+    return known or not _is_plain(candidate) or _is_addressed(layout, candidate.cell)
 
 
 def _is_addressed(layout: Layout, cell: Cell) -> bool:
