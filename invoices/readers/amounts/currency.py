@@ -69,7 +69,6 @@ def _by_place(
     short = [cell for cell in layout.cells if not _is_sentence(cell)]
     yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _codes(cell)]
     yield Source.TEXT_PATTERN, [(code, cell) for cell in short for code in _symbols(cell)]
-    yield Source.TEXT_PATTERN, [(code, cell) for cell in short for code in _written_out(cell)]
     if _is_american(layout, amounts):
         yield Source.TEXT_PATTERN, [("USD", cell) for cell in short if AMERICA.search(cell.text)]
     yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _written_out(cell)]

@@ -74,6 +74,11 @@ def find_money(layout: Layout) -> list[Money]:
     return found
 
 
+def has_money(text: str) -> bool:
+    """Return whether a text has an amount with cents or a currency."""
+    return any(amount.exact for amount in find_amounts(text))
+
+
 def _only_rate(row: Row) -> Decimal | None:
     rates = rates_in(row.text)
     return rates.pop() / 100 if len(rates) == 1 else None
@@ -158,7 +163,7 @@ def _label_across(layout: Layout, row: Row) -> str:
         if near is None or near.page != row.page or abs(near.top - row.top) > NEAR_ROW * row.cells[0].height:
             continue
         cell = near.cells[0]
-        own = any(amount.exact for other in near.cells for amount in find_amounts(other.text))
+        own = any(has_money(other.text) for other in near.cells)
         heads = len([other for other in near.cells if _is_label(other)]) > 1
         if not (own or heads) and _is_label(cell) and cell.right < row.cells[-1].left:
             return cell.folded
@@ -203,7 +208,7 @@ def _column_role(layout: Layout, cell: Cell) -> Role:
         if row.page != cell.page or cell.top - row.top > HEADER_DROP:
             return Role.OTHER
         above = _above(row.cells, cell) or _in_slot(row.cells, cell)
-        if above and WORD.search(above.folded) and not any(a.exact for a in find_amounts(above.text)):
+        if above and WORD.search(above.folded) and not has_money(above.text):
             return Role.OTHER if RATES.search(above.folded) else role_of(above.folded)
     return Role.OTHER
 
@@ -213,7 +218,7 @@ def _in_slot(cells: Sequence[Cell], cell: Cell) -> Cell | None:
 
     In ruled boxes headings are left-aligned and amounts right-aligned.
     """
-    if len(cells) < LEAST_HEADS or any(amount.exact for other in cells for amount in find_amounts(other.text)):
+    if len(cells) < LEAST_HEADS or any(has_money(other.text) for other in cells):
         return None
     before = [other for other in cells if other.left <= cell.left]
     return before[-1] if before and cell.left - before[-1].right < SLOT else None

@@ -9,10 +9,6 @@ from docrail.invoices.readers.amounts.money import Money, Role
 from docrail.invoices.readers.amounts.sum_words import INSIDE
 from docrail.invoices.readers.amounts.sums import ZERO
 
-MOST_RATES = 6
-"""More rows than that with a rate are lines, not a summary."""
-BASES = (Role.NET, Role.OTHER, Role.PLAIN_TOTAL)
-
 
 @dataclass(frozen=True, slots=True)
 class RatedPart:
@@ -31,7 +27,7 @@ def rated_parts(amounts: Sequence[Money], slack: Decimal) -> list[RatedPart]:
     rows = [list(row) for _, row in groupby((m for m in amounts if m.exact), key=lambda money: money.cell.row)]
     rated = _largest(part for row in rows for part in _of_row(row, amounts, slack))
     found = rated or _largest(part for row in rows for part in _under_headings(row))
-    return list(found.values()) if 1 < len(found) <= MOST_RATES and any(found) else []
+    return list(found.values()) if len(found) > 1 else []
 
 
 def _largest(parts: Iterable[RatedPart]) -> dict[Decimal, RatedPart]:
@@ -77,8 +73,6 @@ def _base_of(tax: Money, rate: Decimal, amounts: Sequence[Money], slack: Decimal
     The gross amount is in a row with the same rate, or anywhere above a tax that is named as part of it.
     """
     for money in amounts:
-        if not money.exact or money.rate not in (None, rate) or money.role not in BASES:
-            continue
         if abs(money.value * rate - tax.value) <= slack / 2:
             return money.value
         gross = money.rate == rate or (inside and money.cell.row < tax.cell.row)

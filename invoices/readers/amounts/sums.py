@@ -191,7 +191,5 @@ def plausible_net(nets: Sequence[Part], total: Part | None) -> Part | None:
 
 def of_all_rates(taxes: Sequence[Part], amounts: Sequence[Money]) -> Sequence[Part]:
     """Return the taxes without those at single rates, if a printed one is the sum of these."""
-    single = {money.cell.row: money for money in amounts if money.exact and money.role is Role.TAX and money.rate}
-    whole = [part for part in taxes if part.value == sum(money.value for money in single.values())]
-    several = len({money.rate for money in single.values()}) > 1
-    return [part for part in whole if part.cell] or taxes if several else taxes
+    single = {money.cell.row: money.value for money in amounts if money.exact and money.role is Role.TAX and money.rate}
+    return [part for part in taxes if part.cell and part.value == sum(single.values())] or taxes

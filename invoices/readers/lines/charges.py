@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from docrail.invoices.features import Feature, leaders
+from docrail.invoices.readers.amounts.money import has_money
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.lines.numbers import Span
 from docrail.invoices.readers.lines.tables import MOST_UNDER, Table, goes_on, tables
@@ -103,7 +104,7 @@ def _amount_in(row: Row, cell: Cell, *, loose: bool = False) -> Charge | None:
 def charged_rows(layout: Layout) -> dict[int, Row]:
     """Return the rows that charge something, by number: below the headings of lines, with an amount at their end."""
     rows = (row for table in tables(layout) if table.headed for row in table.rows)
-    return {row.number: row for row in rows if any(a.exact for a in find_amounts(row.cells[-1].text))}
+    return {row.number: row for row in rows if has_money(row.cells[-1].text)}
 
 
 def describes_a_line(layout: Layout, row: Row) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from docrail.invoices.readers.amounts.money import Role, role_of
+from docrail.invoices.readers.amounts.money import Role, has_money, role_of
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Layout, Row
 from docrail.invoices.readers.lines.numbers import Columns, columns_of, read_numbers
@@ -63,29 +63,30 @@ def _tables(layout: Layout) -> Iterator[Table]:
 
 def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
     for index, row in enumerate(rows):
-        if is_sum(row) and (
-            any(map(_counts, _group(rows[index + 1 : index + 1 + MOST_BETWEEN]))) or _adds_up(rows[index + 1 :])
-        ):
-            continue  # the sum of a group
-        if is_sum(row) or vocabulary.TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or is_other_header(row):
+        if is_sum(row):
+            if not _begins_with_a_group(rows[index + 1 :]):
+                return
+        elif vocabulary.TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or is_other_header(row):
             return
-        yield row
+        else:
+            yield row
 
 
-def _group(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows before any other sum, tax or header."""
-    return list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
+def _begins_with_a_group(rows: Sequence[Row]) -> bool:
+    """Return whether lines follow: soon a quantity and a price, or amounts that add up to the next sum.
 
-
-def _adds_up(rows: Sequence[Row]) -> bool:
-    """Return whether the rows before the next sum add up to it: they are another group."""
-    exact = ([a.value for a in find_amounts(row.text) if a.exact] for row in rows[: len(_group(rows)) + 1])
+    Only rows before any other sum, tax or header count.
+    """
+    group = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
+    if any(map(_counts, group[:MOST_BETWEEN])):
+        return True
+    exact = ([a.value for a in find_amounts(row.text) if a.exact] for row in rows[: len(group) + 1])
     amounts = [found[-1] for found in exact if found]
     return len(amounts) > 1 and sum(amounts[:-1]) == amounts[-1]
 
 
 def _is_tax(row: Row) -> bool:
-    return _has_money(row) and any(role_of(cell.folded) is Role.TAX for cell in row.cells)
+    return has_money(row.text) and any(role_of(cell.folded) is Role.TAX for cell in row.cells)
 
 
 def _is_header(row: Row) -> bool:
@@ -93,7 +94,7 @@ def _is_header(row: Row) -> bool:
 
     If the columns are so narrow that their headings share cells, all four must be present.
     """
-    if _has_money(row):
+    if has_money(row.text):
         return False
     heads = " ".join(cell.folded for cell in row.cells)
     short = len(re.findall(r"[a-z]+", heads)) <= MAX_ROW_WORDS
@@ -126,11 +127,7 @@ def is_other_header(row: Row) -> bool:
     heads = (cell for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS and not any(find_amounts(cell.text)))
     roles = [role_of(cell.folded) for cell in heads]
     named = [role for role in roles if role is not Role.OTHER]
-    return len(named) > 1 + _has_money(row) and bool({Role.TAX, Role.NET, Role.NOT_A_SUM} & {*named})
-
-
-def _has_money(row: Row) -> bool:
-    return any(amount.exact for amount in find_amounts(row.text))
+    return len(named) > 1 + has_money(row.text) and bool({Role.TAX, Role.NET, Role.NOT_A_SUM} & {*named})
 
 
 def is_sum(row: Row) -> bool:
