@@ -17,14 +17,20 @@ from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 LEGAL_FORM = re.compile(
-    r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|"
-    r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)(?:\.?,? (?:ltd|limited))?|(?:sdn\.? )?bhd|berhad|s/b|pte|"
-    r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
+    r"\b(?:(?:g?gmbh|ag|se|ug(?: \(haftungsbeschrankt\))?|ltd\.?|ges\. ?m\. ?b\. ?h\.) & co\.?,? (?:kgaa|kg|ohg)|"
+    r"g?gmbh|ag|kg|kgaa|ohg|g?ug(?: \(haftungsbeschrankt\))?|e\. ?k(?:fm|fr)?\.?|ek|e?gbr|mbh|g\.m\.b\.h|se|"
+    r"(?:\(?(?:pty|pvt|pte|p)\.?\)? )?(?:ltd|limited)|inc|l\.l\.c|p?llc|ll?lp|plc|corp|corporation|lt[e]e|cyf|"
+    r"incorporated|co(?!-op)(?!(?<=^co)\.? [a-z]{4,}\W*$)(?:\.?,? (?:ltd|limited|kg))?|(?:sdn\.? )?bhd|berhad|s/b|pte|"
+    r"cic|c\.i\.c|clg|d\.a\.c|ulc|teo(?:ranta)?|npc|scio|l\.p\.|(?<=, )p\.?[ac]\.?(?=\W*(?:$|,))|"
+    r"kdor|aor|flexco|gesnbr|aktiengesellschaft|kommanditgesellschaft|genossenschaft|egen|vvag|"
+    r"v\.?z\.?w|c\.v\.|e?bvba|b\.v\.b\.a|c\.v\.b\.a|comm\.? ?va?(?![a-z])|gcv|maatschap(?=\W*(?:$|,))|"
+    r"b\.?v\.?(?:/srl)?|n\.?v\.?(?:/sa)?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
     r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|"
-    r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
-    r"(?<=[a-z] )[oe]g(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
+    r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|e\. ?u\.|"
+    r"(?<=[a-z] )(?:[oe]g|lp|cv|cc|k[ml]g)(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges(?:ellschaft|\.)? ?m\. ?b\. ?h\.?|"
+    r"gesmbh|part(?:g|nerschaft\w*)(?: ?mbb)?|"
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
-    r"dac|cio(?! [a-z])|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
+    r"dac|cio(?! [a-z])|sprl|cvba|a\.?g\.?|e\.g\.|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v)(?![a-z])\.?"
 )
 """Legal forms of companies. An Irish county, `Co. Mayo`, is not one."""
 WHOLE_FORM = re.compile(
@@ -77,18 +83,37 @@ END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
 GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|]\s|[\u00b7\u2022]|\w)")
 """Text after a name with its legal form."""
 FORM_FIRST = re.compile(
-    r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
+    r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp|[bn]\.?v\.?|v\.?o\.?f\.?|c?vba|bvba|vzw|gcv|comm\.?v\.?|maatschap|"
+    r"stichting|vereniging|cooperati(?:e|eve?)|firma|fa\.) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
 )
-"""French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
-_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|der|von|des|de|du|van|del(?:la)?|di)"
+"""With the legal form first, as in French and Dutch: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
+_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|for|der|von|des|de|du|van|del(?:la)?|di)"
+_A = r"(?:an?|eine?|une?|een|una?|the|die|der|la|le|il|het|de) ?(?:(?:registered|eingetragene|geregistreerde) ?)?"
 TRADES_UNDER = re.compile(
-    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?"
-    r"(?:(?:an?|eine?|une?|een|una?|the|die|la|le|il|het) ?(?:(?:registered |eingetragene )?"
-    r"(?:(?P<name>trad(?:e|ing) (?:name|style)|handelsname|nom commercial|handelsnaam|nombre comercial)|"
-    r"divisi(?:one?|e)|geschaftsbereich|servi(?:ce|cio|zio)|produ[ck]to?|produit|prodotto|angebot|dienst|label)|"
-    r"(?P<brand>brand|marke|marque|merk|marca(?: comercial)?|marchio))|(?P<part>part|onderdeel)) ?" + _OF + r" (?=\w)"
+    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e'|wird|wordt) ?)?(?:"
+    rf"(?:{_A})?(?P<name>(?:trad(?:e|ing)|business) (?:name|style)|handelsname|geschaftsbezeichnung|nom commercial|"
+    rf"handelsnaam|nombre comercial) ?{_OF}|"
+    rf"{_A}(?:(?:operating |trading )?divisi(?:one?|e)|(?:geschafts|unternehmens)bereich|servi(?:ce|cio|zio)|"
+    r"produ[ck]to?|produit|prodotto|angebot|dienst|label|branch|department|business unit|unternehmen|betrieb|filiale|"
+    r"abteilung|einrichtung|projekt|(?:online)?shop|dienstleistung|afdeling|vestiging|filiaal|initiatief|bedrijf|concept|"
+    rf"uitgave|(?P<brand>brand|(?:handels)?marke|marque|(?:handels)?merk|marca(?: comercial)?|marchio)) ?{_OF}|"
+    rf"(?:{_A})?(?:(?P<part>part|teil|onderdeel|deel)|(?:zweig)?niederlassung) ?{_OF}|"
+    r"(?:owned and )?(?:operated|run|managed|provided) by|betrieben (?:von|durch)(?: der| die)?|"
+    r"(?:uitgebaat|geexploiteerd|aangeboden) door|maakt deel uit van) (?=\w)"
 )
 """Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. Spaces are lost in some PDFs."""
+OWNED_BY = re.compile(
+    r"(?:(?:an?|eine?|een|the) )?[a-z ]{4,25} (?:of|der|van|von) \w|"
+    r"(?:operated|betrieben|uitgebaat) (?:by|von|durch|door) "
+)
+"""Begins a line of its own that may name an owner: `A division of ...`."""
+TRADES_AS = re.compile(
+    r"\W+(?:also |which |tevens |ook )*(?:trad(?:ing|es) (?:as|under)|t/a|d/?b/?a|d\.b\.a\.|doing business as|o/a|"
+    r"operating as|(?:t\.?)?h\.?o\.?d\.?n\.?|handelend (?:als|onder)|(?:met )?(?:als )?handels(?:naam|benaming)|"
+    r"onder de (?:handelsna|bena)(?:am|ming)|handelnd (?:als|unter)|firmierend|unter der marke|"
+    r"(?:geschaftsbereich|(?:zweig)?niederlassung|abteilung|afdeling)(?= [a-z]))(?![a-z])"
+)
+"""After a company, before the name under which it trades; folded."""
 LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
@@ -133,7 +158,7 @@ def is_name(text: str) -> bool:
     longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
     if len(words) > most or len(text) > longest or (not legal and vocabulary.INVOICES.search(folded)):
         return False
-    if folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded):
+    if _goes_on_from_heading(folded) or (folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded)):
         return False
     if ":" in text or "@" in text or CODE.fullmatch(folded.rstrip(".")) or all(len(word) == 1 for word in words):
         return False
@@ -142,6 +167,11 @@ def is_name(text: str) -> bool:
     place = FOUNDED.sub("", folded) if legal else folded
     street = not legal and STREET_NAME.match(folded)
     return not (street or _is_address(place) or _has_figures(text) or _is_label(folded, legal=legal))
+
+
+def _goes_on_from_heading(folded: str) -> bool:
+    """Return whether a line says that the name in the heading belongs to a company: `A division of Muster Ltd`."""
+    return bool(OWNED_BY.match(folded) and TRADES_UNDER.match(f"--{folded}"))
 
 
 def _is_label(folded: str, *, legal: bool) -> bool:
@@ -184,13 +214,16 @@ def before_register(text: str) -> str:
     if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
         return text
     rest = folded[form.end() :]
-    return text[: form.end()] if GOES_ON_AFTER.match(rest) and vocabulary.REGISTRATION.search(rest) else text
+    goes_on = GOES_ON_AFTER.match(rest) or TRADES_AS.match(rest)
+    return text[: form.end()] if goes_on and vocabulary.REGISTRATION.search(rest) else text
 
 
 def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
-    """Return the name from `Muster AG - delivered by us`, if a dash and lowercase text follow; else the text itself."""
+    """Return the name from `Muster AG - delivered by us`, if such a remark or a trading name follows; else the text."""
     form = LEGAL_FORM.search(fold(text))
-    return text[: form.end()] if form and follows.match(text[form.end() :]) else text
+    if form and (follows.match(text, form.end()) or TRADES_AS.match(fold(text), form.end())):
+        return text[: form.end()]
+    return text
 
 
 def owner_of_name(text: str, above: str = "") -> tuple[str, str] | None:
@@ -199,7 +232,8 @@ def owner_of_name(text: str, above: str = "") -> tuple[str, str] | None:
     A brand may be a franchiser's, so its owner counts only with register details, as issuers must state them. `above`
     is a name in the head that the line goes on: a firm invoices under its trading name, but not under a division's.
     """
-    text = f"{above}, {text}" if above else text
+    begun = above or ("--" if _goes_on_from_heading(fold(text)) else "")
+    text = f"{begun}, {text}" if begun else text
     folded = fold(text)
     trading = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
     form = LEGAL_FORM.search(folded, trading.end()) if trading else None

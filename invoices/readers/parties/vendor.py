@@ -334,8 +334,8 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
 
 
 def _brand_above(layout: Layout, cell: Cell) -> str:
-    """Return the name in the head that a line in lowercase goes on; an empty string if there is none."""
-    if cell.top >= TOP * layout.pages[0].height or not cell.text[0].islower():
+    """Return the name in the head that a line in lowercase or with a phrase goes on; an empty string if none."""
+    if cell.top >= TOP * layout.pages[0].height or not (cell.text[0].islower() or names.OWNED_BY.match(cell.folded)):
         return ""
     above = (other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
     return next((other.text for other in above if names.aligned(other, cell)), "")
