@@ -18,7 +18,7 @@ from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.lines.charges import describes_a_line
 from docrail.invoices.readers.parties.blocks import TOP
 from docrail.invoices.values.dates import find_dates
-from docrail.invoices.values.folding import squeeze
+from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 NUMBER_FORM = re.compile(
@@ -239,11 +239,19 @@ def _number_at(
         return
     value = match.group().rstrip(".-/")
     sure = basis is NumberAt.LABEL and not (charged or corrected)
-    lone = sure and value.isdigit() and labelled.text.strip() == value  # the first invoice of all
+    lone = sure and value.isdigit() and _is_whole(labelled.text[match.end() :])  # the first invoice of all
     if OTHER_NUMBER.match(value) or not (lone or _is_number(value)):
         return
     if not any(date.start < match.end() for date in find_dates(labelled.text)):
         yield NumberCandidate(value, labelled, basis, charged, corrected)
+
+
+def _is_whole(rest: str) -> bool:
+    """Return whether nothing but the document's date follows a number."""
+    date = next(find_dates(rest), None)
+    return not rest.strip() or (
+        date is not None and bool(vocabulary.DATE_AFTER_NUMBER.search(fold(rest[: date.start])))
+    )
 
 
 def is_charged(row: Row, cell: Cell) -> bool:

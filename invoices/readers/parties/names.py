@@ -19,8 +19,15 @@ from docrail.invoices.values.numbers import find_amounts
 LEGAL_FORM = re.compile(
     r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|"
     r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)(?:\.?,? (?:ltd|limited))?|(?:sdn\.? )?bhd|berhad|s/b|pte|"
+    r"(?:(?:sociedade )?unipessoal,? )?(?:ld\.?a|limitada)|s\.?g\.?p\.?s\.?,? s\.?a|"
+    r"s\.?a\.?(?:p\.?i\.?|b\.?|s\.?)? de c\.?v|s\.? de r\.?l\.?(?: de c\.?v)?|"
     r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
-    r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|"
+    r"eurl|selarl|selas|selafa|selurl|scea|gaec|cuma|scop|scic|asbl|aisbl|s\.?c\.?r\.?l|scarl|s\.?a\.?g\.?l|sccl|slne|"
+    r"s\.?l\.?u?|s\. l|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|eirl|eireli|ltda|c\.?r\.?l|"
+    r"(?<!.)(?:earl(?! (?:grey|of|street))|sc[ipm]|sat|gie)(?= [a-z][^,]*$)|(?<=[a-z] )"
+    r"(?:earl|sc[ip]|sal|aie|gie|stp|onlus|epe|asd|ssd)(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|"
+    r"soc(?:\.|ieta) (?:coop(?:\.|erativa)|(?:semplice )?agr(?:\.|icola))|"
+    r"sociedad (?:limitada|anonima|cooperativa|civil)|comunidad de bienes|s\.c\.(?:p|c\.l)?|a\.i\.e|a\.s\.b\.l|"
     r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
     r"(?<=[a-z] )[oe]g(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
@@ -79,22 +86,36 @@ END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
 GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|]\s|[\u00b7\u2022]|\w)")
 """Text after a name with its legal form."""
 FORM_FIRST = re.compile(
-    r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
+    r"(?:sarl|sasu?|eurl|earl|gaec|scea|scop|selarl|selas|srl|sprl|asbl|s\.?a\.?|sc[ipm]|"
+    r"snc) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
 )
 """French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
-_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|der|von|des|de|du|van|del(?:la)?|di)"
+_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|der|von|des|de|du|d[ao]s?|van|del(?:la)?|di)"
 TRADES_UNDER = re.compile(
     r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?"
-    r"(?:(?:an?|eine?|une?|een|una?|the|die|la|le|il|het) ?(?:(?:registered |eingetragene )?"
-    r"(?:(?P<name>trad(?:e|ing) (?:name|style)|handelsname|nom commercial|handelsnaam|nombre comercial)|"
-    r"divisi(?:one?|e)|geschaftsbereich|servi(?:ce|cio|zio)|produ[ck]to?|produit|prodotto|angebot|dienst|label)|"
-    r"(?P<brand>brand|marke|marque|merk|marca(?: comercial)?|marchio))|(?P<part>part|onderdeel)) ?" + _OF + r" (?=\w)"
+    r"(?:(?:\b(?:an?|eine?|une?|een|una?|uma?|the|die|las?|le|il|el|o|het) ?|\b(?:l|un)'|"
+    r"[,(] ?)(?:(?:registered |eingetragene )?"
+    r"(?:(?P<name>trad(?:e|ing) (?:name|style)|handelsname|nom commercial|handelsnaam|nombre comercial|nome com\w+|"
+    r"denomina\w+ commerciale|denominacion comercial|enseigne|insegna|rotulo)|"
+    r"divis(?:ion|ione|ie|ao)|geschaftsbereich|servi(?:ce|cio|zio|co)|produ[ck]to?|produit|prodotto|"
+    r"angebot|dienst|label|"
+    r"(?:etablisse|departe)ment|estable(?:cimiento|imento)|departamento|reparto|suc+ursale?|filiale|branche|"
+    r"ramo(?: d'azienda)?|activite|attivita|linea(?: de negocio)?|progetto|unidad de negocio)|"
+    r"(?P<brand>brand|marke|merk|(?:marque|marca|marchio)(?: (?:com+ercial\w*|deposee|regist\w+))?))|"
+    r"(?P<part>part|parte|onderdeel|propiedad|propriedade|explo(?:itee?|(?:t|r)ad[oa])|gestit[oa]|"
+    r"gestionad[oa]|operad[oa]|editee?)) ?" + _OF + r" (?=\w)"
 )
 """Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. Spaces are lost in some PDFs."""
 LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
 """A remark after a name with its legal form."""
+TRADING_AS = re.compile(
+    r"[\s,(\u2013-]+(?:[a-z\u00df-\u00ff']+[ ']){0,6}?"
+    r"(?:l')?(?:enseigne|insegna|r[\u00f3o]tulo|marque|marca|marchio|nom(?:e|bre)?|"
+    r"d[\u00e9e]nomina\w+)\b(?! (?:de|di|du) )"
+)
+"""A trading name after a name with its legal form: `Dupont SARL, exer\u00e7ant sous l'enseigne ...`."""
 SENTENCE_AFTER = re.compile(r"\W+(?:[a-z\u00df-\u00ff]{3}|(?:IBAN|BIC)\b)")
 """The rest of a sentence, or an account, after a name with its legal form."""
 LEAST_LETTERS = 3
@@ -191,7 +212,8 @@ def before_register(text: str) -> str:
 def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
     """Return the name from `Muster AG - delivered by us`, if a dash and lowercase text follow; else the text itself."""
     form = LEGAL_FORM.search(fold(text))
-    return text[: form.end()] if form and follows.match(text[form.end() :]) else text
+    rest = text[form.end() :] if form else ""
+    return text[: form.end()] if form and (follows.match(rest) or TRADING_AS.match(rest)) else text
 
 
 def owner_of_name(text: str, above: str = "") -> tuple[str, str] | None:
