@@ -109,7 +109,7 @@ LANGUAGE = Language(
                 r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?(?: (?:de )?(?:la|esta) factura| del pago)?(?: es el)?|vto"
                 "|vence(?: el)?)"
             ),
-            r"(?:pagader[oa]|exigible|a pagar|pago) (?:el|al?)(?=\W*(?:\d|$))",
+            r"(?:pagader[oa]|exigible|a pagar|(?<!su )(?<!ultimo )pago) (?:el|al?)(?=\W*(?:\d|$))",
             r"(?:limite|fin|ultimo dia) del? (?:pago|plazo)",
             r"(?:giro|pagare|confirming)(?: bancario| domiciliado)?(?:,| al?| el)?(?=\W*(?:\d|$))",
             r"(?:transferencia|letra)(?: al?| el)(?=\W*(?:\d|$))",
@@ -150,7 +150,10 @@ LANGUAGE = Language(
         ),
         Label.FUTURE: (
             "por primera vez",
-            r"(?:nuev[oa]s?|proxim[oa]s?) (?:\w+ ){0,2}?(?:cuotas?|plazos?|pagos?|recibos?|factur\w+)",
+            (
+                r"(?:nuev[oa]s?|proxim[oa]s?) (?:\w+ ){0,2}?(?:cuotas?|plazos?|pagos?|recibos?|cargos?|adeudos?|"
+                r"cobros?|factur\w+)"
+            ),
         ),
         Label.SELLER: (
             "(?:datos (?:fiscales )?(?:del )?)?(?:proveedora?|vendedora?|emisora?)(?: de la factura| ?/ ?emisor)?",
@@ -159,9 +162,9 @@ LANGUAGE = Language(
             r"de(?=\W*$)",
         ),
         Label.PAYEE: (
-            "titular(?: de la)?(?: cuenta)?",
+            "titular(?: de la| da)?(?: cuenta| conta)?",
             "beneficiario(?: de la transferencia)?",
-            "(?:(?:cuenta|cheque) )?a (?:nombre|favor|la orden) de",
+            "(?:cuenta|cheque|transferencia) a nombre de|a (?:favor|la orden) de",
         ),
         Label.BUYER: (
             *("cliente(?: ?/ ?receptor)?", "factura(?:r|d[oa]) a", "(?:datos|nombre) (?:del )?cliente", "comprador"),
@@ -172,7 +175,7 @@ LANGUAGE = Language(
             r"para(?=\W*(?:$|:))",
         ),
         Label.BUYER_ROLE: (
-            *("paciente", "huesped", "alumn[oa]", "inquilin[oa]", "deudora?", "pagadora?", "titular(?: del contrato)?"),
+            *("paciente", "huesped", "alumn[oa]", "inquilin[oa]", "deudora?", "pagadora?", "titular del contrato"),
             *("tomador(?: del seguro)?", "asegurad[oa]", "abonad[oa]", "suscriptora?", "arrendatari[oa]", "soci[oa]"),
             *("asociad[oa]", "contratante", "propiedad", "promotora?", "usuari[oa]", "interesad[oa]", "comunidad"),
             "(?:factura|emitid[oa]|expedida|cargar) a|factura para|facturacion",
@@ -184,8 +187,14 @@ LANGUAGE = Language(
             "(?<!bonifico )(?<!bancario )su(?! (?:banc[ao]|conto|c/c))",
             *("(?:a|de|en|por) su banco", "vuestro", "cliente", "s/(?= ?[cn]if)"),
         ),
-        Label.RECIPIENTS: ("destinatari[oa]", "adquirente", "receptor", "comprador", "arrendatari[oa]"),
-        Label.REGISTRATION: ("registro mercantil", r"c\.?i\.?f", r"n\.?i\.?f"),
+        Label.RECIPIENTS: (
+            r"(?<!codice )(?<!cod\. )destinatari[oa]",
+            "adquirente",
+            "receptor",
+            "comprador",
+            "arrendatari[oa]",
+        ),
+        Label.REGISTRATION: ("registro mercantil", r"reg\. ?merc", r"c\.?i\.?f", r"n\.?i\.?f"),
         Label.VAT_ID: (r"(?:c\.?i\.?f|n\.?i\.?f)\.?",),
         Label.CURRENCY: ("moneda", "divisa"),
         Label.DESCRIPTION: (

@@ -49,7 +49,7 @@ LANGUAGE = Language(
         Label.INVOICE: ("factures?",),
         Label.NUMBERED: (
             *("document", "fact", "recu", "quittance", "note de debit", "piece", "liquidation", "decompte", "releve"),
-            *("appel", "avis", "bordereau", "etat", "fa", "memoire", "situation", "titre"),
+            *("avis", "bordereau", "etat", "fa", "memoire", "situation", "titre"),
             "ticket(?: de caisse)?",
         ),
         Label.COUNTED: (
@@ -64,7 +64,7 @@ LANGUAGE = Language(
                 "bordereau",
                 "titre",
             ),
-            *("appel", "avis", "recu", "ticket", "memoire", "facturation", "note(?! d'e)(?: de credit)?"),
+            *("avis", "recu", "ticket", "memoire", "facturation", "note(?: de credit|(?! d))"),
         ),
         Label.NUMBER: (
             rf"facture{BRACKETED}[\s-]*{NO}",
@@ -195,11 +195,11 @@ LANGUAGE = Language(
         ),
         Label.PAYEE: (
             *("titulaire(?: du compte)?", "beneficiaire(?: du virement)?", "intitule du compte"),
-            "(?:compte (?:ouvert )?|cheque )?(?:au nom|a l'ordre) de|au benefice de|en faveur de",
+            "compte (?:ouvert )?au nom de|a l'ordre de|au benefice de",
         ),
         Label.BUYER: (
             "(?:votre )?adresse (?:du |de )?client",
-            "(?:coordonnees|informations?|identite) (?:du )?client",
+            "(?:coordonnees|informations?|identite|nom) (?:du )?client",
             "contact acheteur",
             "(?:factur|livr|adress|vendu|envoy)(?:ee?|er)? a",
             "facture adressee a",
@@ -239,7 +239,7 @@ LANGUAGE = Language(
         Label.YOURS: ("votre", "vos", "client", "acheteur", r"v[./] ?(?:n[o°] ?)?tva"),
         Label.RECIPIENTS: ("preneur", "acquereur", "destinataire", "cocontractant"),
         Label.REGISTRATION: (
-            *("siren", "siret", "rcs", "capital", r"rp[mr](?= )"),
+            *("siren", "siret", r"r\.?c\.?s", "capital", r"rp[mr](?= )"),
             r"(?:n[o°º]\.? ?)?tva(?: intra\w*)?",
         ),
         Label.VAT_ID: (r"(?:n[o°º]\s*(?:de\s*)?)?t\.?v\.?a\.?(?:\s*intra\s*communautaire|\s*intra\w*)?",),

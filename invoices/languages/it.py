@@ -55,7 +55,7 @@ LANGUAGE = Language(
                 "bolletta",
                 "avviso",
                 "quietanza",
-                "nota(?: (?:di )?credito)?",
+                "nota(?: (?:d[ie] )?credito|(?! d))",
             ),
         ),
         Label.NUMBER: (
@@ -125,7 +125,10 @@ LANGUAGE = Language(
         ),
         Label.FUTURE: (
             "per la prima volta",
-            r"(?:nuov[aoei]|prossim[aoei]) (?:\w+ ){0,2}?(?:rate?|pagament[oi]|bollett[ae]|fattur[ae])",
+            (
+                r"(?:nuov[aoei]|prossim[aoei]) (?:\w+ ){0,2}?(?:rate?|pagament[oi]|addebit[oi]|scadenz[ae]|"
+                r"bollett[ae]|fattur[ae])"
+            ),
         ),
         Label.SELLER: (
             *(
@@ -182,8 +185,15 @@ LANGUAGE = Language(
             "sua(?= p)",
             r"vs\.",
         ),
-        Label.RECIPIENTS: ("destinatari[oa]", "cessionario", "committente", "acquirente"),
-        Label.REGISTRATION: ("rea", r"cap\. ?soc\w*", "capitale sociale", r"p\.? ?iva", "partita iva"),
+        Label.RECIPIENTS: (r"(?<!codice )(?<!cod\. )destinatari[oa]", "cessionario", "committente", "acquirente"),
+        Label.REGISTRATION: (
+            r"r\.?e\.?a",
+            r"reg(?:istro|\.) ?(?:delle )?imp(?:rese|\.)",
+            r"cap\. ?soc\w*",
+            "capitale sociale",
+            r"p\.? ?iva",
+            "partita iva",
+        ),
         Label.VAT_ID: (
             "identificativo fiscale(?: ai fini iva)?",
             r"p(?:artita|art\.|\.)?\s*i\.?v\.?a\.?",

@@ -38,7 +38,7 @@ LANGUAGE = Language(
     labels={
         Label.INVOICE: ("fac?turas?",),
         Label.NUMBERED: ("f[rs]", "nd", "documento", "recibo", "aviso"),
-        Label.COUNTED: ("recibo", "nota(?: de credito)?"),
+        Label.COUNTED: ("recibo",),
         Label.OTHER_PAPER: ("f[rs](?![a-z])", "nd(?![a-z])", ".*aviso", ".*recibo"),
         Label.PLAIN_DATE: ("data",),
         Label.NUMBER: ("ft(?! ?n|\\.)", "(?:ref(?:erencia|\\.)?|id) (?:da )?fatura"),
@@ -65,7 +65,10 @@ LANGUAGE = Language(
             "prazo (?:limite )?(?:de )?pagamento",
             r"vence(?:-se)? (?:em|a)(?=\W*(?:\d|$))",
             r"(?:pagavel|exigivel|cobranca) em(?=\W*(?:\d|$))",
-            rf"(?:pag\w+|liquid\w+|regulariz\w+|transfer\w+)\b{IN_SENTENCE}{{0,40}}?\b(?:ate|antes de)(?: ao dia)?",
+            (
+                rf"(?:pag(?!o )\w+|liquid\w+|regulariz\w+|transfer\w+)\b{IN_SENTENCE}{{0,40}}?\b(?:ate|"
+                rf"antes de)(?: ao dia)?"
+            ),
             (
                 r"(?:pagamento\W+)?(?:debito(?: direto| em conta)+|transferencia bancaria)(?:,| em|"
                 r" a partir de)?(?=\W+\d|\W*$)"
@@ -75,6 +78,7 @@ LANGUAGE = Language(
             r"pagamento\W{1,2}(?:a )?(?=\d{1,3} dias(?![a-z]))",
         ),
         Label.DELIVERY_DATE: ("data (?:de |da )?(?:entrega|prestacao|carga)",),
+        Label.FUTURE: (r"proxim[oa]s? (?:\w+ ){0,2}?(?:debitos?|pagamentos?|faturas?|prestac\w+)",),
         Label.TOTAL: (
             "total (?:a pagar|geral|da fatura|com (?:iva|impostos?)|c/ ?iva|do documento)",
             "valor (?:total|com iva|(?:da )?(?:fatura|nota de credito)|debitado|creditado)",
@@ -112,7 +116,7 @@ LANGUAGE = Language(
             ),
             "emissor|entidade emissora|dados (?:da empresa|do (?:emitente|fornecedor))",
         ),
-        Label.PAYEE: ("titular(?: da conta)?", "(?:conta )?em nome de", "a ordem de"),
+        Label.PAYEE: ("titular(?: da conta)?", "conta em nome de", "a ordem de"),
         Label.BUYER: (
             *("adquirente", "fatura(?:r|do) a", "comprador", "(?:dados|identificacao|morada|nome) do cliente"),
             "(?:morada|dados|local) de (?:faturacao|entrega)|(?:entregar|enviar) a|a atencao de",
@@ -131,7 +135,7 @@ LANGUAGE = Language(
             "condomin[oa]|associad[oa]|arrendatari[oa]|faturacao|para",
         ),
         Label.YOURS: (r"v[/.](?= ?(?:n|contrib))", "vosso", "seu(?= n)"),
-        Label.RECIPIENTS: ("adquirente", "destinatario"),
+        Label.RECIPIENTS: ("adquirente",),
         Label.REGISTRATION: ("nipc", "capital social", r"c\.?r\.?c", "conservatoria"),
         Label.VAT_ID: (
             *(r"n\.?i\.?p\.?c", "nip", r"n\.?i\.?f", r"contribuinte(?: n[o°º]\.?)?", r"contr(?:ib)?\."),

@@ -91,8 +91,32 @@ def test_payment_terms(term: str) -> None:
     assert read("Date: 12/05/2026", term, title="Facture").due_date.value == ISSUED + dt.timedelta(days=30)
 
 
-def test_a_payment_by_card_is_not_due_later() -> None:
-    assert read("Date: 12/05/2026", "Paiement : carte bancaire, 11/05/2026", title="Facture").due_date.value is None
+@pytest.mark.parametrize(
+    "text",
+    each(
+        "Paiement : carte bancaire, 11/05/2026|Payé par virement le 11/05/2026|Pagado por transferencia el 11/05/2026|"
+        "Recibimos su pago el 11/05/2026.|Próximo cargo el 11/06/2026|Prossima scadenza 11/06/2026|"
+        "Próximo débito em 11/06/2026|Prélèvement SEPA|Offerta valida fino al 11/06/2026"
+    ),
+)
+def test_dates_that_are_not_due_dates(text: str) -> None:
+    assert read("Date: 12/05/2026", text, title="Facture").due_date.value is None
+
+
+@pytest.mark.parametrize(
+    "date", ["1º de junho de 2026", "1º giugno 2026", "01 / 06 / 2026", "Junio 1 de 2026", "1 giugno '26"]
+)
+def test_printed_dates(date: str) -> None:
+    assert read(f"Date: {date}", title="Facture").date.value == dt.date(2026, 6, 1)
+
+
+def test_a_clerk_is_not_the_seller() -> None:
+    assert read("Établie par : Sophie Martin", title="Facture").vendor_name.value == "Kordelia Nova S.A."
+
+
+@pytest.mark.parametrize("text", ["N° d'appel : 0969321515", "N° note d'envoi : 99887", "Nº nota de entrega: 99887"])
+def test_numbers_of_other_things(text: str) -> None:
+    assert read(text).invoice_number.value is None
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,11 @@ SENTENCE_END = re.compile(r"\.\s")
 TITLE_LINE_WORDS = 12
 """Most words in a line that starts with a title."""
 AMOUNT = re.compile(r"\d\.\d")
+PAID_BY = re.compile(
+    r"\b(?:payee?|reglee?|versee?|recue?|(?:pagad|abonad|recibid|efectuad|pagat|versat|ricevut)[oa]) "
+    r"(?:par|por|con|mediante|tramite) $"
+)
+"""Before the label of a way of payment, which then was used: `pag\u00e9 par virement le`."""
 SETTLED = re.compile(
     r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"
     r"ontvangen(?! wij)|voldaan|skonto|escompte|discount|korting|descuento|sconto"
@@ -198,7 +203,8 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
         if date is None or other or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
             continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
         next_ones = vocabulary.NEXT_ONES.search(SENTENCE_END.split(number.text_before(labelled, date.start))[-1])
-        if next_ones or _of_next_ones(finder.layout, labelled):
+        paid = PAID_BY.search(labelled.label_cell.folded.partition(labelled.label)[0])
+        if next_ones or paid or _of_next_ones(finder.layout, labelled):
             continue
         heads = labelled.place is Position.BELOW and number.heads_lines(finder.layout.rows[labelled.label_cell.row])
         if heads or not _says_when(labelled.label, fold(text[: date.start])):

@@ -29,8 +29,12 @@ NAME_LABEL = re.compile(
 )
 REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
 """A registration number alone under a name; on folded text."""
-SALES_LABEL = re.compile(r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare")
-"""Labels of the seller, but on many invoices of the salesperson."""
+SALES_LABEL = re.compile(
+    r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare|"
+    r"(?:vendue?|emise?|etablie?|facturee?) par|(?:emitid|expedid|vendid|facturad)[oa] por|"
+    r"(?:vendut|emess|fatturat)[oa] da"
+)
+"""Labels of the seller, but on many invoices of the salesperson or clerk."""
 MOST_CLAIMS = 2
 """Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
 address."""
