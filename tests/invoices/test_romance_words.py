@@ -12,6 +12,7 @@ from docrail.invoices.readers.layout.vocabulary import BUYER, ISSUE_DATE, ORDER_
 from docrail.invoices.readers.parties.names import LEGAL_FORM, before_remark, owner_of_name
 from docrail.invoices.readers.read import read_text
 from docrail.invoices.values.folding import fold
+from docrail.invoices.values.numbers import find_amounts
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
 
@@ -228,3 +229,19 @@ def test_national_tax_ids(line: str, vat_id: str) -> None:
 @pytest.mark.parametrize("label", ["N° TVA preneur", "V/TVA", "NIF del receptor", "Vs. P.IVA", "V/ Contribuinte"])
 def test_tax_ids_of_the_buyer(label: str) -> None:
     assert read(f"{label} : FR83404833048", "N° TVA : FR40303265045").vendor_vat_id.value == "FR40303265045"
+
+
+@pytest.mark.parametrize(
+    "text",
+    each("BE68-5390-0754-7034|IBAN BE68.5390.0754.7034 - BIC GKCCBEBB|IBAN BE 68 5390 0754 7034"),
+)
+def test_printed_ibans(text: str) -> None:
+    assert read(text).iban.value == "BE68539007547034"
+
+
+@pytest.mark.parametrize(
+    ("text", "currency"),
+    [("Fr. 1'200.00", "CHF"), ("Fr. 80.-", "CHF"), ("SFr. 80", "CHF"), ("R$ 80,00", "BRL"), ("Fr. 8.00 - 17.00", None)],
+)
+def test_signs_of_currencies(text: str, currency: str | None) -> None:
+    assert find_amounts(text)[0].currency == currency

@@ -14,7 +14,7 @@ from docrail.invoices.readers.layout.vocabulary import IBAN_LABEL, VAT_LABEL, YO
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import SWISS_TAX, compact, iban_evidence, vat_evidence
 
-IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
+IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2} ?\d{2}(?:[ .-]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
 IBAN_START = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){0,24}$")
 IBAN_LENGTHS = {
     country: length
