@@ -79,7 +79,7 @@ LANGUAGE = Language(
         Label.CORRECTION: ("rectificativa",),
         Label.ISSUE_DATE: (
             (
-                r"fecha\s*(?:y hora )?(?:del?\s*)?(?:la\s*)?(?:factura(?:cion)?|fra|fact|emision|emis|expedicion|"
+                r"fecha\s*(?:y hora )?(?:del?\s*)?(?:la\s*)?(?:factura(?:cion)?|fra|fact|emision|emis|exped(?:icion)?|"
                 r"documento|doc|"
                 r"abono|recibo|minuta|liquidacion|creacion|comprobante|certificacion|ticket|"
                 r"nota(?! de (?:entrega|pedido)))"
@@ -283,8 +283,11 @@ LANGUAGE = Language(
             *("(?:tasa|impuesto) turistic[oa]", "suplidos?", "envases"),
             "(?:importes?|conceptos) (?:no sujetos?|exentos?)",
         ),
-        Label.PAID: ("anticipo", "pagado"),
-        Label.PREPAID: ("senal", "entrega a cuenta", "pagos? a cuenta", "retencion(?:es)?", "irpf"),
+        Label.PAID: ("anticipos?", "pagado", "(?:pagos?|cobros?) (?:recibid|efectuad)os?"),
+        Label.PREPAID: (
+            *("senal", "a cuenta", "retencion(?:es)?", "irpf", "deposito", "fianza", "cobr(?:ado|os)", "provision"),
+            *("prepago", "adelanto", "reserva pagada", "(?:bono|tarjeta) regalo", "vale", "subvencion"),
+        ),
         Label.CASH_DISCOUNT: ("pronto pago",),
         Label.WITHOUT: ("sin ",),
         Label.OTHERWISE: ("en otro caso", "de lo contrario"),

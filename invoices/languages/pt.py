@@ -39,6 +39,7 @@ LANGUAGE = Language(
         Label.INVOICE: ("fac?turas?",),
         Label.NUMBERED: ("f[rs]", "nd", "documento", "recibo", "aviso"),
         Label.COUNTED: ("recibo",),
+        Label.DATED: (r"(?<=\d )de(?: fecha)?",),
         Label.OTHER_PAPER: ("f[rs](?![a-z])", "nd(?![a-z])", ".*aviso", ".*recibo"),
         Label.PLAIN_DATE: ("data",),
         Label.NUMBER: ("ft(?! ?n|\\.)", "(?:ref(?:erencia|\\.)?|id) (?:da )?fatura"),
@@ -102,8 +103,11 @@ LANGUAGE = Language(
             *("acerto", "taxa turistica", "ecotaxa", "ecovalor", "embalage(?:m|ns)", "caucao", "gorjeta", "sobretaxa"),
             *("despesas de (?:envio|deslocacao)", "frete", "nao sujeito"),
         ),
-        Label.PAID: ("adiantamentos?", "ja pago"),
-        Label.PREPAID: ("sinal", "retencao(?: na fonte)?", "irs"),
+        Label.PAID: ("adiantamentos?", "(?:ja|valor|total) pago", "pagamentos? (?:recebid|efetuad)os?"),
+        Label.PREPAID: (
+            *("sinal", "retencao(?: na fonte)?", "irs", "por conta", "caucao", "provisao", "pagamentos", "pago"),
+            *("recebido", "liquidado", "valor entregue"),
+        ),
         Label.ROUNDING: ("arredondamento",),
         Label.SELLER: (
             *(

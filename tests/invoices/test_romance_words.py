@@ -45,8 +45,16 @@ def test_labels_of_numbers(label: str) -> None:
     assert read(f"{label} {NUMBER}").invoice_number.value == NUMBER
 
 
-def test_a_first_number_has_one_digit() -> None:
-    assert read("FATTURA N. 9 del 12/05/2026").invoice_number.value == "9"
+@pytest.mark.parametrize(
+    "line",
+    each(
+        "FATTURA N. 9 del 12/05/2026|Fattura nr. 9 - 12/05/2026|Factura nº 9 de fecha 12/05/2026|"
+        "Fatura n.º 9 de 12 de maio de 2026|Facture n° 9 du 12/05/2026"
+    ),
+)
+def test_a_first_number_has_one_digit(line: str) -> None:
+    invoice = read(line)
+    assert (invoice.invoice_number.value, invoice.date.value) == ("9", ISSUED)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +135,10 @@ def test_numbers_of_other_things(text: str) -> None:
         (Role.NET, "Base gravada|Total sin impuestos|Importe gravado|Totale ante imposte|Totale prima dell'IVA"),
         (Role.NET, "Valor s/ IVA|Montante líquido|Total tributável|Total antes de impostos|Ilíquido"),
         (Role.TAX, "TVA due|Recargo de equivalencia|Cuota tributaria|Total de impostos"),
-        (Role.TOTAL, "Toutes taxes comprises|À votre charge|Montant à prélever|Somme exigible|Acompte à payer"),
+        (
+            Role.TOTAL,
+            "Toutes taxes comprises|Montant de votre facture|Montant à prélever|Somme exigible|Acompte à payer",
+        ),
         (Role.TOTAL, "A abonar|Importe domiciliado|Importe final|Totale al lordo dell'IVA|A Vs. debito|Importo lordo"),
         (Role.TOTAL, "Valor da fatura|Montante em dívida|Importância a pagar|Total com impostos|Valor a liquidar"),
         (Role.ADJUSTMENT, "Rabais|Ristourne|Éco-participation|Supplément carburant|Bonificación|Rappel|Embalajes"),
@@ -245,3 +256,20 @@ def test_printed_ibans(text: str) -> None:
 )
 def test_signs_of_currencies(text: str, currency: str | None) -> None:
     assert find_amounts(text)[0].currency == currency
+
+
+@pytest.mark.parametrize(
+    "paid",
+    each(
+        "Acomptes perçus|Provisions encaissées|Part Assurance Maladie|Tiers payant|Bon d'achat|Prime CEE|"
+        "Entregado a cuenta|Provisión de fondos|Fianza|Ya cobrado|Già versato|Fondo spese|"
+        "Scissione dei pagamenti|Buono regalo|Valor recebido|Por conta|Caução"
+    ),
+)
+def test_the_remainder_after_payments_is_not_the_total(paid: str) -> None:
+    sums = table("|||1 000,00", "Total|||1 000,00", f"{paid}|||300,00", "A pagar|||700,00 €", top=328)
+    head = [(50, 40, "Kordelia Nova S.A."), (50, 150, f"Facture N° {NUMBER}")]
+    assert (
+        read_text([page([*head, *table("Objet|Qte|Prix|Total", "Alfa|2|500,00|1 000,00"), *sums[1:]])]).total.value
+        == 1000
+    )

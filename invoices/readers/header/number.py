@@ -239,19 +239,20 @@ def _number_at(
         return
     value = match.group().rstrip(".-/")
     sure = basis is NumberAt.LABEL and not (charged or corrected)
-    lone = sure and value.isdigit() and _is_whole(labelled.text[match.end() :])  # the first invoice of all
+    lone = sure and value.isdigit() and _is_whole(labelled.text, match.end())  # the first invoice of all
     if OTHER_NUMBER.match(value) or not (lone or _is_number(value)):
         return
     if not any(date.start < match.end() for date in find_dates(labelled.text)):
         yield NumberCandidate(value, labelled, basis, charged, corrected)
 
 
-def _is_whole(rest: str) -> bool:
-    """Return whether nothing but the document's date follows a number."""
-    date = next(find_dates(rest), None)
-    return not rest.strip() or (
-        date is not None and bool(vocabulary.DATE_AFTER_NUMBER.search(fold(rest[: date.start])))
-    )
+def _is_whole(text: str, end: int) -> bool:
+    """Return whether nothing but the document's date follows a number that ends at `end`."""
+    date = next(find_dates(text[end:]), None)
+    if date is None:
+        return not text[end:].strip()
+    before = fold(text[: end + date.start])
+    return not re.search(r"\w", before[end:]) or bool(vocabulary.DATE_AFTER_NUMBER.search(before))
 
 
 def is_charged(row: Row, cell: Cell) -> bool:
