@@ -53,6 +53,11 @@ SENTENCE_END = re.compile(r"\.\s")
 TITLE_LINE_WORDS = 12
 """Most words in a line that starts with a title."""
 AMOUNT = re.compile(r"\d\.\d")
+PAID_BY = re.compile(
+    r"\b(?:payee?|reglee?|versee?|recue?|(?:pagad|abonad|recibid|efectuad|pagat|versat|ricevut)[oa]) "
+    r"(?:par|por|con|mediante|tramite) $"
+)
+"""Before the label of a way of payment, which then was used: `pag\u00e9 par virement le`."""
 _DISCOUNT = "skonto|escompte|discount|korting|descuento|dto|sconto"
 SETTLED = re.compile(
     r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"
@@ -176,7 +181,8 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
         before = number.text_before(labelled, date.start)
         later = vocabulary.NEXT_ONES.search(SENTENCE_END.split(before)[-1]) or _of_next_ones(finder.layout, labelled)
-        if later or not _says_when(labelled.label, fold(text[: date.start])):
+        paid = PAID_BY.search(labelled.label_cell.folded.partition(labelled.label)[0])
+        if later or paid or not _says_when(labelled.label, fold(text[: date.start])):
             continue
         weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
         yield DateCandidate(

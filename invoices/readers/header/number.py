@@ -16,7 +16,7 @@ from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.lines.charges import describes_a_line
 from docrail.invoices.values.dates import find_dates
-from docrail.invoices.values.folding import squeeze
+from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 NUMBER_FORM = re.compile(
@@ -238,11 +238,20 @@ def _number_at(
     if not match:
         return
     value = match.group().rstrip(".-/")
-    lone = basis is NumberAt.LABEL and value.isdigit() and labelled.text.strip() == value  # the first invoice of all
+    lone = basis is NumberAt.LABEL and value.isdigit() and _is_whole(labelled.text, match.end())  # the first of all
     if OTHER_NUMBER.match(value) or not (lone or _is_number(value)):
         return
     if not any(date.start < match.end() for date in find_dates(labelled.text)):
         yield NumberCandidate(value, labelled, basis, charged, corrected)
+
+
+def _is_whole(text: str, end: int) -> bool:
+    """Return whether nothing but the document's date follows a number that ends at `end`."""
+    date = next(find_dates(text[end:]), None)
+    if date is None:
+        return not text[end:].strip()
+    before = fold(text[: end + date.start])
+    return not re.search(r"\w", before[end:]) or bool(vocabulary.DATE_AFTER_NUMBER.search(before))
 
 
 def is_charged(row: Row, cell: Cell) -> bool:

@@ -14,7 +14,7 @@ from docrail.invoices.readers.layout.vocabulary import IBAN_LABEL, VAT_LABEL, YO
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import SWISS_TAX, compact, iban_evidence, vat_evidence
 
-IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
+IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2} ?\d{2}(?:[ .-]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
 IBAN_START = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){0,24}$")
 _LENGTHS = (
     "AD24 AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GR27 HR21 HU28 IE22 IS26 IT27 LI21 "
@@ -32,19 +32,22 @@ VAT = re.compile(
 )
 VAT_START = re.compile(r"(?<![A-Z0-9])[A-Z]{2}(?=[ .\-]?[A-Z0-9])")
 NATIONAL = {
-    "IT": (re.compile(r"p\.? ?i\.?v\.?a|part(?:ita|\.) ?iva|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
+    "IT": (re.compile(r"p\.? ?i\.?v\.?a|part(?:ita|\.) ?i\.?v\.?a|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
     "ES": (
-        re.compile(r"\bc\.?[i1]\.?f\b|\bn\.?i\.?f\b|\bd\.?n\.?i\b"),
-        re.compile(r"(?<!\w)(?:[A-Z]-?\d{7}-?[A-Z0-9]|\d{8}-?[A-Z])(?!\w)"),
+        re.compile(r"\bc\.?[i1]\.?f\b|\bn\.?i\.?[fe]\b|\bd\.?n\.?i\b|\b(?:identificacion|id) fiscal"),
+        re.compile(r"(?<!\w)(?:[A-Z][- ]?(?:\d{7}|\d\d\.\d{3}\.\d\d)-?[A-Z0-9]|\d\d\.?\d{3}\.?\d{3}-?[A-Z])(?!\w)"),
     ),
     "NL": (re.compile(r"\bbtw\b"), re.compile(r"(?<!\w)\d{4}\.?\d{2}\.?\d{3}\.?B\.?\d{2}(?!\w)")),
     "GB": (re.compile(r"\bvat\b"), re.compile(r"(?<!\w)(?<!\d )\d{3} ?(?:\d{4} ?\d{2}|\d{3} \d{3})(?!\w|[ .]\d)")),
     "BE": (
-        re.compile(r"\b(?:btw|tva|ondernemings|bce|kbo|entreprise)"),
+        re.compile(r"\b(?:btw|tva|ondernemings|bce|kbo|entreprise|rp[mr])"),
         re.compile(r"(?<!\w)[01]\d{3}\.?\d{3}\.?\d{3}(?!\w)"),
     ),
     "PL": (re.compile(r"\bnip\b"), re.compile(r"(?<![\w-])\d{3}-?\d{2,3}-?\d{2}-?\d{2,3}(?![\w-])")),
-    "PT": (re.compile(r"\bnipc?\b|\bnif\b|contribuinte"), re.compile(r"(?<!\w)\d{3} ?\d{3} ?\d{3}(?! ?\w)")),
+    "PT": (
+        re.compile(r"\bn\.?i\.?p\.?c?\b|\bn\.?i\.?f\b|contribuinte|\bcontr(?:ib)?\.|(?:\bnumero|cao) fiscal|coletiva"),
+        re.compile(r"(?<!\w)\d{3}[ .]?\d{3}[ .]?\d{3}(?! ?\w)"),
+    ),
     "DK": (re.compile(r"\bcvr\b|\bse[ -]?nr"), re.compile(r"(?<!\w)\d{2} ?\d{2} ?\d{2} ?\d{2}(?! ?\w)")),
     "FI": (re.compile(r"\by-?tunnus|\balv-?(?:tunnus|numero|nro|rek)"), re.compile(r"(?<!\w)\d{7}-\d(?!\w)")),
 }

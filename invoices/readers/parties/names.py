@@ -24,11 +24,17 @@ LEGAL_FORM = re.compile(
     r"cic|c\.i\.c|clg|d\.a\.c|ulc|teo(?:ranta)?|npc|scio|l\.p\.|(?<=, )p\.?[ac]\.?(?=\W*(?:$|,))|"
     r"kdor|aor|flexco|gesnbr|aktiengesellschaft|kommanditgesellschaft|genossenschaft|egen|vvag|"
     r"v\.?z\.?w|c\.v\.|e?bvba|b\.v\.b\.a|c\.v\.b\.a|comm\.? ?va?(?![a-z])|gcv|maatschap(?=\W*(?:$|,))|"
+    r"(?:(?:sociedade )?unipessoal,? )?(?:ld\.?a|limitada)|s\.?g\.?p\.?s\.?,? s\.?a|"
+    r"s\.?a\.?(?:p\.?i\.?|b\.?|s\.?)? de c\.?v|s\.? de r\.?l\.?(?: de c\.?v)?|"
     r"b\.?v\.?(?:/srl)?|n\.?v\.?(?:/sa)?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
-    r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|"
+    r"eurl|selarl|selas|selafa|selurl|scea|gaec|cuma|scop|scic|asbl|aisbl|s\.?c\.?r\.?l|scarl|s\.?a\.?g\.?l|sccl|slne|"
+    r"s\.?l\.?u?|s\. l|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|eirl|eireli|ltda|c\.?r\.?l|"
+    r"(?<!.)(?:earl(?! (?:grey|of|street))|sc[ipm]|sat|gie)(?= [a-z][^,]*$)|(?<=[a-z] )"
+    r"(?:earl|sc[ip]|sal|aie|gie|stp|onlus|epe|asd|ssd|[oe]g|lp|cv|cc|k[ml]g)(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|"
+    r"soc(?:\.|ieta) (?:coop(?:\.|erativa)|(?:semplice )?agr(?:\.|icola))|"
+    r"sociedad (?:limitada|anonima|cooperativa|civil)|comunidad de bienes|s\.c\.(?:p|c\.l)?|a\.i\.e|a\.s\.b\.l|"
     r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|e\. ?u\.|"
-    r"(?<=[a-z] )(?:[oe]g|lp|cv|cc|k[ml]g)(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges(?:ellschaft|\.)? ?m\. ?b\. ?h\.?|"
-    r"gesmbh|part(?:g|nerschaft\w*)(?: ?mbb)?|"
+    r"ges(?:ellschaft|\.)? ?m\. ?b\. ?h\.?|gesmbh|part(?:g|nerschaft\w*)(?: ?mbb)?|"
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
     r"dac|cio(?! [a-z])|sprl|cvba|a\.?g\.?|e\.g\.|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v)(?![a-z])\.?"
 )
@@ -83,21 +89,35 @@ END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
 GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|]\s|[\u00b7\u2022]|\w)")
 """Text after a name with its legal form."""
 FORM_FIRST = re.compile(
-    r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp|[bn]\.?v\.?|v\.?o\.?f\.?|c?vba|bvba|vzw|gcv|comm\.?v\.?|maatschap|"
-    r"stichting|vereniging|cooperati(?:e|eve?)|firma|fa\.) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
+    r"(?:sarl|sasu?|eurl|earl|gaec|scea|scop|selarl|selas|srl|sprl|asbl|s\.?a\.?|sc[ipm]|snc|[bn]\.?v\.?|v\.?o\.?f\.?|"
+    r"c?vba|bvba|vzw|gcv|comm\.?v\.?|maatschap|stichting|vereniging|cooperati(?:e|eve?)|firma|fa\.) "
+    r".{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
 )
 """With the legal form first, as in French and Dutch: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
-_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|for|der|von|des|de|du|van|del(?:la)?|di)"
-_A = r"(?:an?|eine?|une?|een|una?|the|die|der|la|le|il|het|de) ?(?:(?:registered|eingetragene|geregistreerde) ?)?"
-TRADES_UNDER = re.compile(
-    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e'|wird|wordt) ?)?(?:"
-    rf"(?:{_A})?(?P<name>(?:trad(?:e|ing)|business) (?:name|style)|handelsname|geschaftsbezeichnung|nom commercial|"
-    rf"handelsnaam|nombre comercial) ?{_OF}|"
-    rf"{_A}(?:(?:operating |trading )?divisi(?:one?|e)|(?:geschafts|unternehmens)bereich|servi(?:ce|cio|zio)|"
+_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|for|der|von|des|de|du|d[ao]s?|van|del(?:la)?|di)"
+_A = (
+    r"(?:\b(?:an?|eine?|une?|een|una?|uma?|the|die|der|las?|le|il|el|o|het|de) ?|\b(?:l|un)'|[,(] ?)"
+    r"(?:(?:registered|eingetragene|geregistreerde) ?)?"
+)
+_NAME = (
+    r"(?:trad(?:e|ing)|business) (?:name|style)|handelsname|geschaftsbezeichnung|handelsnaam|nom commercial|"
+    r"nombre comercial|nome com\w+|denomina\w+ commerciale|denominacion comercial|enseigne|insegna|rotulo"
+)
+_BRANCH = (
+    r"(?:operating |trading )?divis(?:ion|ione|ie|ao)|(?:geschafts|unternehmens)bereich|servi(?:ce|cio|zio|co)|"
     r"produ[ck]to?|produit|prodotto|angebot|dienst|label|branch|department|business unit|unternehmen|betrieb|filiale|"
     r"abteilung|einrichtung|projekt|(?:online)?shop|dienstleistung|afdeling|vestiging|filiaal|initiatief|bedrijf|concept|"
-    rf"uitgave|(?P<brand>brand|(?:handels)?marke|marque|(?:handels)?merk|marca(?: comercial)?|marchio)) ?{_OF}|"
-    rf"(?:{_A})?(?:(?P<part>part|teil|onderdeel|deel)|(?:zweig)?niederlassung) ?{_OF}|"
+    r"uitgave|(?:etablisse|departe)ment|estable(?:cimiento|imento)|departamento|reparto|suc+ursale?|branche|"
+    r"ramo(?: d'azienda)?|activite|attivita|linea(?: de negocio)?|progetto|unidad de negocio"
+)
+_BRAND = r"brand|(?:handels)?marke|(?:handels)?merk|(?:marque|marca|marchio)(?: (?:com+ercial\w*|deposee|regist\w+))?"
+_PART = (
+    r"part|parte|teil|onderdeel|deel|propiedad|propriedade|explo(?:itee?|(?:t|r)ad[oa])|gestit[oa]|gestionad[oa]|"
+    r"operad[oa]|editee?"
+)
+TRADES_UNDER = re.compile(
+    rf"(.{{2,60}}?)\W*(?:(?:is|ist|est|es|e|e'|wird|wordt) ?)?(?:(?:{_A})?(?P<name>{_NAME}) ?{_OF}|"
+    rf"{_A}(?:{_BRANCH}|(?P<brand>{_BRAND})) ?{_OF}|(?:{_A})?(?:(?P<part>{_PART})|(?:zweig)?niederlassung) ?{_OF}|"
     r"(?:owned and )?(?:operated|run|managed|provided) by|betrieben (?:von|durch)(?: der| die)?|"
     r"(?:uitgebaat|geexploiteerd|aangeboden) door|maakt deel uit van) (?=\w)"
 )
@@ -118,6 +138,12 @@ LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
 """A remark after a name with its legal form."""
+TRADING_AS = re.compile(
+    r"[\s,(\u2013-]+(?:[a-z\u00df-\u00ff']+[ ']){0,6}?"
+    r"(?:l')?(?:enseigne|insegna|r[\u00f3o]tulo|marque|marca|marchio|nom(?:e|bre)?|"
+    r"d[\u00e9e]nomina\w+)\b(?! (?:de|di|du) )"
+)
+"""A trading name after a name with its legal form: `Dupont SARL, exer\u00e7ant sous l'enseigne ...`."""
 SENTENCE_AFTER = re.compile(r"\W+(?:[a-z\u00df-\u00ff]{3}|(?:IBAN|BIC)\b)")
 """The rest of a sentence, or an account, after a name with its legal form."""
 LEAST_LETTERS = 3
@@ -221,7 +247,10 @@ def before_register(text: str) -> str:
 def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
     """Return the name from `Muster AG - delivered by us`, if such a remark or a trading name follows; else the text."""
     form = LEGAL_FORM.search(fold(text))
-    if form and (follows.match(text, form.end()) or TRADES_AS.match(fold(text), form.end())):
+    if form and any(
+        pattern.match(words, form.end())
+        for pattern, words in ((follows, text), (TRADING_AS, text), (TRADES_AS, fold(text)))
+    ):
         return text[: form.end()]
     return text
 

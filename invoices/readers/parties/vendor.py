@@ -26,8 +26,12 @@ NAME_LABEL = re.compile(
     r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|denominazione|(?:ragione|razon|raison) sociale?|"
     r"denominacion social|bedrijfsnaam|handelsnaam|firmenname)\s*(?::\s*|$)"
 )
-SALES_LABEL = re.compile(r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare")
-"""Labels of the seller, but on many invoices of the salesperson."""
+SALES_LABEL = re.compile(
+    r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare|"
+    r"(?:vendue?|emise?|etablie?|facturee?) par|(?:emitid|expedid|vendid|facturad)[oa] por|"
+    r"(?:vendut|emess|fatturat)[oa] da"
+)
+"""Labels of the seller, but on many invoices of the salesperson or clerk."""
 ROWS_OF_A_HEAD = 9
 ADDRESS_LINES = 4
 """Most lines from a name to the postal code of its address."""
