@@ -24,7 +24,7 @@ MAX_LABEL_WORDS = 9
 SIGN_LETTERS = 3
 WORD = re.compile(r"[a-z]\.?[a-z]")
 """Two letters form a word, also with a dot between them: `I.V.A.`."""
-ABBREVIATION = re.compile(r"\b(?:[a-z]\.)+[a-z]{1,2}\b\.?")
+ABBREVIATION = re.compile(r"\b(?:[a-z]{1,2}\.)+[a-z]{1,2}\b\.?")
 """A name of a tax with full stops, `I.R.P.F.` or `M.w.St.`: the lists of words have it without."""
 NEAR_ROW = 1.3
 """Largest distance between two lines of one cell, in line heights."""
