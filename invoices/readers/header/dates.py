@@ -20,14 +20,10 @@ from docrail.invoices.values.folding import fold
 
 HEAD = 0.45
 """Share of the first page in which an unlabelled date may be the issue date."""
-FOOT = 0.75
-"""Below this share of a page, an unspecific date is the date of printing."""
 SPACED_DATE = re.compile(r"^(\d{1,2}) (\d{1,2}) (\d{4}|\d\d)$")
 """A date from a form with boxes for day, month and year; accepted only at a label."""
-WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3})?\d{1,2}[:.]\d\d(?!\d)")
-"""A time after a date, as tills print it. One stray character may be between them."""
 TIME = re.compile(r"(?<![\d:])[0-2]?\d:[0-5]\d(?!\d)")
-"""A time anywhere in the row of a date."""
+"""A time in the row of a date, as tills print it."""
 _NOT_FROM = r"(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)"
 TERM = re.compile(
     r"\W*\d{1,3} (?:tagen?|days|jours|dagen|dias|giorni|gg)(?![a-z])"
@@ -102,7 +98,6 @@ class DateCandidate:
     of_another: bool = False
     corrected: bool = False
     discounted: bool = False
-    in_foot: bool = False
 
 
 DATE: tuple[Feature[DateCandidate], ...] = (
@@ -121,7 +116,6 @@ DATE: tuple[Feature[DateCandidate], ...] = (
     Feature("the label names another document", -2.5, lambda c: c.of_another),
     Feature("the label is in a sentence", -0.6, lambda c: c.in_a_sentence),
     Feature("a discount ends on it", -1.0, lambda c: c.discounted),
-    Feature("it is in the foot of the page, as dates of printing", -1.0, lambda c: c.in_foot),
 )
 
 
@@ -152,7 +146,7 @@ def _best_date(layout: Layout, candidates: Iterable[DateCandidate]) -> FieldValu
     of_another = best.of_another and best.basis is DateAt.NUMBER
     guessed = of_another or best.basis in (DateAt.HEAD, DateAt.ALONE)
     source = Source.TEXT_PATTERN if guessed else Source.TEXT_LABEL
-    timed = guessed and _timed(layout.rows[best.cell.row].text, best.cell.text[best.found.end :])
+    timed = guessed and TIME.search(layout.rows[best.cell.row].text)
     facts = (
         (Evidence.AMBIGUOUS_DATE, best.found.ambiguous),
         (Evidence.SEVERAL_CANDIDATES, any(each.found.value != best.found.value for each in close)),
@@ -258,21 +252,16 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
 def _lone_date(layout: Layout, *, month_first: bool) -> list[DateCandidate]:
     """Return the only date in the document if a till printed it with the time."""
     dates = [(date, cell) for cell in layout.cells for date in find_dates(cell.text, month_first=month_first)]
-    timed = [(date, cell) for date, cell in dates if _timed(layout.rows[cell.row].text, cell.text[date.end :])]
+    timed = [(date, cell) for date, cell in dates if TIME.search(layout.rows[cell.row].text)]
     if not timed or len({date.value for date, _ in dates}) > 1:
         return []
     return [DateCandidate(*timed[0], DateAt.ALONE)]
 
 
-def _timed(row: str, after: str) -> bool:
-    return bool(WITH_TIME.match(after) or TIME.search(row))
-
-
 def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     for at, date in _dates_directly_at(finder, CALLED_DATE, month_first=month_first):
         if not _names_another_day(at):
-            in_foot = at.cell.top > FOOT * finder.layout.pages[at.cell.page - 1].height
-            yield DateCandidate(date, at.cell, DateAt.CALLED_DATE, at.place, in_foot=in_foot)
+            yield DateCandidate(date, at.cell, DateAt.CALLED_DATE, at.place)
 
 
 def _dates_directly_at(

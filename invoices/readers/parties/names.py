@@ -1,7 +1,4 @@
-"""Decide whether a text can be the name of a company or a person, and score it.
-
-Also joins names that are printed on two lines.
-"""
+"""Decide whether a text can be the name of a company or a person, and join names that are printed on two lines."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -186,7 +183,7 @@ def is_name(text: str) -> bool:
         return False
     if _goes_on_from_heading(folded) or (folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded)):
         return False
-    if ":" in text or "@" in text or CODE.fullmatch(folded.rstrip(".")) or all(len(word) == 1 for word in words):
+    if ":" in text or "@" in text or CODE.fullmatch(folded.rstrip(".")):
         return False
     if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text) or (not legal and RECEIPT_TITLE.match(folded)):
         return False
@@ -223,8 +220,6 @@ def _has_figures(text: str) -> bool:
 def before_address(text: str) -> str:
     """Return the name from `Name, Street 1, 12345 City`, with commas or other separators; other texts unchanged."""
     parts = [part for comma in COMMA.split(text) for part in BETWEEN_PARTS.split(comma)]
-    if len(parts) > 1 and LEGAL_FORM.fullmatch(fold(parts[1])):
-        parts[:2] = [", ".join(parts[:2])]
     if len(parts) < ADDRESS_PARTS or not STREET.search(fold(parts[1])) or STREET_NUMBER.fullmatch(parts[1]):
         return text
     return parts[0] if any(POSTAL_CODE.search(fold(part)) for part in parts[2:]) else text
