@@ -41,12 +41,10 @@ ROW_OVERLAP = 0.5
 COLUMN_OVERLAP = 0.5
 """Words of one row may not overlap horizontally by more than this share of the smaller width."""
 
-MAX_SPACED, LEAST_SPACED = 2, 6
-"""Most letters in a piece of a letter-spaced word (a comma counts as one), and fewest such pieces in a line."""
 WIDE = 1.6
 """Gap between words as a multiple of the gap between letters."""
 LEAST_LETTERS, MOST_LETTERS = 4, 3
-"""Fewest single letters in a letter-spaced label, and most letters in its other pieces."""
+"""Fewest single letters in a letter-spaced cell, and most letters in its other pieces."""
 
 
 @dataclass(slots=True, unsafe_hash=True)  # as words
@@ -198,19 +196,14 @@ def _stands_on(one: Word, other: Word) -> bool:
 
 
 def _spaced_out(words: Sequence[Word]) -> bool:
-    """Return whether the words are single spaced letters, as in letterheads: `P R E S C O T T`."""
-    short = [w for w in words if len(w.text) <= MAX_SPACED and not w.text.isdigit() and w.score is None]
-    return len(short) >= LEAST_SPACED and len(short) == len(words)
+    """Return whether a cell consists of letter-spaced capitals: `P R E S C O T T`, `FAC T U R A N.º`."""
+    letters = sum(len(word.text) == 1 and word.text.isalpha() for word in words)
+    return letters >= LEAST_LETTERS and all(map(_may_be_a_letter, words))
 
 
-def _label_spaced_out(words: Sequence[Word]) -> bool:
-    """Return whether a cell consists of letter-spaced capitals: `FAC T U R A N.º`."""
-    if len(words) < LEAST_LETTERS or any(w.score is not None or w.text != w.text.upper() for w in words):
-        return False
-    letters = sum(len(w.text) == 1 and w.text.isalpha() for w in words)
-    return letters >= LEAST_LETTERS and all(
-        len(w.text) <= MOST_LETTERS and not any(map(str.isdigit, w.text)) for w in words
-    )
+def _may_be_a_letter(word: Word) -> bool:
+    plain = word.text == word.text.upper() and not any(map(str.isdigit, word.text))
+    return plain and len(word.text) <= MOST_LETTERS and word.score is None
 
 
 def _together(words: Sequence[Word]) -> Iterator[Word]:
@@ -231,13 +224,12 @@ def _joined(letters: Sequence[Word]) -> Word:
 
 
 def _split(words: Sequence[Word]) -> list[list[Word]]:
-    words = [*_together(words)] if _spaced_out(words) else words
     groups = [[words[0]]]
     for before, word in pairwise(words):
         if word.left - before.right > CELL_GAP * min(before.height, word.height):
             groups.append([])
         groups[-1].append(word)
-    joined = [[*_together(group)] if _label_spaced_out(group) else group for group in groups]
+    joined = [[*_together(group)] if _spaced_out(group) else group for group in groups]
     return [[word for word, _ in groupby(group)] for group in joined]  # bold text is sometimes a word printed twice
 
 
