@@ -10,7 +10,6 @@ from statistics import median
 
 from docrail.invoices.model import Box
 from docrail.invoices.readers.layout.geometry import Projection, around, box_within
-from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.folding import fold
 
 
@@ -255,7 +254,6 @@ IN_LINE, BY_CHANCE = 0.6, 0.25
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
 """Pattern of an amount; a column with an amount belongs to a table."""
 NAME = re.compile(r"[^\W\d_]{3}")
-MONEY_WORDS = {*CURRENCIES, "EURO"}
 
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
@@ -298,17 +296,13 @@ def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
     are only near: a table's amounts may be in the middle of a description of several lines.
     """
     amounts = {round(_middle(word), 1): word for word in wide if MONEY.search(word.text)}
-    middles, named = sorted(map(_middle, lines)), sorted(_middle(word) for word in wide if _is_name(word.text))
+    middles, named = sorted(map(_middle, lines)), sorted(_middle(word) for word in wide if NAME.search(word.text))
     level = 0
     for middle, word in amounts.items():
         reach = IN_LINE if _is_level(word, named) else word.bottom - word.top
         index = bisect_left(middles, middle - reach)
         level += index < len(middles) and middles[index] <= middle + reach
     return level >= BY_CHANCE * len(amounts)
-
-
-def _is_name(text: str) -> bool:
-    return bool(NAME.search(text)) and text.strip(".:,").upper() not in MONEY_WORDS
 
 
 def _is_level(word: Word, middles: Sequence[float]) -> bool:
