@@ -18,7 +18,6 @@ from docrail.invoices.values.numbers import CODES, PREFIXED_DOLLARS, RINGGIT, SY
 CODE = re.compile(r"(?<![A-Za-z])(?<!\d-)[A-Z]{3}(?![A-Za-z0-9]|-\d+(?![\d.,]))")
 """A currency code that is not part of a product code, as in `PEN-50`; `EUR-50.00` is an amount."""
 GLUED = re.compile(r"(?<![A-Za-z])[A-Z]{3}-?\d+(?![\d.,])")
-COMPANY = re.compile(r"\bBHD\b")
 _SIGNS = [*PREFIXED_DOLLARS, *(symbol for symbol in SYMBOLS if not symbol.startswith("Rs"))]
 SYMBOL = re.compile(
     "|".join(rf"(?<![A-Z]){re.escape(sign)}" if sign[0].isalpha() else re.escape(sign) for sign in _SIGNS)
@@ -106,9 +105,9 @@ def _is_code(money: Money) -> bool:
 
 
 def _codes(cell: Cell) -> Iterator[str]:
-    """Yield the currency codes in a cell, but not words as in `Sdn Bhd`, `PLUG TOP 15 A` or `Mozzarella DOP 250 g`."""
+    """Yield the currency codes in a cell, but not words as in `PLUG TOP 15 A` or `Mozzarella DOP 250 g`."""
     shouted = cell.text.isupper() and len(cell.words) > SHOUTED_WORDS
-    for match in CODE.finditer(COMPANY.sub(" ", cell.text)):
+    for match in CODE.finditer(cell.text):
         common = match[0] in COMMON - WORDS_TOO
         if match[0] in CURRENCIES and (common or (not shouted and _is_of_money(cell, match))):
             yield match[0]

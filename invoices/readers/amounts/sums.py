@@ -7,7 +7,7 @@ from enum import Enum
 
 from docrail.invoices.facts import Source
 from docrail.invoices.readers.amounts.money import Money, Role
-from docrail.invoices.readers.amounts.sum_words import CHANGE, INSIDE, PREPAID, ROUNDING, TENDERED
+from docrail.invoices.readers.amounts.sum_words import INSIDE, PREPAID, ROUNDING
 from docrail.invoices.readers.layout.page import Cell
 
 ZERO = Decimal(0)
@@ -27,7 +27,6 @@ class Basis(Enum):
     HEADING = "heading of its column"
     ROW = "net, tax and total in one row"
     NAMED_ROW = "net, tax and total in one row under their headings"
-    RATE = "a net times the rate next to it"
     TAXES = "sum of the taxes at several rates"
     BASES = "sum of the bases at several rates"
     REST = "arithmetic alone"
@@ -44,8 +43,6 @@ class Part:
     depth: float = 0.0
     """Its place among the amounts, as a share: sums follow their parts."""
     exact: bool = False
-    marked: bool = False
-    """Whether a currency is printed at it."""
     size: float = 0.0
     """Share of the largest of several totals."""
     totalled: bool = False
@@ -70,18 +67,6 @@ class Totals:
     """Whether another net fits as well: nothing says if an adjustment is taxed."""
     total_unsure: bool = False
     """Whether a larger total or a much smaller net is named, and nothing on the page says what is between the two."""
-
-
-def settled(amounts: Sequence[Money]) -> Decimal | None:
-    """Return the amount handed over minus the change, if a till printed each once; it includes rounding."""
-    change = {money.value for money in amounts if money.exact and CHANGE.search(money.label)}
-    handed = _handed_over(amounts)
-    return handed.pop() - change.pop() if len(handed) == len(change) == 1 else None
-
-
-def _handed_over(amounts: Sequence[Money]) -> set[Decimal]:
-    exact = (money for money in amounts if money.exact)
-    return {money.value for money in exact if TENDERED.match(money.label) and not CHANGE.search(money.label)}
 
 
 def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:

@@ -33,7 +33,6 @@ from docrail.invoices.readers.amounts.sums import (
     plausible_rate,
     plausible_tax,
     rounded,
-    settled,
     with_tax_inside,
     with_whole_sums,
 )
@@ -51,13 +50,10 @@ PART: tuple[Feature[Part], ...] = (
     Feature("the heading of its column names it", 1.2, lambda p: p.basis is Basis.HEADING),
     Feature("it is in a row of net, tax and total", 1.6, lambda p: p.basis is Basis.ROW),
     Feature("it is in a row of net, tax and total under their headings", 2.6, lambda p: p.basis is Basis.NAMED_ROW),
-    Feature("it is a net times the rate next to it", 2.0, lambda p: p.basis is Basis.RATE),
     Feature("it is the sum of taxes at several rates", 2.5, lambda p: p.basis is Basis.TAXES),
     Feature("it is the sum of the bases at several rates", 2.5, lambda p: p.basis is Basis.BASES),
-    Feature("it only fits the others", 0.4, lambda p: p.basis is Basis.REST),
     Feature("depth among the amounts", 0.3, lambda p: p.depth),
     Feature("it has cents or a currency", 0.3, lambda p: p.exact),
-    Feature("a currency is printed at it", 0.1, lambda p: p.marked),
     # of several totals, the smaller ones are partial sums or remainders
     Feature("size among the totals", 1.0, lambda p: p.size),
     Feature("its row is named total", 0.5, lambda p: p.totalled),
@@ -71,7 +67,6 @@ class Fit(Enum):
 
     TAXED = "net + tax = total"
     BY_RATES = "bases and taxes at every rate = total"
-    PARTLY_TAXED = "net + tax + untaxed = total"
     UNTAXED = "net = total"
 
 
@@ -81,8 +76,6 @@ class Solution:
 
     totals: Totals
     fit: Fit
-    kept: bool = False
-    """Whether the total is what a till kept: the amount handed over minus the change."""
 
 
 SOLUTION: tuple[Feature[Solution], ...] = (
@@ -91,13 +84,10 @@ SOLUTION: tuple[Feature[Solution], ...] = (
     Feature("the total", 1.0, lambda s: _points(s.totals.total)),
     # more than the difference between any two labels
     Feature("net and tax add up to the total", 3.0, lambda s: s.fit is not Fit.UNTAXED),
-    Feature("the net is the total", 1.5, lambda s: s.fit is Fit.UNTAXED),
-    Feature("an untaxed part fits as well", 1.0, lambda s: s.fit is Fit.PARTLY_TAXED),
     # some sum of the amounts on a page fits by chance
     Feature("only with shipping or a discount", -1.5, lambda s: bool(s.totals.adjustment or s.totals.net_adjustment)),
     # one rate's net, tax and gross fit as well
     Feature("every rate is in it", 3.0, lambda s: s.fit is Fit.BY_RATES),
-    Feature("a till kept the total", 3.0, lambda s: s.kept),
 )
 """What speaks for net, tax and total together."""
 
@@ -166,21 +156,18 @@ def solutions(of: Candidates, lines_total: Decimal | None) -> list[Solution]:
     taxed = [*_by_row(of), *_by_summary(of), *_by_label(of), *_with_zero_rated(of), *_by_rates(of)]
     printed = {money.value for money in of.printed}
     taxed = [each for each in taxed if not (each.totals.adjustment and _before_adjustment(each.totals) in printed)]
-    named, kept = of.named, settled(of.printed)
     rests = {step_total(step) for step in of.steps}
     return [
-        replace(each, kept=_value(each.totals.total) == kept)
+        each
         for each in (*taxed, *_untaxed(of))
-        if _value(each.totals.total) and not is_of_a_part(each.totals.total, named, lines_total, rests)
+        if _value(each.totals.total) and not is_of_a_part(each.totals.total, of.named, lines_total, rests)
     ]
 
 
 def _solve(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None) -> Totals:
     if best := leaders(SOLUTION, solutions(of, lines_total)):
         return best[0].totals
-    kept = settled(of.printed)
-    labelled = [*of.named, *_parts(amounts, Role.TOTAL)]
-    total = next((total for total in of.totals if total.value == kept), next(iter(labelled), None))
+    total = next(iter([*of.named, *_parts(amounts, Role.TOTAL)]), None)
     net, tax = plausible_net(of.nets, total), plausible_tax(of_all_rates(of.taxes, of.printed), total)
     # no tax is between a total and a net of at most half of it
     far = total is not None and any(2 * abs(part.value) <= abs(total.value) for part in of.nets)
@@ -212,12 +199,12 @@ def _best_first(parts: Sequence[Part]) -> list[Part]:
 
 
 def _part(money: Money, index: int, count: int, role: Role) -> Part | None:
-    depth, marked = index / count, money.currency is not None
+    depth = index / count
     if money.role is role:
         basis = Basis.PLAIN_LABEL if role is Role.PLAIN_TOTAL else Basis.LABEL
-        return Part(money.value, money.cell, Source.TEXT_LABEL, basis, depth, money.exact, marked, rate=money.rate)
+        return Part(money.value, money.cell, Source.TEXT_LABEL, basis, depth, money.exact, rate=money.rate)
     if money.column is role and money.role is not Role.NOT_A_SUM and money.exact and money.value:
-        return Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.HEADING, depth, money.exact, marked)
+        return Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.HEADING, depth, money.exact)
     return None
 
 
@@ -270,7 +257,7 @@ def _taxes_by_rate(printed: Sequence[Money], nets: Sequence[Part], slack: Decima
     for money in printed:
         for rate in rates_in(money.label):
             if rate and any(abs(net.value * rate / 100 - money.value) <= slack for net in nets):
-                yield Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.RATE)
+                yield Part(money.value, money.cell, Source.TEXT_PATTERN)
 
 
 def _with_zero_rated(of: Candidates) -> Iterator[Solution]:
@@ -281,7 +268,7 @@ def _with_zero_rated(of: Candidates) -> Iterator[Solution]:
         if fits and tax.value and plausible_rate(net.value, tax.value):
             whole = replace(net, value=net.value + rest, cell=None, source=Source.TEXT_PATTERN)
             payable = replace(total, value=abs(total.value))
-            yield Solution(Totals(whole, tax, payable), Fit.PARTLY_TAXED)
+            yield Solution(Totals(whole, tax, payable), Fit.TAXED)
 
 
 def _nets_left(printed: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part], slack: Decimal) -> list[Part]:

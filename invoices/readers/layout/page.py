@@ -10,7 +10,6 @@ from statistics import median
 
 from docrail.invoices.model import Box
 from docrail.invoices.readers.layout.geometry import Projection, around, box_within
-from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.folding import fold
 
 
@@ -41,12 +40,10 @@ ROW_OVERLAP = 0.5
 COLUMN_OVERLAP = 0.5
 """Words of one row may not overlap horizontally by more than this share of the smaller width."""
 
-MAX_SPACED, LEAST_SPACED = 2, 6
-"""Most letters in a piece of a letter-spaced word (a comma counts as one), and fewest such pieces in a line."""
 WIDE = 1.6
 """Gap between words as a multiple of the gap between letters."""
 LEAST_LETTERS, MOST_LETTERS = 4, 3
-"""Fewest single letters in a letter-spaced label, and most letters in its other pieces."""
+"""Fewest single letters in a letter-spaced cell, and most letters in its other pieces."""
 
 
 @dataclass(slots=True, unsafe_hash=True)  # as words
@@ -198,19 +195,14 @@ def _stands_on(one: Word, other: Word) -> bool:
 
 
 def _spaced_out(words: Sequence[Word]) -> bool:
-    """Return whether the words are single spaced letters, as in letterheads: `P R E S C O T T`."""
-    short = [w for w in words if len(w.text) <= MAX_SPACED and not w.text.isdigit() and w.score is None]
-    return len(short) >= LEAST_SPACED and len(short) == len(words)
+    """Return whether a cell consists of letter-spaced capitals: `P R E S C O T T`, `FAC T U R A N.º`."""
+    letters = sum(len(word.text) == 1 and word.text.isalpha() for word in words)
+    return letters >= LEAST_LETTERS and all(map(_may_be_a_letter, words))
 
 
-def _label_spaced_out(words: Sequence[Word]) -> bool:
-    """Return whether a cell consists of letter-spaced capitals: `FAC T U R A N.º`."""
-    if len(words) < LEAST_LETTERS or any(w.score is not None or w.text != w.text.upper() for w in words):
-        return False
-    letters = sum(len(w.text) == 1 and w.text.isalpha() for w in words)
-    return letters >= LEAST_LETTERS and all(
-        len(w.text) <= MOST_LETTERS and not any(map(str.isdigit, w.text)) for w in words
-    )
+def _may_be_a_letter(word: Word) -> bool:
+    plain = word.text == word.text.upper() and not any(map(str.isdigit, word.text))
+    return plain and len(word.text) <= MOST_LETTERS and word.score is None
 
 
 def _together(words: Sequence[Word]) -> Iterator[Word]:
@@ -231,13 +223,12 @@ def _joined(letters: Sequence[Word]) -> Word:
 
 
 def _split(words: Sequence[Word]) -> list[list[Word]]:
-    words = [*_together(words)] if _spaced_out(words) else words
     groups = [[words[0]]]
     for before, word in pairwise(words):
         if word.left - before.right > CELL_GAP * min(before.height, word.height):
             groups.append([])
         groups[-1].append(word)
-    joined = [[*_together(group)] if _label_spaced_out(group) else group for group in groups]
+    joined = [[*_together(group)] if _spaced_out(group) else group for group in groups]
     return [[word for word, _ in groupby(group)] for group in joined]  # bold text is sometimes a word printed twice
 
 
@@ -263,7 +254,6 @@ IN_LINE, BY_CHANCE = 0.6, 0.25
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
 """Pattern of an amount; a column with an amount belongs to a table."""
 NAME = re.compile(r"[^\W\d_]{3}")
-MONEY_WORDS = {*CURRENCIES, "EURO"}
 
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
@@ -306,17 +296,13 @@ def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
     are only near: a table's amounts may be in the middle of a description of several lines.
     """
     amounts = {round(_middle(word), 1): word for word in wide if MONEY.search(word.text)}
-    middles, named = sorted(map(_middle, lines)), sorted(_middle(word) for word in wide if _is_name(word.text))
+    middles, named = sorted(map(_middle, lines)), sorted(_middle(word) for word in wide if NAME.search(word.text))
     level = 0
     for middle, word in amounts.items():
         reach = IN_LINE if _is_level(word, named) else word.bottom - word.top
         index = bisect_left(middles, middle - reach)
         level += index < len(middles) and middles[index] <= middle + reach
     return level >= BY_CHANCE * len(amounts)
-
-
-def _is_name(text: str) -> bool:
-    return bool(NAME.search(text)) and text.strip(".:,").upper() not in MONEY_WORDS
 
 
 def _is_level(word: Word, middles: Sequence[float]) -> bool:
