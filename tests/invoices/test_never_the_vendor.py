@@ -108,3 +108,9 @@ def test_a_labelled_name_goes_on_in_its_box() -> None:
     name = ("Denominazione: Consulenza e Lavoro tra", "Professionisti S.r.l.", "CAP: 20900")
     found = vendor(*block(50, 50, "Fornitore", "P.IVA: 03114200961", *name))
     assert found == "Consulenza e Lavoro tra Professionisti S.r.l."
+
+
+def test_a_company_with_its_address_and_register_in_the_foot_is_before_the_buyer() -> None:
+    foot = ("Alza Rental, S.A. · Domicilio social: Paseo 177, 28046 Madrid", "CIF A41772088 · R.M. de Madrid, tomo 20")
+    buyer = block(330, 98, *OTHER, "CIF: B50771849")
+    assert vendor((45, 38, "ALZA"), (45, 99, "Valencia"), *buyer, *block(45, 784, *foot)) == "Alza Rental, S.A."

@@ -24,7 +24,8 @@ LEGAL_FORM = re.compile(
     r"(?:(?:sociedade )?unipessoal,? )?(?:ld\.?a|limitada)|s\.?g\.?p\.?s\.?,? s\.?a|"
     r"s\.?a\.?(?:p\.?i\.?|b\.?|s\.?)? de c\.?v|s\.? de r\.?l\.?(?: de c\.?v)?|"
     r"b\.?v\.?(?:/srl)?|n\.?v\.?(?:/sa)?|v\.?o\.?f\.?|s\.?a\.? ?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
-    r"eurl|selarl|selas|selafa|selurl|scea|gaec|cuma|sc(?:op|ic)(?: s\.?a(?:\.?r\.?l)?)?|asbl|aisbl|s\.?c\.?r\.?l|scarl|s\.?a\.?g\.?l|sccl|slne|"
+    r"eurl|selarl|selas|selafa|selurl|scea|gaec|cuma|sc(?:op|ic)(?: s\.?a(?:\.?r\.?l)?)?|asbl|aisbl|s\.?c\.?r\.?l|"
+    r"scarl|s\.?a\.?g\.?l|sccl|slne|"
     r"s\.?l\.?u?|s\. l|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|eirl|eireli|ltda|c\.?r\.?l|"
     r"(?<!.)(?:earl(?! (?:grey|of|street))|sc[ipm]|sat|gie)(?= [a-z][^,]*$)|(?<=[a-z] )"
     r"(?:earl|sc[ip]|sal|aie|gie|stp|onlus|epe|asd|ssd|[oe]g|lp|cv|cc|k[ml]g)(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|"
@@ -220,6 +221,8 @@ def _has_figures(text: str) -> bool:
 def before_address(text: str) -> str:
     """Return the name from `Name, Street 1, 12345 City`, with commas or other separators; other texts unchanged."""
     parts = [part for comma in COMMA.split(text) for part in BETWEEN_PARTS.split(comma)]
+    if len(parts) > 1 and LEGAL_FORM.fullmatch(fold(parts[1])):
+        parts[:2] = [", ".join(parts[:2])]
     if len(parts) < ADDRESS_PARTS or not STREET.search(fold(parts[1])) or STREET_NUMBER.fullmatch(parts[1]):
         return text
     return parts[0] if any(POSTAL_CODE.search(fold(part)) for part in parts[2:]) else text

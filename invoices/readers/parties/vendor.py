@@ -119,7 +119,7 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     if not own:
         return FieldValue(), False
     best = leaders(VENDOR_NAME, own)[0]
-    rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if not _is_plain(each)]
+    rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if each.first or not _is_plain(each)]
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     if not any(candidate.legal for candidate in own):
