@@ -16,7 +16,7 @@ from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.lines.charges import describes_a_line
 from docrail.invoices.values.dates import find_dates
-from docrail.invoices.values.folding import fold, squeeze
+from docrail.invoices.values.folding import squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 NUMBER_FORM = re.compile(
@@ -31,6 +31,10 @@ GROUPED = re.compile(
 """A number in groups that ends the text or is followed by a separator: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
 SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
 """A number with a spaced slash at the end of the text: `TR 3 / 26-077`."""
+REMARK = re.compile(r"\([^)\d]*\)\W*")
+"""A remark between a label and its number: `Invoice number (please quote): 4711`."""
+LONE = re.compile(r"\s*(?:$|[-\u2013\u2014|\u00b7\u2022,/]\s|(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)")
+"""What may follow a number of one digit."""
 OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|TVA|BTW|IVA|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
 """Prefixes of numbers that are not invoice numbers."""
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
@@ -234,24 +238,16 @@ def heads_lines(row: Row) -> bool:
 def _number_at(
     labelled: Labelled, basis: NumberAt, *, charged: bool = False, corrected: bool = False
 ) -> Iterator[NumberCandidate]:
-    match = GROUPED.match(labelled.text) or _slashed(labelled.text) or NUMBER_FORM.match(labelled.text)
+    text = REMARK.sub("", labelled.text)
+    match = GROUPED.match(text) or _slashed(text) or NUMBER_FORM.match(text)
     if not match:
         return
     value = match.group().rstrip(".-/")
-    lone = basis is NumberAt.LABEL and value.isdigit() and _is_whole(labelled.text, match.end())  # the first of all
+    lone = basis is NumberAt.LABEL and value.isdigit() and LONE.match(text, match.end())  # the first invoices of all
     if OTHER_NUMBER.match(value) or not (lone or _is_number(value)):
         return
-    if not any(date.start < match.end() for date in find_dates(labelled.text)):
+    if not any(date.start < match.end() for date in find_dates(text)):
         yield NumberCandidate(value, labelled, basis, charged, corrected)
-
-
-def _is_whole(text: str, end: int) -> bool:
-    """Return whether nothing but the document's date follows a number that ends at `end`."""
-    date = next(find_dates(text[end:]), None)
-    if date is None:
-        return not text[end:].strip()
-    before = fold(text[: end + date.start])
-    return not re.search(r"\w", before[end:]) or bool(vocabulary.DATE_AFTER_NUMBER.search(before))
 
 
 def is_charged(row: Row, cell: Cell) -> bool:
