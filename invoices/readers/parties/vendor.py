@@ -18,7 +18,7 @@ from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELL
 from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
-from docrail.invoices.readers.parties.owners import belongs_to_owner, has_its_owner_below
+from docrail.invoices.readers.parties.owners import SALES_LABEL, belongs_to_owner, has_its_owner_below
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -29,12 +29,6 @@ NAME_LABEL = re.compile(
 )
 REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
 """A registration number alone under a name; on folded text."""
-SALES_LABEL = re.compile(
-    r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare|"
-    r"(?:vendue?|emise?|etablie?|facturee?) par|(?:emitid|expedid|vendid|facturad)[oa] por|"
-    r"(?:vendut|emess|fatturat)[oa] da"
-)
-"""Labels of the seller, but on many invoices of the salesperson or clerk."""
 MOST_CLAIMS = 2
 """Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
 address."""
