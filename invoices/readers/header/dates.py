@@ -10,7 +10,7 @@ from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.header import number
-from docrail.invoices.readers.header.terms import DAYS
+from docrail.invoices.readers.header.terms import DAYS, PAID_BY
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout
@@ -49,11 +49,6 @@ SENTENCE_END = re.compile(r"\.\s")
 TITLE_LINE_WORDS = 12
 """Most words in a line that starts with a title."""
 AMOUNT = re.compile(r"\d\.\d")
-PAID_BY = re.compile(
-    r"\b(?:payee?|reglee?|versee?|recue?|(?:pagad|abonad|recibid|efectuad|pagat|versat|ricevut)[oa]) "
-    r"(?:par|por|con|mediante|tramite) $"
-)
-"""Before the label of a way of payment, which then was used: `pag\u00e9 par virement le`."""
 _DISCOUNT = "skonto|escompte|discount|korting|descuento|dto|sconto"
 SETTLED = re.compile(
     r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"

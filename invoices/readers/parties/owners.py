@@ -13,6 +13,12 @@ OWNED = re.compile(
     r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
 )
 """A line under a name that states its owner."""
+SALES_LABEL = re.compile(
+    r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare|"
+    r"(?:vendue?|emise?|etablie?|facturee?) par|(?:emitid|expedid|vendid|facturad)[oa] por|"
+    r"(?:vendut|emess|fatturat)[oa] da"
+)
+"""Labels of the seller, but on many invoices of the salesperson or clerk."""
 LETTERED = 1.5
 """Height of a trading name over that of its owner's line."""
 

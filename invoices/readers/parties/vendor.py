@@ -17,7 +17,7 @@ from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELL
 from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
-from docrail.invoices.readers.parties.owners import has_its_owner_below
+from docrail.invoices.readers.parties.owners import SALES_LABEL, has_its_owner_below
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -26,12 +26,6 @@ NAME_LABEL = re.compile(
     r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|denominazione|(?:ragione|razon|raison) sociale?|"
     r"denominacion social|bedrijfsnaam|handelsnaam|firmenname)\s*(?::\s*|$)"
 )
-SALES_LABEL = re.compile(
-    r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare|"
-    r"(?:vendue?|emise?|etablie?|facturee?) par|(?:emitid|expedid|vendid|facturad)[oa] por|"
-    r"(?:vendut|emess|fatturat)[oa] da"
-)
-"""Labels of the seller, but on many invoices of the salesperson or clerk."""
 ROWS_OF_A_HEAD = 9
 ADDRESS_LINES = 4
 """Most lines from a name to the postal code of its address."""
