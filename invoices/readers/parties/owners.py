@@ -1,4 +1,4 @@
-"""Recognize the lines that name the owner of a trading name, and the trading names with such a line below them."""
+"""Recognize trading names by the line below them that names their owner."""
 
 import re
 
@@ -12,7 +12,7 @@ OWNED = re.compile(
     r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
     r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
 )
-"""A line under a name that states its owner."""
+"""A line under a trading name."""
 LETTERED = 1.5
 """Height of a trading name over that of its owner's line."""
 
