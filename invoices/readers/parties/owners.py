@@ -1,4 +1,4 @@
-"""Recognize the lines that name the owner of a trading name, and the trading names with such a line below them."""
+"""Recognize trading names by the line below them that names their owner."""
 
 import re
 
@@ -12,7 +12,7 @@ OWNED = re.compile(
     r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
     r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
 )
-"""A line under a name that states its owner."""
+"""A line under a trading name."""
 SALES_LABEL = re.compile(
     r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare|"
     r"(?:vendue?|emise?|etablie?|facturee?) par|(?:emitid|expedid|vendid|facturad)[oa] por|"

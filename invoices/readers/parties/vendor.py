@@ -262,9 +262,9 @@ def _senders(layout: Layout) -> Iterator[NameCandidate]:
 def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidate]:
     """Yield lines of the letterhead and the footer that can be names.
 
-    Elsewhere a name counts only with register details, as part of a web address, or if it spells out a logo.
+    Elsewhere a name counts only with register details, as part of a web address, or if it spells out a name above.
     """
-    logos: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
     usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
     for cell, printed, own_entry in _printed_names(layout):
         place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
@@ -277,12 +277,10 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
         legal = bool(names.LEGAL_FORM.search(fold(name)))
         registered = own_entry or (len(short) > LOGO and _is_registered_below(layout, cell))
         known = registered or owned or short in on_the_net
-        if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
-            continue
-        if cell.page > 1 and not legal:
+        if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(above)))):
             continue
         size = min(1.0, max(0.0, cell.height / usual - 1))
-        logos = (*logos, short) if len(short) > LOGO else logos
+        above = (*above, short) if len(short) > LOGO else above
         depth = place if place < TOP else 0.0
         yield NameCandidate(
             *(names.clean(name), cell, NameAt.LINE, 0, legal, size),
