@@ -104,7 +104,7 @@ def _sum(lines: Sequence[_Line]) -> Decimal | None:
 def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], adjustments: Collection[Decimal]) -> Sequence[_Line]:
     """Omit unsure lines, all of them or the last ones, if the others then add up to a sum on the page.
 
-    Return the lines unchanged if several omitted ones add up to an amount in `adjustments`: an amount paid on behalf of the
+    Return the lines unchanged if several omitted ones add up to one of `adjustments`: an amount paid on behalf of the
     buyer.
     """
     last_sure = max((index for index, line in enumerate(lines) if line.sure), default=0)
