@@ -67,8 +67,8 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     headed = {abs(money.value) for money in amounts if money.exact and money.column in SUMS}
     lines = _without_their_sum(lines, sums)
     plain = [line for line in lines if not line.extra]
-    taken_off = {abs(money.value) for money in amounts if money.role is Role.ADJUSTMENT}
-    added = _adding_up(plain, sums, taken_off)
+    adjustments = {abs(money.value) for money in amounts if money.role is Role.ADJUSTMENT}
+    added = _adding_up(plain, sums, adjustments)
     chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
     if _sum(chosen) not in sums:
         above = _above_their_sum(layout, headed | sums) or _above_tax_and_total(layout, amounts)
@@ -110,10 +110,10 @@ def _sum(lines: Sequence[_Line]) -> Decimal | None:
     return None if total is None else abs(total)
 
 
-def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], printed: Collection[Decimal]) -> Sequence[_Line]:
+def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], adjustments: Collection[Decimal]) -> Sequence[_Line]:
     """Omit unsure lines, all of them or the last ones, if the others then add up to a sum on the page.
 
-    Return the lines unchanged if several omitted ones add up to an amount in `printed`: an amount paid on behalf of the
+    Return the lines unchanged if several omitted ones add up to one of `adjustments`: an amount paid on behalf of the
     buyer.
     """
     last_sure = max((index for index, line in enumerate(lines) if line.sure), default=0)
@@ -124,7 +124,7 @@ def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], printed: Colle
     for choice in islice(choices, MAX_CHOICES):
         if _sum(choice) in sums:
             rest = lines[len(choice) :] if choice == lines[: len(choice)] else []
-            return lines if len(rest) > 1 and _sum(rest) in printed else choice
+            return lines if len(rest) > 1 and _sum(rest) in adjustments else choice
     return lines
 
 
