@@ -25,11 +25,11 @@ PATTERNS = (
     re.compile(r"(?<![\d.-])(?P<y>20\d\d|19\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d-])"),
     re.compile(
         r"(?<![\d.,/-])(?<!\b[a-z])(?<!\b[a-z]{2})(?P<a>\d{1,2})"
-        r"(?P<s>[./-])\s?(?P<b>\d{1,2})(?P=s)\s?(?P<y>\d{4}|\d\d)(?![\d/-]|\.\d)"
+        r"(?P<s>[./-]| / )\s?(?P<b>\d{1,2})(?P=s)\s?(?P<y>\d{4}|\d\d)(?![\d/-]|\.\d)"
     ),
     re.compile(
-        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|[.°º])?[\s/-]*(?:de |di |of )?(?P<month>{_MONTH})\b\.?"
-        r"[\s,/-]*(?:de |del )?(?P<y>\d{4}|\d\d)(?!\d)"
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|e|[.°º])?[\s/-]*(?:(?:day )?of |de |di )?(?P<month>{_MONTH})\b\.?"
+        r"[\s,/-]*(?:de |del )?'?(?P<y>\d{4}|\d\d)(?!\d)"
     ),
     re.compile(rf"\b(?P<month>{_MONTH})\.?\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s*(?P<y>\d{{4}})(?!\d)"),
 )
