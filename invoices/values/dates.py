@@ -28,7 +28,7 @@ PATTERNS = (
         r"(?P<s>[./-])\s?(?P<b>\d{1,2})(?P=s)\s?(?P<y>\d{4}|\d\d)(?![\d/-]|\.\d)"
     ),
     re.compile(
-        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|[.°o])?[\s/-]*(?:de |di |of )?(?P<month>{_MONTH})\b\.?"
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|e|[.°ºo])?[\s/-]*(?:(?:day )?of |de |di )?(?P<month>{_MONTH})\b\.?"
         r"[\s,/-]*(?:de |del )?'?(?P<y>\d{4}|\d\d)(?!\d)"
     ),
     re.compile(

@@ -69,6 +69,14 @@ def test_a_title_of_several_words_precedes_its_number(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "number"),
+    [("FATTURA N. 9 del 30.04.2026", "9"), ("Invoice no. 7 - May", "7"), ("Invoice no. 2 copies", None)],
+)
+def test_a_number_of_one_digit_ends_its_line_or_is_before_a_date(text: str, number: str | None) -> None:
+    assert find_invoice_number(finder([(50, 50, text)])).value == number
+
+
+@pytest.mark.parametrize(
     "label", ["Data ordine:", "Data consegna:", "Date de livraison", "Fecha pedido", "Fecha de vencimiento"]
 )
 def test_a_date_of_something_else_is_not_the_date(label: str) -> None:

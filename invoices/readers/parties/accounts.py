@@ -39,6 +39,7 @@ NATIONAL = {
     ),
     "NL": (re.compile(r"\bbtw\b"), re.compile(r"(?<!\w)\d{4}\.?\d{2}\.?\d{3}\.?B\.?\d{2}(?!\w)")),
     "GB": (re.compile(r"\bvat\b"), re.compile(r"(?<!\w)(?<!\d )\d{3} ?(?:\d{4} ?\d{2}|\d{3} \d{3})(?!\w|[ .]\d)")),
+    "IE": (re.compile(r"\bvat\b"), re.compile(r"(?<!\w)\d[A-Z\d+*]\d{5}[A-W][A-I]?(?!\w)")),
     "BE": (
         re.compile(r"\b(?:btw|tva|ondernemings|bce|kbo|entreprise|rp[mr])"),
         re.compile(r"(?<!\w)[01]\d{3}\.?\d{3}\.?\d{3}(?!\w)"),
