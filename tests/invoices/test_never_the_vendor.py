@@ -114,3 +114,14 @@ def test_a_company_with_its_address_and_register_in_the_foot_is_before_the_buyer
     foot = ("Alza Rental, S.A. · Domicilio social: Paseo 177, 28046 Madrid", "CIF A41772088 · R.M. de Madrid, tomo 20")
     buyer = block(330, 98, *OTHER, "CIF: B50771849")
     assert vendor((45, 38, "ALZA"), (45, 99, "Valencia"), *buyer, *block(45, 784, *foot)) == "Alza Rental, S.A."
+
+
+@pytest.mark.parametrize(
+    ("brand", "details", "name"),
+    [
+        ("Rikamb è un marchio di Laziale S.p.A. – Sede Via Tor 4, 00155 Roma", "P.IVA 09611770018", "Laziale S.p.A."),
+        ("Rikamb è un marchio di Laziale S.p.A.", "P.IVA 09611770018", "RIKAMB"),
+    ],
+)
+def test_a_brands_owner_is_with_register_details_that_go_on(brand: str, details: str, name: str) -> None:
+    assert vendor((50, 50, "RIKAMB"), (50, 64, "tutto per l'officina"), *block(50, 780, brand, details)) == name

@@ -253,10 +253,11 @@ def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
     return text
 
 
-def owner_of_name(text: str, above: str = "") -> tuple[str, str] | None:
+def owner_of_name(text: str, above: str = "", below: str = "") -> tuple[str, str] | None:
     """Return a trading name and the company that owns it, up to its legal form; None if the line names none.
 
-    A brand may be a franchiser's, so its owner counts only with register details, as issuers must state them. `above`
+    A brand may be a franchiser's, so its owner counts only with register details, as issuers must state them, in the
+    line or in the one `below` on which its address goes on. `above`
     is a name in the head that the line goes on: a firm invoices under its trading name, but not under a division's.
     """
     begun = above or ("--" if _goes_on_from_heading(fold(text)) else "")
@@ -266,7 +267,9 @@ def owner_of_name(text: str, above: str = "") -> tuple[str, str] | None:
     form = LEGAL_FORM.search(folded, trading.end()) if trading else None
     if trading is None or form is None or (above and trading["name"]):
         return None
-    if (trading["brand"] or trading["part"]) and not vocabulary.REGISTRATION.search(folded, form.end()):
+    rest = folded[form.end() :]
+    rest += f" {fold(below)}" if rest.strip(" .") and before_register(below) == below else ""
+    if (trading["brand"] or trading["part"]) and not vocabulary.REGISTRATION.search(rest):
         return None
     owner = text[trading.end() : form.end()]
     owner = owner[:-1] if form.group().count(".") == 1 else owner  # the full stop of the sentence
@@ -307,7 +310,7 @@ GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|van|von))$"
 """An ending that only another line completes; on folded text."""
 
 
-def _below(layout: Layout, cell: Cell) -> Iterator[Cell]:
+def lines_below(layout: Layout, cell: Cell) -> Iterator[Cell]:
     """Yield the lines close below a cell and aligned with it; another column's line may lie between them."""
     for row in layout.rows[cell.row + 1 : cell.row + 3]:
         near = (o for o in row.cells if o.page == cell.page and o.top > cell.top and aligned(o, cell))
@@ -318,7 +321,7 @@ def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
     """Return the legal form on the line below a name that starts in a cell, after a space; an empty string if none."""
     if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
         return ""
-    under = next(_below(layout, cell), None)
+    under = next(lines_below(layout, cell), None)
     return f" {under.text}" if under and (is_legal_form(under) or _goes_on_to_owner(under)) else ""
 
 
@@ -332,7 +335,7 @@ def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
 
     Another line has the name as a whole, or the first line needs an end, or the second has one word and a legal form.
     """
-    for other in _below(layout, cell):
+    for other in lines_below(layout, cell):
         both = f"{cell.text} {other.text}"
         same_print = abs(other.height - cell.height) <= SAME_SIZE * cell.height
         if (same_print or LEGAL_FORM.search(fold(both))) and _is_said(fold(both), said) and is_name(both):
