@@ -119,7 +119,7 @@ def test_a_company_with_its_address_and_register_in_the_foot_is_before_the_buyer
 @pytest.mark.parametrize(
     ("brand", "details", "name"),
     [
-        ("Rikamb è un marchio di Laziale S.p.A. – Sede Via Tor 4, 00155 Roma", "P.IVA 09611770018", "Laziale S.p.A."),
+        ("Rikamb è un marchio di Laziale S.p.A. - Sede Via Tor 4, 00155 Roma", "P.IVA 09611770018", "Laziale S.p.A."),
         ("Rikamb è un marchio di Laziale S.p.A.", "P.IVA 09611770018", "RIKAMB"),
     ],
 )
