@@ -111,7 +111,7 @@ LANGUAGE = Language(
             "spatestes? (?:zahlungsdatum|zahlungseingang)|spatestens zu zahlen am|zahlungseingang spatestens",
             r"(?:abbuchungs|einzugs|lastschrift-?|belastungs)(?:datum|termin|tag)|datum der abbuchung",
             r"(?:kreditkarten)?belastung (?:am|per|erfolgt am)|wird (?:abgebucht|eingezogen|belastet) am",
-            r"valutadatum|nettodatum|verfall(?:s?datum|tag| am)|^\W*(?:verfall|bis zum)(?=\W*(?:\d|$))",
+            r"valutadatum|nettodatum|verfall(?:s?datum|tag| am)|^\W*verfall(?=\W*(?:\d|$))",
             rf"belasten\b{IN_SENTENCE}{{0,40}}? am(?= \d)",
             r"(?:wird|ist) (?:am|zum|bis(?: zum)?)(?=.{6,30}(?:belastet|fallig|zu entrichten))",
             *(rf"einzahl(?:en|ung)\b{IN_SENTENCE}{{0,30}}? bis", "zahlungsziel", "zahlungsfrist", "zahlbar spatestens"),
