@@ -106,7 +106,7 @@ LANGUAGE = Language(
             "falligkeit der zahlung",
             (
                 "(?:zu (?:be)?zahlen|zu entrichten|(?:be)?zahlen|(?:ein)?zahl(?:ung|bar)|einzuzahlen|geldeingang)"
-                " (?:bis|am|per)(?: zum)?"
+                " (?:bis|per)(?: zum)?|(?:zu zahlen|zahlbar) am"
             ),
             "spatestes? (?:zahlungsdatum|zahlungseingang)|spatestens zu zahlen am|zahlungseingang spatestens",
             r"(?:abbuchungs|einzugs|lastschrift-?|belastungs)(?:datum|termin|tag)|datum der abbuchung",
