@@ -313,8 +313,8 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
             continue
         low = cell.top >= TOP * layout.pages[0].height
         brand = _brand_above(layout, cell)
-        below = next((other.text for other in names.lines_below(layout, cell)), "") if low else ""
-        if (low or brand) and (owned := names.owner_of_name(cell.text, brand, below)):
+        below = names.lines_below(layout, cell) if low and len(cell.words) > names.LEAST_SPACES else iter(())
+        if (low or brand) and (owned := names.owner_of_name(cell.text, brand, next((o.text for o in below), ""))):
             if _is_in_head(layout, owned[0]):
                 yield cell, owned[1], True
             continue
