@@ -33,7 +33,7 @@ SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.
 """A number with a spaced slash at the end of the text: `TR 3 / 26-077`."""
 REMARK = re.compile(r"\([^)\d]*\)\W*")
 """A remark between a label and its number: `Invoice number (please quote): 4711`."""
-LONE = re.compile(r"\s*(?:$|[-\u2013\u2014|\u00b7\u2022,/]\s|(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)")
+LONE = re.compile(r"\s*(?:$|[-\u2013\u2014|\u00b7\u2022,/]\s|(?:vom|von|du|del?|dated|of|van|d\.d\.|le|date|datum)\s)")
 """What may follow a number of one digit."""
 OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|TVA|BTW|IVA|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
 """Prefixes of numbers that are not invoice numbers."""

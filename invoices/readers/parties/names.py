@@ -172,13 +172,19 @@ MAX_MENTIONS = 3
 """Further mentions of a name that are counted."""
 
 
+@lru_cache(maxsize=4096)
+def legal_form(folded: str) -> re.Match[str] | None:
+    """Return the first legal form in a folded text; cached, because several rules ask for each line."""
+    return LEGAL_FORM.search(folded)
+
+
 @lru_cache(maxsize=1024)  # several rules ask for each line
 def is_name(text: str) -> bool:
     """Return whether a line can be a name: not a label, an address, a date, an amount or a sentence."""
     folded = fold(clean(text))
     if not folded or text in CURRENCIES or text.startswith("(") or not TWO_LETTERS.search(text):
         return False
-    legal, words = bool(LEGAL_FORM.search(folded)), text.split()
+    legal, words = bool(legal_form(folded)), text.split()
     longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
     if len(words) > most or len(text) > longest or (not legal and vocabulary.INVOICES.search(folded)):
         return False
@@ -234,7 +240,7 @@ def before_register(text: str) -> str:
     first = FORM_FIRST.match(folded)
     if first and is_name(text[: first.end()]) and vocabulary.REGISTRATION.search(folded[first.end() :]):
         return text[: first.end()]
-    form = LEGAL_FORM.search(folded)
+    form = legal_form(folded)
     if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
         return text
     rest = folded[form.end() :]
@@ -244,7 +250,7 @@ def before_register(text: str) -> str:
 
 def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
     """Return the name from `Muster AG - delivered by us`, if such a remark or a trading name follows; else the text."""
-    form = LEGAL_FORM.search(fold(text))
+    form = legal_form(fold(text))
     if form and any(
         pattern.match(words, form.end())
         for pattern, words in ((follows, text), (TRADING_AS, text), (TRADES_AS, fold(text)))
@@ -319,7 +325,7 @@ def lines_below(layout: Layout, cell: Cell) -> Iterator[Cell]:
 
 def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
     """Return the legal form on the line below a name that starts in a cell, after a space; an empty string if none."""
-    if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
+    if legal_form(cell.folded) or legal_form(fold(name)):
         return ""
     under = next(lines_below(layout, cell), None)
     return f" {under.text}" if under and (is_legal_form(under) or _goes_on_to_owner(under)) else ""
@@ -327,7 +333,7 @@ def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
 
 def _goes_on_to_owner(cell: Cell) -> bool:
     """Return whether a line ends the name above it, as in Italy: `Hotel Rosa di Rossi Mario`, perhaps with `s.n.c.`."""
-    return cell.text.startswith("di ") and (bool(LEGAL_FORM.search(cell.folded)) or cell.text[3:].istitle())
+    return cell.text.startswith("di ") and (bool(legal_form(cell.folded)) or cell.text[3:].istitle())
 
 
 def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
@@ -338,7 +344,7 @@ def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
     for other in lines_below(layout, cell):
         both = f"{cell.text} {other.text}"
         same_print = abs(other.height - cell.height) <= SAME_SIZE * cell.height
-        if (same_print or LEGAL_FORM.search(fold(both))) and _is_said(fold(both), said) and is_name(both):
+        if (same_print or legal_form(fold(both))) and _is_said(fold(both), said) and is_name(both):
             return other
         if same_print and _is_end(cell, other) and is_name(both):
             return other
@@ -347,7 +353,7 @@ def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
 
 def _is_end(cell: Cell, other: Cell) -> bool:
     """Return whether a line with a legal form ends the name above it: `Miller & Webb` and `Accountants Ltd`."""
-    if LEGAL_FORM.search(cell.folded) or not has_legal_form(other):
+    if legal_form(cell.folded) or not has_legal_form(other):
         return False
     words = LEGAL_FORM.sub("", other.folded).split()
     titled = is_name(cell.text) and not SLOGAN.search(cell.text)
@@ -362,14 +368,14 @@ def _is_said(folded: str, said: Sequence[str]) -> bool:
 
 def is_legal_form(cell: Cell) -> bool:
     """Return whether the cell contains only a legal form: `Co. (UK) Ltd`."""
-    if not LEGAL_FORM.search(cell.folded):
+    if not legal_form(cell.folded):
         return False
     return not re.search(r"[a-z\d]", LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded)))
 
 
 def has_legal_form(cell: Cell) -> bool:
     """Return whether the cell contains a name with a legal form."""
-    return bool(LEGAL_FORM.search(cell.folded)) and not is_legal_form(cell)
+    return bool(legal_form(cell.folded)) and not is_legal_form(cell)
 
 
 def aligned(one: Cell, other: Cell) -> bool:

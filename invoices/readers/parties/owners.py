@@ -39,5 +39,5 @@ def _is_its_owner(cell: Cell, name: str, sender: Cell) -> bool:
     A company, or a person with register details, would be the issuer.
     """
     shared = {*fold(name).split()} & {*cell.folded.split()}
-    issuer = names.LEGAL_FORM.search(fold(name)) or vocabulary.REGISTRATION.search(sender.folded)
+    issuer = names.legal_form(fold(name)) or vocabulary.REGISTRATION.search(sender.folded)
     return not (shared or issuer) and names.is_name(cell.text)

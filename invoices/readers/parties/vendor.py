@@ -174,7 +174,7 @@ def _is_addressed(layout: Layout, cell: Cell) -> bool:
 def _salespeople(finder: Finder) -> Iterator[Cell]:
     """Yield the cells at labels of the seller that name a salesperson: without a legal form and an address."""
     for labelled in finder.at(SELLER):
-        person = SALES_LABEL.fullmatch(labelled.label) and not names.LEGAL_FORM.search(fold(labelled.text))
+        person = SALES_LABEL.fullmatch(labelled.label) and not names.legal_form(fold(labelled.text))
         if person and not _is_addressed(finder.layout, labelled.cell):
             yield labelled.cell
 
@@ -183,9 +183,9 @@ def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
     """Return whether the candidate is the full name, with its legal form, of the name in a logo."""
     folded, lettering = fold(candidate.name), fold(logo.name)
     short, long = squeeze(logo.name), squeeze(candidate.name)
-    if len(short) <= LOGO or long == short or not names.LEGAL_FORM.search(folded):
+    if len(short) <= LOGO or long == short or not names.legal_form(folded):
         return False
-    if names.LEGAL_FORM.search(lettering):  # `Silver & Co`
+    if names.legal_form(lettering):  # `Silver & Co`
         return long.startswith(short) and bool(FORM_LAST.search(folded))
     words, others = lettering.split(), folded.split()
     within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {lettering} " in folded)
@@ -217,13 +217,13 @@ def _labelled(finder: Finder) -> Iterator[NameCandidate]:
             if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled):
                 continue
             text = names.before_remark(labelled.text, names.SENTENCE_AFTER)
-            known = " " in labelled.label or (not labelled.label.isalpha() and names.LEGAL_FORM.search(fold(text)))
+            known = " " in labelled.label or (not labelled.label.isalpha() and names.legal_form(fold(text)))
             if is_only_a_word(finder, labelled) or not (known or _separated(labelled)):
                 continue  # "Lieferant GmbH" is a name that starts like a label; an abbreviation is none
             cells = _below(finder, labelled) if labelled.place is Position.BELOW else [(text, labelled.cell)]
             fitting = [(text, cell) for text, cell in cells if names.is_name(text)]
             if fitting:
-                text, cell = next((each for each in fitting[:2] if names.LEGAL_FORM.search(fold(each[0]))), fitting[0])
+                text, cell = next((each for each in fitting[:2] if names.legal_form(fold(each[0]))), fitting[0])
                 yield NameCandidate(names.clean(text), cell, basis, labelled.place)
 
 
@@ -243,8 +243,8 @@ def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
 
 def _rest_in_box(finder: Finder, cell: Cell) -> str:
     """Return the end of a labelled name, if the line below it has its legal form and no label; else an empty string."""
-    under = finder.below(cell)[:1] if not names.LEGAL_FORM.search(cell.folded) else []
-    return "".join(f" {end.text}" for end in under if names.LEGAL_FORM.search(end.folded) and ":" not in end.text)
+    under = finder.below(cell)[:1] if not names.legal_form(cell.folded) else []
+    return "".join(f" {end.text}" for end in under if names.legal_form(end.folded) and ":" not in end.text)
 
 
 def _separated(labelled: Labelled) -> bool:
@@ -256,7 +256,7 @@ def _separated(labelled: Labelled) -> bool:
 
 def _senders(layout: Layout) -> Iterator[NameCandidate]:
     for name, cell in sender_lines(layout):
-        yield NameCandidate(name, cell, NameAt.SENDER_LINE, legal=bool(names.LEGAL_FORM.search(fold(name))))
+        yield NameCandidate(name, cell, NameAt.SENDER_LINE, legal=bool(names.legal_form(fold(name))))
 
 
 def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidate]:
@@ -274,7 +274,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
             continue
         name = printed + names.legal_form_below(layout, cell, printed)
         short = squeeze(name)
-        legal = bool(names.LEGAL_FORM.search(fold(name)))
+        legal = bool(names.legal_form(fold(name)))
         registered = own_entry or (len(short) > LOGO and _is_registered_below(layout, cell))
         known = registered or owned or short in on_the_net
         if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(above)))):
@@ -359,7 +359,7 @@ def _ends_in_amount(row: Row) -> bool:
 
 def _is_registered_below(layout: Layout, cell: Cell) -> bool:
     """Return whether register details or tax numbers are below a name in its column, with its address."""
-    legal = bool(names.LEGAL_FORM.search(cell.folded))
+    legal = bool(names.legal_form(cell.folded))
     bottom, addressed, registered = cell.bottom, legal, False
     for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
