@@ -67,6 +67,8 @@ class Evidence(StrEnum):
     """A time of day is printed next to the date, as tills print the moment of a sale."""
     NAMED_AGAIN = "named_again"
     SEVERAL_CANDIDATES = "several_candidates"
+    VENDOR_UNSURE = "vendor_unsure"
+    """Another company may be the vendor, and the page has another VAT id, which may be the vendor's."""
     SEVERAL_SUMS = "several_sums"
     """The page's amounts add up in no way or in several, each with another value of this field."""
     SECOND_SOURCE_AGREES = "second_source_agrees"

@@ -32,8 +32,13 @@ def reasons(features: Sequence[Feature[T]], candidate: T) -> dict[str, float]:
     return {name: each for name, each in points.items() if each}
 
 
-def leaders(features: Sequence[Feature[T]], candidates: Iterable[T], *, above: float = float("-inf")) -> list[T]:
-    """Return the candidates with the highest score, several if it is a tie; empty if none has more than `above`."""
+def leaders(
+    features: Sequence[Feature[T]], candidates: Iterable[T], *, above: float = float("-inf"), within: float = 0.0
+) -> list[T]:
+    """Return the candidates with the highest score, several if it is a tie; empty if none has more than `above`.
+
+    With `within`, also those that have at most that much less.
+    """
     scored = [(score(features, candidate), candidate) for candidate in candidates]
     most = max((points for points, _ in scored), default=above)
-    return [candidate for points, candidate in scored if points == most > above]
+    return [candidate for points, candidate in scored if points >= most - within and most > above]

@@ -23,9 +23,9 @@ class Point(NamedTuple):
 POOLED = "*"
 """Key of the curve for fields without their own, fitted on all fields together."""
 GRID = tuple(step / 20 for step in range(21))
-"""Raw confidences at which a curve is pulled towards its prior; without observations the curve follows the prior."""
-POOLED_WEIGHT, FIELD_WEIGHT = 1.0, 1.0
-"""Weight of one grid point in documents, chosen by the error on held-out families (ADR 19)."""
+"""Raw confidences at which a curve is pulled towards its prior; without observations the curve follows the prior.
+
+Each weighs as much as one document, chosen by the error on held-out families (ADR 19)."""
 CAUTION = Point(1.0, 0.0, 0.1)
 """A wrong value of weight 0.1 at confidence 1, since the next value may be the first wrong one (rule of succession)."""
 BINS = 10
@@ -70,15 +70,14 @@ def fit(observations: Sequence[Observation], name: str) -> Calibration:
     family.
     """
     documents = Counter((seen.family, seen.field) for seen in observations)
-    largest: dict[str, int] = {}
-    for (family, _), count in documents.items():
-        largest[family] = max(count, largest.get(family, 1))
-    weights = {family: count**-0.5 for family, count in largest.items()}
-    pooled = _curve(observations, weights, [Point(raw, raw, POOLED_WEIGHT) for raw in GRID])
+    weights: dict[str, float] = {}
+    for (family, _), count in documents.items():  # a document has one observation of a field
+        weights[family] = min(count**-0.5, weights.get(family, 1.0))
+    pooled = _curve(observations, weights, [Point(raw, raw) for raw in GRID])
     curves = {POOLED: pooled}
     for field in sorted({seen.field for seen in observations}):
         own = [seen for seen in observations if seen.field == field]
-        curves[field] = _curve(own, weights, [Point(raw, _at(pooled, raw), FIELD_WEIGHT) for raw in GRID])
+        curves[field] = _curve(own, weights, [Point(raw, _at(pooled, raw)) for raw in GRID])
     return Calibration(name=name, curves=curves, observations=len(observations))
 
 

@@ -20,28 +20,13 @@ FLAG_WARNINGS = {
     "also_a_zip": "The file is also a ZIP archive, whose contents no one sees in a PDF viewer. Do not unpack it.",
     "encrypted": "The file is encrypted, with an empty password. It could be read.",
 }
-RULES = frozenset(
-    {
-        "not_an_invoice",
-        "required_missing",
-        "unknown_currency",
-        "totals_disagree",
-        "total_not_positive",
-        "decimals_unsure",
-        "lines_disagree",
-        "tax_disagrees",
-        "date_in_future",
-        "date_old",
-        "due_before_issue",
-        "iban_checksum",
-        "vat_checksum",
-        "countries_differ",
-        *FLAG_WARNINGS,
-        *("duplicate", "near_duplicate", "iban_changed", "vat_id_changed", "amount_unusual"),
-    }
+_OF_THE_DOCUMENT = (
+    "not_an_invoice required_missing unknown_currency totals_disagree total_not_positive decimals_unsure "
+    "lines_disagree tax_disagrees date_in_future date_old due_before_issue iban_checksum vat_checksum countries_differ"
 )
-"""Codes of the problems that each assessment recomputes; the last row depends on history (duplicates.py,
-vendor_memory.py)."""
+_OF_THE_HISTORY = "duplicate near_duplicate iban_changed vat_id_changed amount_unusual"
+RULES = frozenset({*_OF_THE_DOCUMENT.split(), *_OF_THE_HISTORY.split(), *FLAG_WARNINGS})
+"""Codes of the problems that each assessment recomputes, here or from the history (duplicates.py, vendor_memory.py)."""
 
 
 def check(invoice: InvoiceData, today: dt.date) -> list[InvoiceProblem]:
@@ -58,7 +43,7 @@ def check(invoice: InvoiceData, today: dt.date) -> list[InvoiceProblem]:
         *_dates(invoice, today),
         *_checksums(invoice),
         *_countries(invoice),
-        *_flags(invoice),
+        *(InvoiceProblem.warning(flag, FLAG_WARNINGS[flag]) for flag in FLAG_WARNINGS if flag in invoice.flags),
     ]
 
 
@@ -153,9 +138,7 @@ def _decimals(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
 
 def _lines(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     total = lines_total(invoice.line_items)
-    if total is None or invoice.net.value is None:
-        return
-    if not lines_agree(invoice, total):
+    if total is not None and invoice.net.value is not None and not lines_agree(invoice, total):
         adjustment = f" with {invoice.net_adjustment} charges less discounts" if invoice.net_adjustment else ""
         yield InvoiceProblem.error(
             "lines_disagree", f"The lines add up to {total}{adjustment}, not to the net {invoice.net.value}."
@@ -177,11 +160,9 @@ def _tax(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     tax, parts = invoice.tax.value, invoice.tax_parts
     if tax is None or not parts:
         return
-    slack = tolerance(invoice.currency.value)
-    if abs(sum((part.tax for part in parts), Decimal(0)) - tax) > slack:
-        yield InvoiceProblem.error(
-            "tax_disagrees", f"The tax rows add up to {sum(part.tax for part in parts)}, not to {tax}.", "tax"
-        )
+    slack, together = tolerance(invoice.currency.value), sum((part.tax for part in parts), Decimal(0))
+    if abs(together - tax) > slack:
+        yield InvoiceProblem.error("tax_disagrees", f"The tax rows add up to {together}, not to {tax}.", "tax")
     for part in parts:
         if part.base is None or part.rate is None:
             continue
@@ -208,14 +189,11 @@ def _dates(invoice: InvoiceData, today: dt.date) -> Iterator[InvoiceProblem]:
 
 
 def _checksums(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
-    names = {"iban": "iban_checksum", "vendor_vat_id": "vat_checksum"}
-    for name, code in names.items():
+    for name, code in (("iban", "iban_checksum"), ("vendor_vat_id", "vat_checksum")):
         field = getattr(invoice, name)
         if Evidence.CHECKSUM_INVALID in field.evidence:
-            message = (
-                f"The check digits of {field.value} are wrong: a typing or reading mistake, or an invented number."
-            )
-            yield InvoiceProblem.warning(code, message, name)
+            what = f"The check digits of {field.value} are wrong"
+            yield InvoiceProblem.warning(code, f"{what}: a typing or reading mistake, or an invented number.", name)
 
 
 def _countries(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
@@ -228,9 +206,3 @@ def _countries(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
     if len(set(named.values())) > 1:
         found = ", ".join(f"{name} {country}" for name, country in named.items())
         yield InvoiceProblem.warning("countries_differ", f"The vendor's countries differ: {found}.")
-
-
-def _flags(invoice: InvoiceData) -> Iterator[InvoiceProblem]:
-    for flag, message in FLAG_WARNINGS.items():
-        if flag in invoice.flags:
-            yield InvoiceProblem.warning(flag, message)

@@ -23,18 +23,26 @@ PRIORS = {
     Source.HUMAN: 0.9999,
 }
 """Probability that a value of this source is right before any evidence."""
+BY_RULES = {
+    Evidence.TOTALS_AGREE: 1.5,
+    Evidence.TOTALS_DISAGREE: -6.0,  # one of the three is wrong, and nothing shows which
+    Evidence.LINES_AGREE: 1.0,
+    Evidence.LINES_DISAGREE: -1.0,
+    Evidence.IMPLAUSIBLE_DATE: -2.0,
+    Evidence.NOT_AN_INVOICE: -6.0,  # no value of another paper is one of an invoice, however well it was read
+    Evidence.AS_VENDOR_HISTORY: 2.5,  # a misreading rarely equals an approved value
+    Evidence.IBAN_CHANGED: -3.0,
+}
+"""Evidence that each assessment recomputes, from fields together and from the vendor's history."""
 EVIDENCE = {
+    **BY_RULES,
     Evidence.ON_PAGE: 1.5,
     Evidence.NOT_ON_PAGE: -3.0,
     Evidence.PAGE_CONTRADICTS: -4.0,
     Evidence.CHECKSUM_VALID: 2.0,
     Evidence.CHECKSUM_INVALID: -1.0,
-    Evidence.TOTALS_AGREE: 1.5,
-    Evidence.TOTALS_DISAGREE: -6.0,  # one of the three is wrong, and nothing shows which
+    Evidence.VENDOR_UNSURE: -4.5,
     Evidence.SEVERAL_SUMS: -1.0,
-    Evidence.LINES_AGREE: 1.0,
-    Evidence.LINES_DISAGREE: -1.0,
-    Evidence.IMPLAUSIBLE_DATE: -2.0,
     Evidence.AMBIGUOUS_DATE: -1.5,
     Evidence.FROM_PAYMENT_TERM: 0.5,
     Evidence.WITH_TIME: 1.5,
@@ -42,25 +50,9 @@ EVIDENCE = {
     Evidence.SEVERAL_CANDIDATES: -1.0,
     Evidence.SECOND_SOURCE_AGREES: 1.5,
     Evidence.SECOND_SOURCE_DIFFERS: -2.0,
-    Evidence.AS_VENDOR_HISTORY: 2.5,  # a misreading rarely equals an approved value
-    Evidence.IBAN_CHANGED: -3.0,
     Evidence.POOR_IMAGE: -6.0,
-    Evidence.NOT_AN_INVOICE: -6.0,  # no value of another paper is one of an invoice, however well it was read
 }
 """Weights in log-odds."""
-FOUND_BY_RULES = frozenset(
-    {
-        Evidence.TOTALS_AGREE,
-        Evidence.TOTALS_DISAGREE,
-        Evidence.LINES_AGREE,
-        Evidence.LINES_DISAGREE,
-        Evidence.IMPLAUSIBLE_DATE,
-        Evidence.NOT_AN_INVOICE,
-        Evidence.AS_VENDOR_HISTORY,
-        Evidence.IBAN_CHANGED,
-    }
-)
-"""Evidence that each assessment recomputes, from fields together and from the vendor's history."""
 MODELS_OWN_WORD = 0.95
 """Upper limit for a prior taken from a model's self-reported confidence."""
 WORD_ALONE = PRIORS[Source.GEMINI]
@@ -179,7 +171,7 @@ def _judged(
 ) -> FieldValue[Any]:
     if field.value is None:
         return field
-    own = (fact for fact in field.evidence if fact not in FOUND_BY_RULES)
+    own = (fact for fact in field.evidence if fact not in BY_RULES)
     found = field.model_copy(update={"evidence": tuple(dict.fromkeys(chain(own, gathered)))})
     return found.model_copy(update={"confidence": _confidence(name, found, calibration)})
 

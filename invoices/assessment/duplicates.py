@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from docrail.invoices.assessment.vendor_memory import LONGEST_KEY
 from docrail.invoices.facts import DocumentType
 from docrail.invoices.model import InvoiceData, InvoiceProblem
 from docrail.invoices.values.folding import squeeze
@@ -13,8 +14,6 @@ DAYS_APART = 5
 """Largest difference in days between the dates of an invoice and a rewritten one for the same work."""
 SHORTEST_NUMBER = 4
 """Shorter numbers are not compared for near matches: any two may differ by one character."""
-LONGEST_KEY = 200
-"""Maximum key length in the database index."""
 SHOWN = 3
 """Number of documents listed in one message."""
 

@@ -17,6 +17,7 @@ from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData,
 LINE_COUNT = "line_count"
 """A label that is not a field: the number of line items. Extraction scores compare it."""
 LABELS = (*FIELD_NAMES, LINE_COUNT)
+EXPECTED = {Arrow.AMOUNT: "a finite decimal such as 1234.56", Arrow.DATE: "a date such as 2026-11-30"}
 UNJUDGED = frozenset({Source.NOWHERE, Source.HUMAN, Source.VENDOR})
 """Sources that show nothing about the quality of the readers."""
 
@@ -82,25 +83,21 @@ def _check_label(name: str, value: object) -> None:
     """Raise ValueError unless the label can be compared with values of the field."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{name}: expected a text or a number, found {value!r}")  # noqa: TRY004  # for pydantic
-    match FIELDS[name].kind.arrow if name in FIELDS else Arrow.TEXT:
-        case Arrow.AMOUNT if not _is_amount(str(value)):
-            raise ValueError(f"{name}: expected a finite decimal such as 1234.56, found {value!r}")
-        case Arrow.DATE if not _is_date(str(value)):
-            raise ValueError(f"{name}: expected a date such as 2026-11-30, found {value!r}")
+    arrow = FIELDS[name].kind.arrow if name in FIELDS else Arrow.TEXT
+    if not _is_written_as(arrow, str(value)):
+        raise ValueError(f"{name}: expected {EXPECTED[arrow]}, found {value!r}")
 
 
-def _is_amount(text: str) -> bool:
+def _is_written_as(arrow: Arrow, text: str) -> bool:
     try:
-        return Decimal(text).is_finite()
-    except InvalidOperation:
+        match arrow:
+            case Arrow.AMOUNT:
+                return Decimal(text).is_finite()
+            case Arrow.DATE:
+                return dt.date.fromisoformat(text).isoformat() == text
+    except (InvalidOperation, ValueError):
         return False
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return dt.date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
+    return True
 
 
 def observe(reading: InvoiceData, labelled: LabelledFile) -> Iterator[Observation]:

@@ -5,29 +5,19 @@ from decimal import Decimal
 from typing import Any
 
 from docrail.invoices.assessment.checks import EXACT, RULES, lines_agree, lines_total
-from docrail.invoices.assessment.confidence import FOUND_BY_RULES, field_confidence
+from docrail.invoices.assessment.confidence import BY_RULES, field_confidence
 from docrail.invoices.facts import Evidence, Source
-from docrail.invoices.model import (
-    FIELD_NAMES,
-    Candidate,
-    FieldValue,
-    InvoiceData,
-    LineItem,
-    TaxPart,
-    agree,
-)
+from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, TaxPart, agree
 from docrail.invoices.values.currencies import tolerance
 
-FAMILIES = {
-    Source.TEXT_LABEL: "page",
-    Source.TEXT_PATTERN: "page",
-    Source.OCR_LABEL: "page",
-    Source.OCR_PATTERN: "page",
-}
+PAGE = frozenset({Source.TEXT_LABEL, Source.TEXT_PATTERN, Source.OCR_LABEL, Source.OCR_PATTERN})
 """Sources that make the same mistakes count as one: the same rules read text layers and OCR words."""
+FIRST_FOUND = ("account", "account_scheme", "vendor_trade_name", "vendor_country")
+ORIGIN = ("document_id", "model", "prompt_version")
+"""Texts of the reading itself; empty if unknown."""
 PARTIAL_READERS = frozenset({"qr"})
 """A payment code contains no lines, taxes or document type."""
-JOINT = FOUND_BY_RULES | {Evidence.SECOND_SOURCE_AGREES, Evidence.SECOND_SOURCE_DIFFERS}
+JOINT = BY_RULES.keys() | {Evidence.SECOND_SOURCE_AGREES, Evidence.SECOND_SOURCE_DIFFERS}
 """Evidence about several fields or readings together; it does not carry over from one reading to the merged one."""
 
 
@@ -49,17 +39,12 @@ def reconcile(readings: Sequence[InvoiceData]) -> InvoiceData:
     whole = main.model_copy(
         update={
             **fields,
-            "document_id": _first(reading.document_id for reading in ordered) or "",
-            "account": _first(reading.account for reading in ordered),
-            "account_scheme": _first(reading.account_scheme for reading in ordered),
-            "vendor_trade_name": _first(reading.vendor_trade_name for reading in ordered),
+            **{name: _first(getattr(reading, name) for reading in ordered) for name in FIRST_FOUND},
+            **{name: _first(getattr(reading, name) for reading in ordered) or "" for name in ORIGIN},
             "payment_reference": _first(reading.payment_reference for reading in readings),
-            "vendor_country": _first(reading.vendor_country for reading in ordered),
             "problems": tuple(dict.fromkeys(problems)),
             "confidence": 0.0,
             "readers": tuple(dict.fromkeys([*_names(ordered[0]), *found])),
-            "model": _first(reading.model for reading in ordered) or "",
-            "prompt_version": _first(reading.prompt_version for reading in ordered) or "",
             "calibration": "",
             "page_count": max(reading.page_count for reading in readings),
             "flags": tuple(dict.fromkeys(flag for reading in readings for flag in reading.flags)),
@@ -128,7 +113,7 @@ def _second_source(name: str, best: FieldValue[Any], candidates: Sequence[Candid
 
 
 def _family(source: Source) -> str:
-    return FAMILIES.get(source, source)
+    return "page" if source in PAGE else source
 
 
 def _lines(whole: InvoiceData, ordered: Sequence[InvoiceData]) -> tuple[LineItem, ...]:

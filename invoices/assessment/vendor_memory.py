@@ -1,7 +1,7 @@
 """Learn from people's decisions about a vendor, and apply that to its next documents."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from statistics import median
 from typing import Any
@@ -85,16 +85,11 @@ def misread_names(approved: InvoiceData) -> list[str]:
 def learn(memory: VendorMemory | None, approved: InvoiceData) -> VendorMemory:
     """Return the memory with one more approved document."""
     memory = memory or VendorMemory()
-    values = {name: dict(counts) for name, counts in memory.values.items()}
-    for field in REMEMBERED:
-        value = getattr(approved, field).value
-        if value is not None:
-            values[field] = _counted(values.get(field, {}), value)
     number, name = approved.invoice_number.value, approved.vendor_name.value
     corrections = {**memory.corrections, **dict.fromkeys(misread_names(approved), name or "")}
     return VendorMemory(
         approvals=memory.approvals + 1,
-        values=values,
+        values=_values(memory, approved, _counted),
         corrections=dict(list(corrections.items())[-MOST_VALUES:]),
         number_shapes=_counted(memory.number_shapes, shape(number)) if number else memory.number_shapes,
         totals=_with_total(memory.totals, approved),
@@ -103,15 +98,10 @@ def learn(memory: VendorMemory | None, approved: InvoiceData) -> VendorMemory:
 
 def unlearn(memory: VendorMemory, approved: InvoiceData) -> VendorMemory:
     """Return the memory without a document whose approval was withdrawn."""
-    values = {name: dict(counts) for name, counts in memory.values.items()}
-    for field in REMEMBERED:
-        value = getattr(approved, field).value
-        if value is not None:
-            values[field] = _discounted(values.get(field, {}), value)
     number, misread = approved.invoice_number.value, set(misread_names(approved))
     return VendorMemory(
         approvals=max(memory.approvals - 1, 0),
-        values={name: counts for name, counts in values.items() if counts},
+        values=_values(memory, approved, _discounted),
         corrections={name: right for name, right in memory.corrections.items() if name not in misread},
         number_shapes=_discounted(memory.number_shapes, shape(number)) if number else memory.number_shapes,
         totals=_without_total(memory.totals, approved),
@@ -237,6 +227,13 @@ def _shaped(field: FieldValue[str], memory: VendorMemory) -> FieldValue[str]:
     [chosen] = fitting.values()
     place = {"page": chosen.page, "box": chosen.box, "word_score": chosen.word_score}
     return FieldValue[str](value=chosen.value, source=chosen.source, candidates=field.candidates, **place)
+
+
+def _values(memory: VendorMemory, approved: InvoiceData, count: Callable[[Counts, str], Counts]) -> dict[str, Counts]:
+    """Return the remembered values after each of the document's was counted; fields without any are left out."""
+    read = {name: getattr(approved, name).value for name in REMEMBERED}
+    changed = {name: count(memory.values.get(name, {}), value) for name, value in read.items() if value is not None}
+    return {name: counts for name, counts in {**memory.values, **changed}.items() if counts}
 
 
 def _counted(counts: Mapping[str, int], value: str) -> Counts:

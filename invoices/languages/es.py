@@ -6,10 +6,17 @@ from docrail.invoices.languages.language import BRACKETED, IN_SENTENCE, NO, OF, 
 LANGUAGE = Language(
     code="es",
     titles=(
-        "factura(?: rectificativa| simplificada| comercial| completa| profesional| ordinaria| de (?:venta|servicios))?",
+        (
+            "(?:auto)?factura(?: (?:rectificativa|simplificada|comercial|completa|profesional|ordinaria|recapitulativa|"
+            "final|electronica|mensual|original)|[ -]recibo"
+            "| de (?:venta|servicios|anticipo|honorarios|alquiler|suministro|electricidad|la luz|gas|"
+            "consumo|reserva|obra)"
+            "| del agua)?"
+        ),
         r"fra\.? simplificada",
-        "nota de credito",
-        "(?:minuta|nota|recibo) de honorarios",
+        "nota (?:de )?credito|nota de abono|factura (?:(?:de )?abono|negativa)",
+        "(?:minuta|nota|recibo|liquidacion) de honorarios",
+        "nota de cargo|certificacion de obra|recibo de alquiler|documento de cobro",
     ),
     months=(
         "enero ene",
@@ -35,53 +42,101 @@ LANGUAGE = Language(
     days="dias",
     weeks="semanas?",
     counts="una=1 dos=2 tres=3 cuatro=4 seis=6 diez=10 quince=15 veinte=20 treinta=30 sesenta=60",
-    paying=r"pag\w+|vencimiento|transferencia|neto|abon\w+",
+    paying=r"pag\w+|vencimiento|vto|transferencia|neto|abon\w+|giro|recibo|confirming|plazo|fecha (?:de )?factura",
     labels={
         Label.INVOICE: ("facturas?",),
         Label.NUMBERED: (
             *("documento?", "nota", "abono", "fra", "fact", "factura rectificativa", "minuta", "recibo"),
-            *("nota d[ie] (?:debito|cargo)", "nota credito", "certificacion", "ticket"),
+            *("nota d[ie] (?:debito|cargo)", "nota credito", "certificacion", "ticket", "tique", "comprobante"),
+            *("liquidacion", "simplificada"),
         ),
-        Label.COUNTED: ("(?<!id )documento", "fra", "fact", "abono", "recibo"),
+        Label.COUNTED: (
+            *(
+                "(?<!id )documento",
+                "fra",
+                "fact",
+                "abono",
+                "recibo",
+                "minuta",
+                "nota de (?:cargo|credito)",
+                "nota credito",
+            ),
+            *("certificacion", "comprobante", "justificante", "liquidacion", "rectificativa", "simplificada"),
+            *("tique", "ticket"),
+        ),
         Label.NUMBER: (
             rf"factura{BRACKETED}[\s-]*{NO}",
-            rf"serie(?:\s*[ey/]\s*|\s*-\s+|-(?=numero|folio))(?:{NO}|folio)",
-            r"ref(?:erence|\.)? (?:de )?(?:la )?factura",
+            rf"serie(?:\s*[ey/]\s*|\s*-\s+|-(?=numero|folio))(?:{NO}|folio)(?: interno| de (?:la )?factura)?",
+            r"^\W*folio(?: interno)?(?=\s*(?::|$))",
+            r"(?:ref(?:erencia|\.)?|cod(?:igo|\.)|identificador) (?:de )?(?:la )?factura",
             rf"factura (?:de )?(?!client|klant)\w+ {NO}",
         ),
         Label.DATED: ("(?<!antes )del",),
-        Label.OTHER_PAPER: (".*debito?(?![a-z])", ".*cargo", "certificacion", ".*ticket"),
+        Label.OTHER_PAPER: (
+            *(".*debito?(?![a-z])", ".*cargo", ".*certificacion", ".*ticket", ".*comprobante", ".*justificante"),
+            *(".*liquidacion", "folio"),
+        ),
         Label.CORRECTION: ("rectificativa",),
         Label.ISSUE_DATE: (
-            r"fecha\s*(?:del?\s*)?(?:la\s*)?(?:factura|fra|emision|expedicion|documento|doc|abono)",
-            r"f\. ?(?:factura|emision)",
-            "(?:emitid|expedid)[ao] el",
+            (
+                r"fecha\s*(?:y hora )?(?:del?\s*)?(?:la\s*)?(?:factura(?:cion)?|fra|fact|emision|emis|exped(?:icion)?|"
+                r"documento|doc|"
+                r"abono|recibo|minuta|liquidacion|creacion|comprobante|certificacion|ticket|"
+                r"nota(?! de (?:entrega|pedido)))"
+                r"(?: de credito| (?:de (?:la )?)?factura)?"
+            ),
+            r"f(?:ec)?\. ?(?:de )?(?:factura|fra|emision|expedicion)",
+            r"lugar y fecha(?: de (?:emision|expedicion))?",
+            r"^\W*emision(?=\W*(?:$|\d))",
+            "(?:emitid|expedid|facturad|fechad)[ao] el",
             r"(?:emitid[ao]|expedid[ao])(?: el)?(?=\W*\d)",
             "fecha de (?:la )?liquidacion",
         ),
         Label.OTHER_DOCUMENT: ("rectifica", "corrige", "sustituye", "anterior", "rectificada", "original"),
         Label.ORDER: ("pedido", "contrato", "entrega"),
         Label.ORDER_REFERENCE: (
-            rf"(?:{NO} {OF}|ref(?:erencia|\.)? {OF}|su )?pedido(?: cliente)?(?:[\s-]*{NO})?(?: ?/ ?po)?",
+            (
+                rf"(?:{NO}\.? {OF}|ref(?:erencia|\.)? {OF})?(?:su |s/ ?|v/ ?|"
+                rf"vuestro )?(?:ref\. )?(?:hoja de )?(?:pedido|ped\.)"
+                rf"(?: (?:del? )?cliente| de compra)?(?:[\s-]*{NO})?(?: ?/ ?po)?"
+            ),
+            rf"(?:su )?(?:{NO}\.? (?:de )?)?orden de compra(?:[\s-]*{NO})?|o\.?c\.? {NO}|{NO}\.? o\.?c",
         ),
         Label.STAY: ("llegada", "salida", "entrada", "estancia"),
         Label.PLAIN_DATE: ("fecha",),
         Label.DUE_DATE: (
-            r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)",
-            "(?:pagader[oa]|exigible|a pagar) el",
             (
-                rf"(?:pag[aou]\w*|abon(?:o|ar(?:se)?|en?)|transferencia)\b{IN_SENTENCE}{{0,60}}?"
+                r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?(?: (?:de )?(?:la|esta) factura| del pago)?(?: es el)?|vto"
+                "|vence(?: el)?)"
+            ),
+            r"(?:pagader[oa]|exigible|a pagar|(?<!su )(?<!ultimo )pago) (?:el|al?)(?=\W*(?:\d|$))",
+            r"(?:limite|fin|ultimo dia) del? (?:pago|plazo)",
+            r"(?:giro|pagare|confirming)(?: bancario| domiciliado)?(?:,| al?| el)?(?=\W*(?:\d|$))",
+            r"(?:transferencia|letra)(?: al?| el)(?=\W*(?:\d|$))",
+            r"pago\W+(?:recibo|transferencia|domiciliacion)\b[^.\d]{0,25}, ?(?=\d)",
+            r"pago\W+(?:transferencia|domiciliacion)(?: bancaria)? el(?= \d)",
+            (
+                rf"(?:pag[aou]\w*|abon(?:o|ar(?:se)?|en?)|ingres\w+|liquid(?:ar|acion)|saldar|"
+                rf"transf\w+)\b{IN_SENTENCE}{{0,60}}?"
                 r"\b(?:antes del?|hasta|a mas tardar|como maximo)(?: el)?"
             ),
             (
                 rf"(?:saldo|resto|restante|importe|pendiente)\b{IN_SENTENCE}{{0,40}}?"
                 r"\b(?:a mas tardar|como maximo)(?: el)?"
             ),
-            "fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo|pago))",
-            "plazo(?: de pago)?",
-            r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el(?: dia)?)?(?=\W+\d)",
             (
-                r"(?:se (?:carg|cobr|adeud)ara|les? (?:carg|cobr)aremos|sera (?:carg|cobr|adeud)ad[oa])\b"
+                "fecha (?:(?:limite|maxima|tope)(?: (?:de|para el) (?:pago|ingreso))?|(?:fin de |ultimo )pago"
+                "|(?:prevista )?(?:del? )?(?:cargo|cobro|adeudo|pago|domiciliacion|exigibilidad))"
+            ),
+            "plazo(?: de pago)?",
+            (
+                r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: sepa| directo| bancari[oa]| por \w+|"
+                r" en (?:su )?cuenta)*"
+                r"(?:\W+(?:el|a partir del)(?: dia)?)?(?=\W+\d|\W*$)"
+            ),
+            r"(?:cargo|adeudo|cobro|domiciliacion|pago) se (?:realiz|efectu)ara el",
+            (
+                r"(?:se (?:carg|cobr|adeud|gir|domicili)ara|(?:carg|cobr|adeud)aremos|sera (?:carg|cobr|adeud)ad[oa])\b"
                 rf"{IN_SENTENCE}{{0,50}}?"
                 " (?:el|a partir del)(?: dia)?"
             ),
@@ -95,45 +150,88 @@ LANGUAGE = Language(
         ),
         Label.FUTURE: (
             "por primera vez",
-            r"(?:nuev[oa]s?|proxim[oa]s?) (?:\w+ ){0,2}?(?:cuotas?|plazos?|pagos?|recibos?|factur\w+)",
+            (
+                r"(?:nuev[oa]s?|proxim[oa]s?) (?:\w+ ){0,2}?(?:cuotas?|plazos?|pagos?|recibos?|cargos?|adeudos?|"
+                r"cobros?|factur\w+)"
+            ),
         ),
-        Label.SELLER: ("(?:datos del )?(?:proveedora?|vendedora?|emisora?)", r"de(?=\W*$)"),
-        Label.PAYEE: ("titular(?: de la cuenta)?", "beneficiario"),
+        Label.SELLER: (
+            "(?:datos (?:fiscales )?(?:del )?)?(?:proveedora?|vendedora?|emisora?)(?: de la factura| ?/ ?emisor)?",
+            "(?:emitid|expedid|vendid|facturad)[oa] por",
+            "prestador(?: del servicio)?|arrendadora?|acreedora?|expedidora?|empresa emisora|nuestros datos",
+            r"de(?=\W*$)",
+        ),
+        Label.PAYEE: (
+            "titular(?: de la| da)?(?: cuenta| conta)?",
+            "beneficiario(?: de la transferencia)?",
+            "(?:cuenta|cheque|transferencia) a nombre de|a (?:favor|la orden) de",
+        ),
         Label.BUYER: (
-            *("cliente", "factura(?:r|do) a", "datos del cliente", "destinatario", "receptor", "comprador"),
-            r"para(?=\W*$)",
+            *("cliente(?: ?/ ?receptor)?", "factura(?:r|d[oa]) a", "(?:datos|nombre) (?:del )?cliente", "comprador"),
+            *("(?:destinatario|receptor)(?: de la factura)?", "adquirente", "(?:vendido|enviar|entregar|dirigido) a"),
+            "(?:direccion|datos|domicilio) (?:de (?:facturacion|envio|entrega)|(?:fiscal )?del cliente)",
+            "razon social (?:del )?cliente",
+            "a la atencion de",
+            r"para(?=\W*(?:$|:))",
         ),
-        Label.BUYER_ROLE: ("paciente", "huesped", "alumn[oa]", "inquilin[oa]"),
+        Label.BUYER_ROLE: (
+            *("paciente", "huesped", "alumn[oa]", "inquilin[oa]", "deudora?", "pagadora?", "titular del contrato"),
+            *("tomador(?: del seguro)?", "asegurad[oa]", "abonad[oa]", "suscriptora?", "arrendatari[oa]", "soci[oa]"),
+            *("asociad[oa]", "contratante", "propiedad", "promotora?", "usuari[oa]", "interesad[oa]", "comunidad"),
+            "(?:factura|emitid[oa]|expedida|cargar) a|factura para|facturacion",
+        ),
         Label.SALUTATION: ("se[nñ]or(?:es|a)?", r"sr(?:a|es)?\.?"),
+        Label.ATTENTION: ("a la atencion", r"at(?:t|n|tn)\."),
         Label.THIRD_PARTY: ("represent[ae]nte? fiscal",),
         Label.YOURS: (
             "(?<!bonifico )(?<!bancario )su(?! (?:banc[ao]|conto|c/c))",
-            *("(?:a|de|en|por) su banco", "vuestro", "cliente"),
+            *("(?:a|de|en|por) su banco", "vuestro", "cliente", "s/(?= ?[cn]if)"),
         ),
-        Label.RECIPIENTS: ("destinatari[oa]", "adquirente"),
-        Label.REGISTRATION: ("registro mercantil", r"c\.?i\.?f", r"n\.?i\.?f"),
+        Label.RECIPIENTS: (
+            r"(?<!codice )(?<!cod\. )destinatari[oa]",
+            "adquirente",
+            "receptor",
+            "comprador",
+            "arrendatari[oa]",
+        ),
+        Label.REGISTRATION: ("registro mercantil", r"reg\. ?merc", r"c\.?i\.?f", r"n\.?i\.?f"),
         Label.VAT_ID: (r"(?:c\.?i\.?f|n\.?i\.?f)\.?",),
         Label.CURRENCY: ("moneda", "divisa"),
         Label.DESCRIPTION: (
             *("productos?", "servicios?", "trabajos", "concepto", "descripcion", "articulo", "detalle"),
-            *("denominacion", "material", "trabajo"),
+            *("denominacion", "material(?:es)?", "trabajo", "conceptos", "articulos", "designacion", "partida"),
+            *("actuacion(?:es)?", "mercancia", "tratamiento", "asunto", "consumo"),
         ),
-        Label.QUANTITY: ("cantidad", "cant", "ctd", "unidades", "uds?", "dias", "horas"),
-        Label.PRICE: ("precio", "tarifa"),
-        Label.AMOUNT: ("importe", "cargos?", r"imp\.", "valor", "suma"),
-        Label.TABLE_END: ("(?:condiciones|forma) de pago", "desglose (?:de |del )?iva"),
+        Label.QUANTITY: (
+            *("cantidad(?:es)?", "cant", "ctd", "cdad", "unidades", "unid", "u[nd]?ds?", "dias", "horas", "noches"),
+            *("jornadas", "sesiones", "kilos", "peso", "bultos"),
+        ),
+        Label.PRICE: ("precio", "tarifa", "coste", r"p\.?v\.?p", r"pr\. ?unit\w*", "unitario"),
+        Label.AMOUNT: ("importes?", "cargos?", r"imp\.", "valor", "suma", "monto", "honorarios", "euros"),
+        Label.TABLE_END: (
+            "(?:condiciones|forma|metodo|medio|modo|datos|informacion) de pago",
+            "(?:desglose|resumen|cuadro) (?:de |del )?(?:iva|impuestos)",
+            "resumen|observaciones|datos bancarios",
+        ),
         Label.GROSS: (
             *("bruta?(?! ht)", "con iva", "iva incluid[oa]", r"a pagar\w*"),
             "(?:a|en) (?:su )?(?:cre?dito?|favor)",
         ),
-        Label.BEFORE_TAX: ("base iva", "antes de (?:iva|impuestos)", "sin iva"),
+        Label.BEFORE_TAX: (
+            "base (?:del? )?(?:iva|igic|impuestos?)",
+            "(?:antes de|sin) (?:iva|impuestos)",
+            "iva (?:no incluido|excluid[oa])",
+        ),
         Label.SUM: ("total", "importe"),
         Label.INCLUDING: ("inclus[ao]", "incluid[ao]", "con iva"),
         Label.TOTAL: (
             r"total\s*factura",
             r"total (?:iva|impuestos) inc(?:l\w*)?",
-            "total con (?:iva|impuestos)",
-            r"^\W*a pagar",
+            "(?:total|precio) con (?:iva|impuestos)",
+            r"^\W*a (?:pagar|abonar|ingresar|devolver|reembolsar)",
+            "importe (?:final|adeudado|domiciliado|(?:del )?recibo|a (?:cargar|domiciliar|ingresar))",
+            "monto (?:total|a pagar)|precio final",
+            r"^\W*liquido(?=\W*$)",
             "(?:total |importe )?iva incluid[oa]",
             r"(?:importe|total)\s*(?:total|(?:de la )?factura|con iva)",
             "(?:importe )?pendiente(?: de pago)?",
@@ -153,7 +251,8 @@ LANGUAGE = Language(
             "total net?o",
             "suma neta",
             "total bases?",
-            r"bases?\s*(?:imponibles?|gravable|liquidable|sujeta)",
+            r"bases?\s*(?:imponibles?|gravable|gravada|liquidable|sujeta|exenta|total)",
+            "importe (?:gravado|imponible)",
             r"b\. imponible",
             "importe neto",
         ),
@@ -161,7 +260,8 @@ LANGUAGE = Language(
         Label.TAX_SUM: (r"sub[\s-]?total (?:de )?iva",),
         Label.TAX: (
             r"cuotas?(?=\W*$)",
-            "cuota repercutida",
+            "cuota (?:repercutida|tributaria)",
+            r"(?:recargo|rec\.?|r\.?) ?(?:de )?equiv\w*",
             r"(?:cuota\s*)?(?:iva|igic|ipsi)",
             "impuestos?",
         ),
@@ -173,15 +273,21 @@ LANGUAGE = Language(
                 "portes",
                 "descuento",
                 "dto",
-                "irpf",
+                "(?<!base )irpf",
                 "retencion(?:es)?",
                 "redondeo",
             ),
+            *("gastos de (?:gestion|transporte|desplazamiento)", "recargo(?! (?:de )?equiv)", "bonificacion", "rebaja"),
+            *("rappel", "cupon", "embalajes?", "punto verde", "ecotasa", "fianza", "propina", "franqueo"),
+            "isr|iva retenido",
             *("(?:tasa|impuesto) turistic[oa]", "suplidos?", "envases"),
             "(?:importes?|conceptos) (?:no sujetos?|exentos?)",
         ),
-        Label.PAID: ("anticipo", "pagado"),
-        Label.PREPAID: ("senal", "entrega a cuenta", "pagos? a cuenta", "retencion(?:es)?", "irpf"),
+        Label.PAID: ("anticipos?", "pagado", "(?:pagos?|cobros?) (?:recibid|efectuad)os?"),
+        Label.PREPAID: (
+            *("senal", "a cuenta", "retencion(?:es)?", "irpf", "deposito", "fianza", "cobr(?:ado|os)", "provision"),
+            *("prepago", "adelanto", "reserva pagada", "(?:bono|tarjeta) regalo", "vale", "subvencion"),
+        ),
         Label.CASH_DISCOUNT: ("pronto pago",),
         Label.WITHOUT: ("sin ",),
         Label.OTHERWISE: ("en otro caso", "de lo contrario"),
@@ -190,7 +296,7 @@ LANGUAGE = Language(
         Label.ROUNDING: ("redondeo",),
     },
     papers={
-        DocumentType.CREDIT_NOTE: ("nota (?:de )?credito", "nota de abono"),
+        DocumentType.CREDIT_NOTE: ("nota (?:de )?credito", "nota de abono", "factura (?:(?:de )?abono|negativa)"),
         DocumentType.RECEIPT: ("(?:ticket|tique)(?: de (?:compra|caja))?", "recibo(?: de \\w+)?"),
         DocumentType.DUNNING_LETTER: (
             "(?:(?:primer|segundo|tercer|ultimo) )?(?:recordatorio|aviso|requerimiento) de (?:pago|cobro|impago)",

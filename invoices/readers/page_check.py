@@ -57,17 +57,14 @@ def check_against_page(stated: InvoiceData, printed: InvoiceData, places: Places
     A value of an e-invoice that the page does not confirm is an error: people read the page, programs the e-invoice.
     """
     check = _check_code if stated.reader == "qr" else _check_einvoice
-    known = [name for name in FIELD_NAMES if getattr(stated, name).value is not None]
-    verdicts = {name: check(name, getattr(stated, name).value, getattr(printed, name), places) for name in known}
-    fields = {
-        name: _judged(name, verdict, getattr(stated, name), getattr(printed, name), places)
-        for name, verdict in verdicts.items()
-    }
-    problems = [
-        problem
-        for name, verdict in verdicts.items()
-        if (problem := _problem(stated, name, verdict, getattr(printed, name)))
-    ]
+    fields: dict[str, FieldValue[Any]] = {}
+    problems: list[InvoiceProblem] = []
+    for name in FIELD_NAMES:
+        field, other = getattr(stated, name), getattr(printed, name)
+        if field.value is not None:
+            verdict = check(name, field.value, other, places)
+            fields[name] = _judged(name, verdict, field, other, places)
+            problems += _problems(stated, name, verdict, other)
     whole = _check_whole(stated, places) if stated.reader != "qr" else ()
     return stated.model_copy(update={**fields, "problems": (*stated.problems, *problems, *whole)})
 
@@ -145,23 +142,19 @@ def _judged(
             assert_never(verdict)
 
 
-def _problem(stated: InvoiceData, name: str, verdict: Verdict, other: FieldValue[Any]) -> InvoiceProblem | None:
+def _problems(stated: InvoiceData, name: str, verdict: Verdict, other: FieldValue[Any]) -> Iterator[InvoiceProblem]:
     said = f"The {FIELDS[name].label} in the {NAMES[stated.reader]} is {getattr(stated, name).value}, "
     match verdict:
         case Verdict.CONTRADICTED:
             message = f"{said}but the page shows {other.value}. Ask the sender which one is right before paying."
-            return _at(InvoiceProblem.error(PAGE_MISMATCH, message, name), other)
+            problem = InvoiceProblem.error(PAGE_MISMATCH, message, name)
+            yield problem.model_copy(update={"page": other.page, "box": other.box})
         case Verdict.ABSENT if stated.reader != "qr":
             message = f"{said}but the page does not show it. Ask the sender which one is right before paying."
-            return InvoiceProblem.error(NOT_ON_PAGE, message, name)
+            yield InvoiceProblem.error(NOT_ON_PAGE, message, name)
         case Verdict.UNNAMED:
             message = f"{said}but the page shows it without a name that says so. Compare them before paying."
-            return InvoiceProblem.error(NOT_ON_PAGE, message, name)
-    return None
-
-
-def _at(problem: InvoiceProblem, place: FieldValue[Any]) -> InvoiceProblem:
-    return problem.model_copy(update={"page": place.page, "box": place.box})
+            yield InvoiceProblem.error(NOT_ON_PAGE, message, name)
 
 
 def _check_whole(stated: InvoiceData, places: Places) -> Iterator[InvoiceProblem]:

@@ -4,9 +4,9 @@ import io
 
 from PIL import Image
 
-from docrail.invoices.readers.pdf.drawn import LEAST_SIDE, render_pages
+from docrail.invoices.readers.pdf.drawn import render_pages
 from docrail.invoices.readers.pdf.file import open_pdf
-from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.images import bounded, open_pictures
 from docrail.invoices.readers.pdf.pages import PdfPages
 from docrail.invoices.readers.sniff import FileKind, sniff
 
@@ -45,13 +45,4 @@ def _picture(data: bytes, number: int, max_pages: int, most_pixels: int) -> Imag
                 return next((picture for _, picture in render_pages(pdf, [number], most_pixels=most_pixels)), None)
         case FileKind.IMAGE:
             picture = next(open_pictures(data, max_pages, [number]), None)
-            return picture and _bounded(picture, most_pixels)
-
-
-def _bounded(picture: Image.Image, most_pixels: int) -> Image.Image | None:
-    """Return the picture, made smaller if it is larger than that; None if only a line would remain."""
-    scale = (most_pixels / (picture.width * picture.height)) ** 0.5
-    if scale >= 1:
-        return picture
-    size = int(picture.width * scale), int(picture.height * scale)
-    return None if min(size) < LEAST_SIDE else picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
+            return picture and bounded(picture, most_pixels)

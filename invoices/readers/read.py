@@ -220,8 +220,8 @@ def _read_once(finder: Finder) -> InvoiceData:
     lines = find_line_items(layout, amounts)
     totals = solve_totals(amounts, lines_total(lines))
     buyers = buyer_cells(finder)
-    vendor = find_vendor_name(finder, buyers)
-    parties = Parties(buyers, seller_cells(finder, vendor, buyers))
+    vendor, unsure = find_vendor_name(finder, buyers)
+    parties = Parties(buyers, seller_cells(finder, vendor, buyers), unsure)
     buyer, iban = find_buyer_name(finder), find_iban(layout, parties)
     kind = find_document_type(layout, totals.total.value if totals.total else None)
     asks = iban.value is not None or dates.due.value is not None

@@ -28,10 +28,13 @@ PATTERNS = (
         r"(?P<s>[./-])\s?(?P<b>\d{1,2})(?P=s)\s?(?P<y>\d{4}|\d\d)(?![\d/-]|\.\d)"
     ),
     re.compile(
-        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|[.°º])?[\s/-]*(?:de |di |of )?(?P<month>{_MONTH})\b\.?"
-        r"[\s,/-]*(?:de |del )?(?P<y>\d{4}|\d\d)(?!\d)"
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|e|[.°ºo])?[\s/-]*(?:(?:day )?of |de |di )?(?P<month>{_MONTH})\b\.?"
+        r"[\s,/-]*(?:de |del )?'?(?P<y>\d{4}|\d\d)(?!\d)"
     ),
-    re.compile(rf"\b(?P<month>{_MONTH})\.?\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s*(?P<y>\d{{4}})(?!\d)"),
+    re.compile(
+        rf"\b(?P<month>{_MONTH})\.?\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s*(?:de |del )?(?P<y>\d{{4}})(?!\d)"
+    ),
+    re.compile(r"(?<![\d.,/-])(?P<a>\d{1,2}) (?P<s>[./-]) (?P<b>\d{1,2}) (?P=s) (?P<y>20\d\d)(?!\d)"),
 )
 DIGIT = re.compile(r"\d")
 CENTURY_SPLIT = 70

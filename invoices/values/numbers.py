@@ -19,10 +19,15 @@ SYMBOLS = {
     "zł": "PLN",
     "Kč": "CZK",
     "₺": "TRY",
+    "SFr.": "CHF",
+    "sFr.": "CHF",
 }
 RINGGIT = "RM"
 _RINGGIT = rf"{RINGGIT}(?=\s?\d[\d,]*\.\d\d(?!\d))"
 """Only before an amount with cents: rooms and road metres are numbered with RM as well."""
+FRANCS = "Fr."
+_FRANCS = r"Fr\.(?=\s?\d[\d'\u2019]*\.(?:\d\d(?!\d)(?!\s?(?:[-\u2013]|bis|Uhr|h\b))|[-\u2013]))"
+"""Not before a time, because Fridays are abbreviated in the same way."""
 WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR", "TL": "TRY"}
 """Currency words and signs, with the currency each most often means."""
 PREFIXED_DOLLARS = {
@@ -34,12 +39,22 @@ PREFIXED_DOLLARS = {
     "NZ$": "NZD",
     "HK$": "HKD",
     "S$": "SGD",
+    "R$": "BRL",
+    "MX$": "MXN",
 }
 CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD|ZAR|BRL|MXN|AED|RON|BGN|TRY|MYR"
 _CURRENCY = "|".join(
-    [*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES, *sorted(THOUSANDTHS), _RINGGIT]
+    [
+        *map(re.escape, PREFIXED_DOLLARS),
+        *map(re.escape, SYMBOLS),
+        *WORDS,
+        CODES,
+        *sorted(THOUSANDTHS),
+        _RINGGIT,
+        _FRANCS,
+    ]
 )
-_SIGNS = frozenset([*PREFIXED_DOLLARS, *SYMBOLS, *WORDS, *CODES.split("|"), *THOUSANDTHS, RINGGIT])
+_SIGNS = frozenset([*PREFIXED_DOLLARS, *SYMBOLS, *WORDS, *CODES.split("|"), *THOUSANDTHS, RINGGIT, FRANCS])
 _DIGITS = (
     r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3}(?!(?<=[.,]\d\d) ))*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?"
     r"|\d+(?:[.,]\d{1,4})?|\.\d\d(?!\d)"
@@ -122,7 +137,8 @@ def parse_number(digits: str, *, thousandths: str = "") -> Decimal | None:
 
 def currency_of(sign: str) -> str:
     """Return the ISO code of a sign or code next to an amount."""
-    return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or WORDS.get(sign) or ("MYR" if sign == RINGGIT else sign)
+    named = {**PREFIXED_DOLLARS, **SYMBOLS, **WORDS, RINGGIT: "MYR", FRANCS: "CHF"}
+    return named.get(sign, sign)
 
 
 def _split_decimals(plain: str, *, thousandths: str) -> tuple[str, str, str]:

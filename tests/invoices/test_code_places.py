@@ -8,7 +8,7 @@ import pypdfium2
 import pytest
 
 from docrail.invoices.readers.codes import qr
-from docrail.invoices.readers.codes.qr import CodePlace, code_places
+from docrail.invoices.readers.codes.code_places import CodePlace, code_places
 from docrail.invoices.readers.pdf.pages import PdfPages
 from tests.invoices.codes import EPC, pdf_with_code, picture_of
 from tests.invoices.documents import make_pdf, pdf_bytes

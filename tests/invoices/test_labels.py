@@ -22,6 +22,8 @@ NUMBERS = """
     Documento n. A-77 | Bill no. A-77 | Invoice ID: A-77 | Invoice ref: A-77 | Invoice reference A-77
     Our invoice no A-77 | Tax invoice number A-77 | Credit note no. A-77 | Nota de crédito nº A-77
     Abono nº A-77 | Nota di credito n. A-77 | Avoir n° A-77 | Creditnota nr A-77 | Gutschrift-Nr. A-77
+    Invoice (copy) A-77 | Invoice number (please quote): A-77 | Rechnungsnummer / Invoice No.: A-77 | Bill A-77
+    Rechnung (Kopie) A-77 | Privatliquidation A-77 | Kamernota nr. A-77 | Factuur / pakbon A-77 | Kreditnote Nr. A-77
     Storno-Rechnung Nr. A-77 | INVOICE #A-77 | Receipt number A-77 | Document number A-77 | Voucher no A-77
 """
 ISSUED = """

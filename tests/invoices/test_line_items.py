@@ -7,7 +7,7 @@ import pytest
 from docrail.invoices.model import LineItem
 from docrail.invoices.readers.amounts.money import find_money
 from docrail.invoices.readers.lines.line_items import find_line_items
-from docrail.invoices.readers.lines.tables import rate_of
+from docrail.invoices.readers.lines.numbers import rate_of
 from tests.invoices.layouts import layout, table
 
 HEADER = "Description | Quantity | Unit price | Amount"

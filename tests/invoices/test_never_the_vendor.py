@@ -2,6 +2,7 @@
 
 import pytest
 
+from docrail.invoices.facts import Evidence
 from docrail.invoices.readers.read import read_layout
 from tests.invoices.documents import Line
 from tests.invoices.layouts import layout, table
@@ -76,3 +77,51 @@ def test_a_sidebar_is_not() -> None:
 @pytest.mark.parametrize("remark", ["Thank you for your business", "Merci de votre confiance", "Vielen Dank"])
 def test_a_remark_is_not(remark: str) -> None:
     assert vendor((50, 50, "INVOICE 12"), (50, 90, remark)) is None
+
+
+def test_a_reference_at_the_end_of_a_sentence_is_not() -> None:
+    sentence: list[Line] = [(50, 600, "Please send funds to Mendip Bank, account name"), (50, 614, "LAR004.")]
+    assert vendor((50, 50, "Harcombe Wyld"), (50, 64, "4 Minster Yard, BA5 9QT"), *sentence) == "Harcombe Wyld"
+
+
+OWN = ("Ferretería Zaldívar, S.L.", "Calle Mayor 4", "50016 ZARAGOZA", "NIF: B50771849")
+OTHER = ("Calderería Ebro, S.A.L.", "Calle Nueva 6", "50720 ZARAGOZA")
+
+
+def block(left: float, top: float, *texts: str) -> list[Line]:
+    return [(left, top + 13 * row, text) for row, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("top", [46, 52, 58])
+def test_the_company_in_the_right_one_of_two_boxes_is_not(top: int) -> None:
+    assert vendor(*block(50, 50, *OWN), *block(320, top, *OTHER, "NIF: A50441880")) == OWN[0]
+
+
+@pytest.mark.parametrize(("tax_id", "is_sure"), [("NIF: A50441880", False), ("Tel. 976 44 18 80", True)])
+def test_a_vat_id_next_to_another_companys_is_unsure(tax_id: str, *, is_sure: bool) -> None:
+    boxes = [*block(50, 50, *OWN), *block(320, 46, *OTHER, tax_id)]
+    vat_id = read_layout(layout([*boxes, *LINES, *SUMS])).vendor_vat_id
+    assert (vat_id.value, Evidence.VENDOR_UNSURE not in vat_id.evidence) == ("ESB50771849", is_sure)
+
+
+def test_a_labelled_name_goes_on_in_its_box() -> None:
+    name = ("Denominazione: Consulenza e Lavoro tra", "Professionisti S.r.l.", "CAP: 20900")
+    found = vendor(*block(50, 50, "Fornitore", "P.IVA: 03114200961", *name))
+    assert found == "Consulenza e Lavoro tra Professionisti S.r.l."
+
+
+def test_a_company_with_its_address_and_register_in_the_foot_is_before_the_buyer() -> None:
+    foot = ("Alza Rental, S.A. · Domicilio social: Paseo 177, 28046 Madrid", "CIF A41772088 · R.M. de Madrid, tomo 20")
+    buyer = block(330, 98, *OTHER, "CIF: B50771849")
+    assert vendor((45, 38, "ALZA"), (45, 99, "Valencia"), *buyer, *block(45, 784, *foot)) == "Alza Rental, S.A."
+
+
+@pytest.mark.parametrize(
+    ("brand", "details", "name"),
+    [
+        ("Rikamb è un marchio di Laziale S.p.A. - Sede Via Tor 4, 00155 Roma", "P.IVA 09611770018", "Laziale S.p.A."),
+        ("Rikamb è un marchio di Laziale S.p.A.", "P.IVA 09611770018", "RIKAMB"),
+    ],
+)
+def test_a_brands_owner_is_with_register_details_that_go_on(brand: str, details: str, name: str) -> None:
+    assert vendor((50, 50, "RIKAMB"), (50, 64, "tutto per l'officina"), *block(50, 780, brand, details)) == name

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.readers.amounts.money import Role, find_money, role_of
 from docrail.invoices.readers.amounts.totals import solve_totals
 from docrail.invoices.readers.header.dates import find_due_date, find_issue_date
@@ -65,6 +66,14 @@ def test_a_title_is_not_the_label_of_an_orders_number_next_to_it() -> None:
 )
 def test_a_title_of_several_words_precedes_its_number(text: str) -> None:
     assert find_invoice_number(finder([(50, 50, text)])).value == "A-5331"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("FATTURA N. 9 del 30.04.2026", "9"), ("Invoice no. 7 - May", "7"), ("Invoice no. 2 copies", None)],
+)
+def test_a_number_of_one_digit_ends_its_line_or_is_before_a_date(text: str, number: str | None) -> None:
+    assert find_invoice_number(finder([(50, 50, text)])).value == number
 
 
 @pytest.mark.parametrize(
@@ -217,3 +226,63 @@ def test_taxes_at_two_rates_under_their_headings_are_summed() -> None:
     totals = solve_totals(find_money(layout(table(*rows, edges=(50, 180, 310, 440)))))
     assert totals.tax
     assert (totals.tax.value, totals.tax.cell) == (Decimal(45), None)
+
+
+@pytest.mark.parametrize(
+    "subject", ["Objet : atelier (convention du 15 septembre 2025)", "Objet : convention du 15 septembre 2025"]
+)
+def test_a_date_in_the_subject_below_the_title_is_not_the_date(subject: str) -> None:
+    page = [(400, 40, "Autun, le 12 mai 2026"), (50, 60, "Facture n° 2026-018"), (50, 74, subject)]
+    assert find_issue_date(finder(page), month_first=False).value == ISSUED
+
+
+def test_a_number_in_a_line_is_another_papers() -> None:
+    rows = ("Descrizione | Q.tà | Prezzo | Valore", "Differenza prezzo ns. ft. 2/3318 | 30 | 0,85 | 25,50")
+    heading = [(50, 40, "NOTA DI ACCREDITO"), (50, 60, "Numero documento"), (150, 60, "R2-00418")]
+    assert find_invoice_number(finder([*heading, *table(*rows)])).value == "R2-00418"
+
+
+def test_rates_without_a_percent_sign_are_in_a_table_of_bases_and_taxes() -> None:
+    rows = ("Aliquota | Totale imponibile | Totale imposta", "22,00 | 734,50 | 161,59", "N1 | 32,00 | 0,00")
+    last = table(" | | Totale documento", " | | 928,09", top=360, edges=(50, 250, 400))
+    solved = solve_totals(find_money(layout([*table(*rows, edges=(50, 250, 400)), *last])))
+    assert solved.tax
+    assert solved.total
+    assert (solved.tax.value, solved.total.value) == (Decimal("161.59"), Decimal("928.09"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "charged"),
+    [
+        (("Discount 10 % on chairs | | | -6.00", "Net | | | 134.00"), 2),
+        (("Profit costs | | | 140.00", "Transfer fee | | | 6.00", "Net | | | 146.00"), 3),
+        (("CODE 1 = 20% | | GOODS TOTAL | 140.00", "GOODS 140.00 | VAT 28.00 | VAT | 28.00"), 2),
+    ],
+)
+def test_discounts_and_sums_among_counted_lines_are_no_lines(rows: tuple[str, ...], charged: int) -> None:
+    counted = ("Chairs | 2 | 30.00 | 60.00", "Table | 1 | 80.00 | 80.00")
+    assert lines_of("Description | Qty | Price | Amount", *counted, *rows) == charged
+
+
+def test_a_count_and_one_word_after_an_article_are_a_line() -> None:
+    rows = ("20114 | Tarwemeel | 18,40 | 110,40", "20377 | 1 Maisgries | 14,25 | 14,25")
+    assert lines_of("Art. | Omschrijving | Prijs | Bedrag", *rows, edges=(50, 100, 380, 480)) == len(rows)
+
+
+@pytest.mark.parametrize(("rival", "is_sure"), [("Date | 04/05/2026", False), ("Order date | 04/05/2026", True)])
+def test_a_value_at_a_label_that_is_nearly_as_good_makes_one_unsure(rival: str, *, is_sure: bool) -> None:
+    found = find_issue_date(finder(listed("Invoice date | 12/05/2026", rival)), month_first=False)
+    assert (found.value, Evidence.SEVERAL_CANDIDATES not in found.evidence) == (ISSUED, is_sure)
+
+
+@pytest.mark.parametrize(("rival", "is_sure"), [("Invoice A-77102", False), ("Your order: A-77102", True)])
+def test_another_number_at_a_label_makes_one_unsure(rival: str, *, is_sure: bool) -> None:
+    page = [(50, 40, "Receipt no. A-5331"), (50, 90, rival)]
+    found = find_invoice_number(finder(page))
+    assert (Evidence.SEVERAL_CANDIDATES not in found.evidence) == is_sure
+
+
+def test_values_of_other_papers_are_guesses() -> None:
+    subject, original = finder([(50, 50, "Rechnung 7 zum Gutachten vom 12.05.2026")]), "Original invoice no. A-5331"
+    assert find_issue_date(subject, month_first=False).source is Source.TEXT_PATTERN
+    assert find_invoice_number(finder([(50, 50, original)])).source is not Source.TEXT_LABEL

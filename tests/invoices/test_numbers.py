@@ -201,6 +201,13 @@ def test_months_may_be_cut_off(text: str, month: int) -> None:
     assert [found.value.month for found in find_dates(text)] == [month]
 
 
+@pytest.mark.parametrize(
+    "text", ["18 June '26", "18th day of June 2026", "18e juni 2026", "18 / 06 / 2026", "18-Jun-26"]
+)
+def test_dates_may_have_more_signs(text: str) -> None:
+    assert [found.value for found in find_dates(text)] == [dt.date(2026, 6, 18)]
+
+
 def test_a_name_cut_to_the_start_of_two_months_is_none() -> None:
     assert not list(find_dates("12 jui 2026"))
 

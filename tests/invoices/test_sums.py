@@ -54,9 +54,19 @@ def complaints(invoice: InvoiceData) -> list[InvoiceProblem]:
         (WORK, "Subtotal | 5,000.00; Discount | -500.00; VAT | 900.00; Total | 5,400.00", "4500 900 5400"),
         (WORK, "Subtotal | 5,000.00; Surcharge | 250.00; VAT 20% | 1,050.00; Total | 6,300.00", "5250 1050 6300"),
         (PENS, "Subtotal | 500.00; Shipping | 20.00; VAT 20% | 104.00; Total | 624.00", "520 104 624"),
+        (PENS, "Subtotal | 500.00; Pallet hire | 20.00; VAT 20% | 104.00; Total | 624.00", "520 104 624"),
         (PENS, "Subtotal | 500.00; Discount | -50.00; Freight | 20.00; VAT 20% | 94.00; Total | 564.00", "470 94 564"),
     ],
-    ids=["amount", "without a minus", "rate alone", "no rate of the tax", "surcharge", "shipping", "both"],
+    ids=[
+        "amount",
+        "without a minus",
+        "rate alone",
+        "no rate of the tax",
+        "surcharge",
+        "shipping",
+        "unknown name",
+        "both",
+    ],
 )
 def test_what_is_taxed_is_part_of_the_net(lines: tuple[str, ...], sums: str, expected: str) -> None:
     invoice = read(lines, *sums.split("; "))

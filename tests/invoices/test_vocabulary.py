@@ -11,6 +11,9 @@ from docrail.invoices.values.folding import fold
 LABELS = {
     INVOICE_NUMBER: (
         "Invoice No.|Inv. No|Invoice ID|Bill number|Tax Invoice No.|Document number|Doc. no.|Statement number|CN No.",
+        "Invoice ref. no.|Invoice serial no.|Billing no.|Folio no.|Bill of supply no.|Inv. no./date|Cr note no.",
+        "Liquidations-Nr.|Kreditnote Nr.|Gebührenbescheid Nr.|Rechnung mit der Nummer|Rechnungskennung|Dok.-Nr.",
+        "Kamernota nr.|Jaarnota nr.|Kredietnota nr.|Ereloonstaat nr.|Debetnota nr.|Boekstuknummer|Factuurreferentie",
         "Fee note no.|Fee account no.|Debit note no.|Application for payment no.|Adjustment note no.",
         "Rechnungs-Nr.|Rechnung Nr.|Rg.-Nr.|RE-Nr.|Belegnr.|Gutschrifts-Nr.|Fakturanummer|Honorarnote Nr.",
         "Gebührennote Nr.|Kostennote Nr.|Storno-Nr.|Quittungsnummer",
@@ -26,6 +29,8 @@ LABELS = {
     ),
     ISSUE_DATE: (
         "Invoice date|Date of issue|Issued on|Bill date|Tax point|Date/Tax Point|Doc. date|Statement date|Submitted on",
+        "Inv date|Date raised|Issuing date|VAT date|Adjustment note date|Fakturierungsdatum|Rechnungsausstellung am 1",
+        "Tag der Ausstellung|In Rechnung gestellt am|Uitreikingsdatum|Datum creditnota|Gefactureerd op|Opgesteld op",
         "Rechnungsdatum|Belegdatum|Ausstellungsdatum|Ausgestellt am|Erstellt am|Rg.-Datum|Gutschriftsdatum",
         "Date de facture|Date d'émission|Émise le|Éditée le|Date d'édition|Date du document|Date de l'avoir",
         "Factuurdatum|Notadatum|Datum factuur|Documentdatum|Creditdatum",
@@ -35,6 +40,9 @@ LABELS = {
     DUE_DATE: (
         "Due date|Payment due by|Pay by|Payable by|Date due|Payment expiry date|To be paid by",
         "Payable on or before|To be settled by|Latest payment date|Direct debit on|Deadline for payment",
+        "Final date for payment|Maturity date|No later than 1|Must be paid by|Charge date|Autopay on|Terms date",
+        "Einzugsdatum|Nettofälligkeit|Zu bezahlen bis|Wird abgebucht am|Verfalldatum|Einzahlung bis|Prämienfälligkeit",
+        "Hoofdvervaldag|Uiterste betalingsdatum|Over te maken voor|Domiciliëring op 1|Verschuldigd op|Limietdatum",
         "Fällig am|Fälligkeitsdatum|Zahlbar bis spätestens|Zahlungstermin|Zahlung bis|Netto bis",
         "Abbuchung am|SEPA-Lastschrift zum|Zahlungseingang bis|Ohne Abzug bis|Letzter Zahlungstag",
         "Date d'échéance|Échéance le|À payer avant le|À régler avant le|Date de règlement|Avant le",
@@ -47,6 +55,7 @@ LABELS = {
         "Entro e non oltre il|Scade il|Termine di pagamento|Pagabile il|Scadenza del pagamento",
     ),
     VAT_LABEL: (
+        "V.A.T. Reg. No.|Value added tax no.|Tax Reg. No.|Mehrwertsteuer-Nr.|MwSt-ID|Ondernemingsnummer|B.T.W.-nr.",
         "VAT Reg No|VAT number|VATIN|USt-IdNr.|UST-ID|UID-Nr.|MwSt-Nr.|Umsatzsteuer-Identifikationsnummer",
         "N° TVA|TVA intracommunautaire|BTW-nr.|btw-id|NIF|C.I.F.|P.IVA|Part. IVA|Identificativo fiscale ai fini IVA",
     ),
@@ -56,6 +65,9 @@ SUMS = {
         "Total due|Amount payable|Balance due|Grand total|Total incl. VAT|Inclusive total|Please pay|Total with VAT",
         "Amount credited|Total credit|Total this credit|Credit value|Amount to be refunded|Amount in your favour",
         "To pay|Total VAT included|Invoice value",
+        "Amount owing|Outstanding balance|Total to be paid|Tax inclusive amount|Total plus VAT|Net to pay|Gross value",
+        "Einzugsbetrag|Gesamtbeitrag|Bruttogesamtbetrag|Liquidationsbetrag|Abzubuchender Betrag|Belegtotal",
+        "Openstaand bedrag|Incassobedrag|Eindsom|Brutobedrag|Te incasseren|Terug te krijgen",
         "Rechnungsbetrag|Rechnungsendbetrag|Zahlbetrag|Zu überweisen|Gesamt inkl. MwSt.|Gesamtforderung|Gesamthonorar",
         "Gutschriftsbetrag|Gesamtgutschrift|Zu Ihren Gunsten|Auszahlungsbetrag|Rückerstattungsbetrag|Zu erstatten",
         "Stornobetrag|Rechnungstotal|Totalbetrag|Schlussbetrag|Zu bezahlen|Bitte überweisen",
@@ -80,12 +92,15 @@ SUMS = {
         "Total HT|Montant hors taxes|Total HTVA|Base HT|Totaal ex. btw|Maatstaf van heffing|Grondslag",
         "Base imposable 21 %|Base TVA|Montant sans TVA|Total partiel|Total brut HT|Netto credit|Goederenwaarde",
         "Tussentotaal",
+        "Nett amount|Pre-VAT total|Taxable supplies|Amount subject to VAT|Untaxed amount|Assessable value",
+        "Steuerbemessungsgrundlage|Warenbetrag|Heffingsgrondslag|Goederentotaal|Bedrag vóór btw",
         "Base imponible|Base imp.|Suma|Total neto|Imponibile|Totale merce|Totale esclusa IVA",
         "Bases imponibles|Base IVA|Importe antes de IVA|Totale prestazioni|Totale competenze|Imponib.",
     ),
     Role.TAX: (
         "VAT 20%|Sales tax|GST 10%|QST (9.975%)|MwSt. 19 %|zzgl. USt.|Umsatzsteuer|MWST 8.1%|VAT credit",
         "Montant TVA|Total taxes|Taxe|Btw-bedrag|21% btw|Omzetbelasting|Cuota|IVA 21%|Totale imposta|Importo IVA",
+        "VAT amount due|VAT payable|Insurance premium tax 12%|VAT (standard rate 20%)|Mw.St.|Assurantiebelasting 21%",
         "B.T.W.|IGIC 7%|Cuota repercutida|IVA 22% su imponibile",
     ),
     Role.NOT_A_SUM: ("Amount paid|Anzahlung|Acompte versé|Aanbetaling|Voorschot|Anticipo|Acconto|Pagado",),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain, combinations
+from itertools import chain, combinations, groupby
 
 from docrail.invoices.readers.amounts.money import Money, Role
 from docrail.invoices.readers.amounts.sum_words import PAID
@@ -38,7 +38,9 @@ def steps(amounts: Sequence[Money]) -> list[Step]:
 
     All of a way may have the opposite sign, because many pages print a discount without a minus.
     """
-    found = [Adjustment(m.value, m.cell.row) for m in amounts if m.role is Role.ADJUSTMENT and m.value]
+    unnamed = _between_net_and_tax(amounts)
+    named = (m for m in amounts if m.role is Role.ADJUSTMENT or m in unnamed)
+    found = [Adjustment(m.value, m.cell.row) for m in named if m.value]
     paid = [Adjustment(-m.value, None) for m in amounts if m.exact and PAID.search(m.label) and m.value]
     last = [*found[-MAX_ADJUSTMENTS:], *paid[-1:]]
     ways: dict[Decimal, Step] = {}
@@ -46,6 +48,24 @@ def steps(amounts: Sequence[Money]) -> list[Step]:
         for step in (chosen, tuple(Adjustment(-each.value, each.row) for each in chosen)):
             ways.setdefault(step_total(step), step)
     return sorted(ways.values(), key=lambda step: abs(step_total(step)))
+
+
+def _between_net_and_tax(amounts: Sequence[Money]) -> list[Money]:
+    """Return the amounts that stand alone in rows between a net and the next tax: no list has all names of charges."""
+    found: list[Money] = []
+    since: list[Money] | None = None
+    for _, row in groupby((m for m in amounts if m.exact), key=lambda money: money.cell.row):
+        first, *others = row
+        if first.role is Role.NET:
+            since = []
+        elif first.role is Role.TAX and since:
+            found += since
+            since = None
+        elif first.role not in (Role.OTHER, Role.ADJUSTMENT) or others:
+            since = None
+        elif since is not None and first.role is Role.OTHER:
+            since.append(first)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from docrail.invoices.values.numbers import CODES, PREFIXED_DOLLARS, RINGGIT, SY
 CODE = re.compile(r"(?<![A-Za-z])(?<!\d-)[A-Z]{3}(?![A-Za-z0-9]|-\d+(?![\d.,]))")
 """A currency code that is not part of a product code, as in `PEN-50`; `EUR-50.00` is an amount."""
 GLUED = re.compile(r"(?<![A-Za-z])[A-Z]{3}-?\d+(?![\d.,])")
-COMPANY = re.compile(r"\bBHD\b")
 _SIGNS = [*PREFIXED_DOLLARS, *(symbol for symbol in SYMBOLS if not symbol.startswith("Rs"))]
 SYMBOL = re.compile(
     "|".join(rf"(?<![A-Z]){re.escape(sign)}" if sign[0].isalpha() else re.escape(sign) for sign in _SIGNS)
@@ -66,11 +65,12 @@ def _by_place(
     yield Source.TEXT_LABEL, [*_labelled(finder)]
     yield Source.TEXT_LABEL, [*_at_total_label(layout, totals)]
     yield Source.TEXT_LABEL, _at_amounts(amounts, totals)
+    short = [cell for cell in layout.cells if not _is_sentence(cell)]
     yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _codes(cell)]
-    yield Source.TEXT_PATTERN, [*_symbols(layout)]
-    yield Source.TEXT_PATTERN, [*_written_out(layout)]
-    yield Source.TEXT_PATTERN, [*_american(layout, amounts)]
-    yield Source.TEXT_PATTERN, [*_written_out(layout, in_sentences=True)]
+    yield Source.TEXT_PATTERN, [(code, cell) for cell in short for code in _symbols(cell)]
+    if _is_american(layout, amounts):
+        yield Source.TEXT_PATTERN, [("USD", cell) for cell in short if AMERICA.search(cell.text)]
+    yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _written_out(cell)]
 
 
 def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:
@@ -87,8 +87,7 @@ def _at_total_label(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]
         return
     for cell in layout.rows[total.row].cells:
         if cell.left < total.left and not _is_sentence(cell):
-            yield from ((code, cell) for code in _codes(cell) if code in COMMON)
-            yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
+            yield from ((code, cell) for code in (*_codes(cell), *_written_out(cell)) if code in COMMON)
 
 
 def _at_amounts(amounts: Sequence[Money], totals: Totals) -> list[tuple[str, Cell]]:
@@ -106,9 +105,9 @@ def _is_code(money: Money) -> bool:
 
 
 def _codes(cell: Cell) -> Iterator[str]:
-    """Yield the currency codes in a cell, but not words as in `Sdn Bhd`, `PLUG TOP 15 A` or `Mozzarella DOP 250 g`."""
+    """Yield the currency codes in a cell, but not words as in `PLUG TOP 15 A` or `Mozzarella DOP 250 g`."""
     shouted = cell.text.isupper() and len(cell.words) > SHOUTED_WORDS
-    for match in CODE.finditer(COMPANY.sub(" ", cell.text)):
+    for match in CODE.finditer(cell.text):
         common = match[0] in COMMON - WORDS_TOO
         if match[0] in CURRENCIES and (common or (not shouted and _is_of_money(cell, match))):
             yield match[0]
@@ -124,26 +123,20 @@ def _is_of_money(cell: Cell, code: re.Match[str]) -> bool:
     return alone or bool(after_money) or (named and not _is_sentence(cell))
 
 
-def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:
-    for cell in layout.cells:
-        for symbol in SYMBOL.findall(cell.text):
-            if not _is_sentence(cell):
-                yield currency_of(symbol), cell
-        if RINGGIT_ALONE.search(cell.text):
-            yield "MYR", cell
+def _symbols(cell: Cell) -> Iterator[str]:
+    yield from map(currency_of, SYMBOL.findall(cell.text))
+    if RINGGIT_ALONE.search(cell.text):
+        yield "MYR"
 
 
-def _written_out(layout: Layout, *, in_sentences: bool = False) -> Iterator[tuple[str, Cell]]:
-    for cell in layout.cells:
-        if in_sentences or not _is_sentence(cell):
-            yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
+def _written_out(cell: Cell) -> Iterator[str]:
+    return (code for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
 
 
-def _american(layout: Layout, amounts: Sequence[Money]) -> Iterator[tuple[str, Cell]]:
-    """Yield dollars if an address is American and amounts use decimal points: many such invoices name no currency."""
-    written = [cents for money in amounts if money.exact for cents in CENTS.findall(money.cell.text)]
-    if written and set(written) == {"."} and not EUROPEAN.search(layout.text):
-        yield from (("USD", cell) for cell in layout.cells if AMERICA.search(cell.text) and not _is_sentence(cell))
+def _is_american(layout: Layout, amounts: Sequence[Money]) -> bool:
+    """Return whether amounts use decimal points and nothing is European: many such invoices name no currency."""
+    written = {cents for money in amounts if money.exact for cents in CENTS.findall(money.cell.text)}
+    return written == {"."} and not EUROPEAN.search(layout.text)
 
 
 def _is_sentence(cell: Cell) -> bool:

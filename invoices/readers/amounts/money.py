@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
@@ -13,7 +13,7 @@ from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.numbers import PREFIXED_DOLLARS, RINGGIT, SYMBOLS, Amount, find_amounts
 
-RATE = re.compile(r"\d{1,2}(?:[.,]\d{1,3})?\s?%")
+RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 RATES = re.compile(r"^[^\d%]*%[^\d%]*$|\b(?:tipo|taux|aliquot[ae]|rate|tarief|\w*satz)\b")
 """Matches column headings of rates."""
 CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|id|idnr|code)\W*$")
@@ -24,17 +24,13 @@ MAX_LABEL_WORDS = 9
 SIGN_LETTERS = 3
 WORD = re.compile(r"[a-z]\.?[a-z]")
 """Two letters form a word, also with a dot between them: `I.V.A.`."""
-ABBREVIATION = re.compile(r"\b(?:[a-z]\.)+[a-z]{1,2}\b\.?")
+ABBREVIATION = re.compile(r"\b(?:[a-z]{1,2}\.)+[a-z]{1,2}\b\.?")
 """A name of a tax with full stops, `I.R.P.F.` or `M.w.St.`: the lists of words have it without."""
-PREPOSITION = re.compile(r"\b(?:auf|von|aus|on|of|at|de|du|sur|van|over|op|su|di|sobre|s/)(?![a-z])")
-"""A preposition between a tax rate and its base: `VAT 1 = 19 % of 407,81`."""
 NEAR_ROW = 1.3
 """Largest distance between two lines of one cell, in line heights."""
 HEADER_DROP = 90.0
 """Largest distance in points between a column heading and an amount below it."""
 
-LEAST_RATED = 2
-"""Fewest amounts in a row of a tax table: the base and the tax."""
 LEAST_HEADS, SLOT = 3, 90.0
 """Fewest headings in a row of ruled boxes, and largest distance in points from a heading's end to its amount."""
 
@@ -73,14 +69,24 @@ def find_money(layout: Layout) -> list[Money]:
     found: list[Money] = []
     for row in layout.rows:
         rate = _only_rate(row)
-        found.extend(_by_heads(list(_row_money(layout, row, rate))))
+        found.extend(_row_money(layout, row, rate))
         found.extend(_discount_without_amount(row, rate, found))
     return found
 
 
+def has_money(text: str) -> bool:
+    """Return whether a text has an amount with cents or a currency."""
+    return any(amount.exact for amount in find_amounts(text))
+
+
 def _only_rate(row: Row) -> Decimal | None:
-    rates = {rate.rstrip("% ").replace(",", ".") for rate in RATE.findall(row.text)}
-    return Decimal(rates.pop()) / 100 if len(rates) == 1 else None
+    rates = rates_in(row.text)
+    return rates.pop() / 100 if len(rates) == 1 else None
+
+
+def rates_in(text: str) -> set[Decimal]:
+    """Return the percentages in a text: 19 for 19 %."""
+    return {Decimal(rate.replace(",", ".")) for rate in RATE.findall(text)}
 
 
 def _discount_without_amount(row: Row, rate: Decimal | None, before: Sequence[Money]) -> Iterator[Money]:
@@ -133,9 +139,7 @@ def _row_money(layout: Layout, row: Row, rate: Decimal | None) -> Iterator[Money
         end = 0
         for amount in amounts:
             own = cell.folded[end : amount.start]
-            if RATE.search(own) and not WORD.search(PREPOSITION.sub("", own)) and role_of(label) is Role.TAX:
-                label += own
-            elif WORD.search(own):
+            if WORD.search(own):
                 label = own
             end = amount.end
             column = _column_role(layout, cell) if amount.exact else Role.OTHER
@@ -159,7 +163,7 @@ def _label_across(layout: Layout, row: Row) -> str:
         if near is None or near.page != row.page or abs(near.top - row.top) > NEAR_ROW * row.cells[0].height:
             continue
         cell = near.cells[0]
-        own = any(amount.exact for other in near.cells for amount in find_amounts(other.text))
+        own = any(has_money(other.text) for other in near.cells)
         heads = len([other for other in near.cells if _is_label(other)]) > 1
         if not (own or heads) and _is_label(cell) and cell.right < row.cells[-1].left:
             return cell.folded
@@ -198,37 +202,26 @@ def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int, *, 
     return Money(value, amount.currency, amount.exact, cell, label, role, column, order, rate)
 
 
-def _by_heads(row: list[Money]) -> list[Money]:
-    """Return a row's amounts with the roles of a tax table's headings: not each amount next to a rate is the tax."""
-    rated = [money for money in row if money.exact and money.role is Role.TAX and RATE.search(money.label)]
-    if len(rated) < LEAST_RATED or {Role.NET, Role.TAX} - {money.column for money in rated}:
-        return row
-    return [replace(m, role=Role.OTHER) if m in rated and m.column is not Role.TAX else m for m in row]
-
-
 def _column_role(layout: Layout, cell: Cell) -> Role:
     """Return the role of the nearest words above the amount in its column."""
     for row in reversed(layout.rows[max(0, cell.row - 9) : cell.row]):
         if row.page != cell.page or cell.top - row.top > HEADER_DROP:
             return Role.OTHER
         above = _above(row.cells, cell) or _in_slot(row.cells, cell)
-        if above and WORD.search(above.folded) and not any(a.exact for a in find_amounts(above.text)):
+        if above and WORD.search(above.folded) and not has_money(above.text):
             return Role.OTHER if RATES.search(above.folded) else role_of(above.folded)
     return Role.OTHER
 
 
 def _in_slot(cells: Sequence[Cell], cell: Cell) -> Cell | None:
-    """Return the heading to the left of the amount, if the next one starts to its right.
+    """Return the heading to the left of the amount in a row of headings only.
 
-    In ruled boxes headings are left-aligned and amounts right-aligned. None if the row contains anything but headings.
+    In ruled boxes headings are left-aligned and amounts right-aligned.
     """
-    if len(cells) < LEAST_HEADS or any(amount.exact for other in cells for amount in find_amounts(other.text)):
+    if len(cells) < LEAST_HEADS or any(has_money(other.text) for other in cells):
         return None
     before = [other for other in cells if other.left <= cell.left]
-    after = [other for other in cells if other.left > cell.left]
-    head = before[-1] if before else None
-    fits = head and cell.left - head.right < SLOT and all(other.left > cell.right for other in after)
-    return head if fits else None
+    return before[-1] if before and cell.left - before[-1].right < SLOT else None
 
 
 def _above(cells: Sequence[Cell], cell: Cell) -> Cell | None:

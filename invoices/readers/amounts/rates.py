@@ -1,6 +1,6 @@
 """Find the base and the tax at each rate, wherever the page prints them: no rate's share is the whole."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby, permutations
@@ -8,10 +8,6 @@ from itertools import groupby, permutations
 from docrail.invoices.readers.amounts.money import Money, Role
 from docrail.invoices.readers.amounts.sum_words import INSIDE
 from docrail.invoices.readers.amounts.sums import ZERO
-
-MOST_RATES = 6
-"""More rows than that with a rate are lines, not a summary."""
-BASES = (Role.NET, Role.OTHER, Role.PLAIN_TOTAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +24,19 @@ def rated_parts(amounts: Sequence[Money], slack: Decimal) -> list[RatedPart]:
 
     At each rate the largest base counts, because lines may repeat their rate, and smaller ones are its parts.
     """
+    rows = [list(row) for _, row in groupby((m for m in amounts if m.exact), key=lambda money: money.cell.row)]
+    rated = _largest(part for row in rows for part in _of_row(row, amounts, slack))
+    found = rated or _largest(part for row in rows for part in _under_headings(row))
+    return list(found.values()) if len(found) > 1 else []
+
+
+def _largest(parts: Iterable[RatedPart]) -> dict[Decimal, RatedPart]:
+    """Return the part with the largest base at each rate."""
     found: dict[Decimal, RatedPart] = {}
-    for _, row in groupby((m for m in amounts if m.exact), key=lambda money: money.cell.row):
-        for part in _of_row(list(row), amounts, slack):
-            known = found.get(part.rate)
-            if known is None or abs(part.base) > abs(known.base):
-                found[part.rate] = part
-    return list(found.values()) if 1 < len(found) <= MOST_RATES and any(found) else []
+    for part in parts:
+        if part.rate not in found or abs(part.base) > abs(found[part.rate].base):
+            found[part.rate] = part
+    return found
 
 
 def _of_row(row: Sequence[Money], amounts: Sequence[Money], slack: Decimal) -> Iterator[RatedPart]:
@@ -58,14 +60,19 @@ def _of_row(row: Sequence[Money], amounts: Sequence[Money], slack: Decimal) -> I
                 return
 
 
+def _under_headings(row: Sequence[Money]) -> Iterator[RatedPart]:
+    """Yield the base and the tax under their headings, in a table that prints its rates without a percent sign."""
+    bases, taxes = ([m.value for m in row if m.column is role] for role in (Role.NET, Role.TAX))
+    if len(bases) == len(taxes) == 1 and bases[0]:
+        yield RatedPart(round(taxes[0] / bases[0], 2), bases[0], taxes[0])
+
+
 def _base_of(tax: Money, rate: Decimal, amounts: Sequence[Money], slack: Decimal, *, inside: bool) -> Decimal | None:
     """Return the printed base of a tax, or what a printed gross amount leaves without it.
 
     The gross amount is in a row with the same rate, or anywhere above a tax that is named as part of it.
     """
     for money in amounts:
-        if not money.exact or money.rate not in (None, rate) or money.role not in BASES:
-            continue
         if abs(money.value * rate - tax.value) <= slack / 2:
             return money.value
         gross = money.rate == rate or (inside and money.cell.row < tax.cell.row)

@@ -7,7 +7,7 @@ from enum import Enum
 
 from docrail.invoices.facts import Source
 from docrail.invoices.readers.amounts.money import Money, Role
-from docrail.invoices.readers.amounts.sum_words import CHANGE, INSIDE, PREPAID, ROUNDING, TENDERED
+from docrail.invoices.readers.amounts.sum_words import INSIDE, PREPAID, ROUNDING
 from docrail.invoices.readers.layout.page import Cell
 
 ZERO = Decimal(0)
@@ -16,7 +16,7 @@ LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
 MOST_ROUNDED = Decimal("0.50")
 """Half of the largest coin to which totals are rounded, a krone."""
 MAX_ROUNDINGS = 3
-NAMED_SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET, Role.TAX)
+TOTALS = (Role.TOTAL, Role.PLAIN_TOTAL)
 
 
 class Basis(Enum):
@@ -27,7 +27,6 @@ class Basis(Enum):
     HEADING = "heading of its column"
     ROW = "net, tax and total in one row"
     NAMED_ROW = "net, tax and total in one row under their headings"
-    RATE = "a net times the rate next to it"
     TAXES = "sum of the taxes at several rates"
     BASES = "sum of the bases at several rates"
     REST = "arithmetic alone"
@@ -44,8 +43,6 @@ class Part:
     depth: float = 0.0
     """Its place among the amounts, as a share: sums follow their parts."""
     exact: bool = False
-    marked: bool = False
-    """Whether a currency is printed at it."""
     size: float = 0.0
     """Share of the largest of several totals."""
     totalled: bool = False
@@ -72,40 +69,15 @@ class Totals:
     """Whether a larger total or a much smaller net is named, and nothing on the page says what is between the two."""
 
 
-def roundings(amounts: Sequence[Money]) -> list[int]:
-    """Return the indices of the last amounts by which a total is rounded."""
-    small = (index for index, money in enumerate(amounts) if ZERO < abs(money.value) <= MOST_ROUNDED)
-    return [index for index in small if ROUNDING.search(amounts[index].label)][-MAX_ROUNDINGS:]
-
-
-def settled(amounts: Sequence[Money]) -> Decimal | None:
-    """Return the amount handed over minus the change, if a till printed each once; it includes rounding."""
-    change = {money.value for money in amounts if money.exact and CHANGE.search(money.label)}
-    handed = {money.value for money in amounts if money.exact and _handed_over(money)}
-    return handed.pop() - change.pop() if len(handed) == len(change) == 1 else None
-
-
-def paid_in_full(amounts: Sequence[Money]) -> Decimal | None:
-    """Return the only total that was paid as it is named, as by card; no part of it is the total."""
-    handed = {money.value for money in amounts if money.exact and _handed_over(money)}
-    paid = {money.value for money in amounts if money.exact and money.role in (Role.TOTAL, Role.PLAIN_TOTAL)} & handed
-    return paid.pop() if len(paid) == 1 else None
-
-
-def _handed_over(money: Money) -> bool:
-    return bool(TENDERED.match(money.label)) and not CHANGE.search(money.label)
-
-
 def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
     """Return the totals after rounding to the smallest coin, if the rounded total is printed below the rounding."""
     if totals.total is None:
         return totals
-    for index in roundings(amounts):
-        if all(money.value != totals.total.value for money in amounts[:index]):
-            continue
+    small = [index for index, money in enumerate(amounts) if ZERO < abs(money.value) <= MOST_ROUNDED]
+    for index in [index for index in small if ROUNDING.search(amounts[index].label)][-MAX_ROUNDINGS:]:
         for money in amounts[index + 1 :]:
             change = money.value - totals.total.value
-            called = money.role in (Role.TOTAL, Role.PLAIN_TOTAL) or ROUNDING.search(money.label)
+            called = money.role in TOTALS or ROUNDING.search(money.label)
             if called and abs(change) == abs(amounts[index].value):
                 total = Part(money.value, money.cell, Source.TEXT_LABEL)
                 return replace(totals, total=total, adjustment=totals.adjustment + change)
@@ -131,7 +103,7 @@ def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
 
 def with_whole_sums(amounts: Sequence[Money], lines_total: Decimal | None) -> Sequence[Money]:
     """Take named sums without cents for exact amounts if the lines add up to one: the document prints its sums so."""
-    whole = [money for money in amounts if not money.exact and money.role in NAMED_SUMS]
+    whole = [money for money in amounts if not money.exact and money.role in (*TOTALS, Role.NET, Role.TAX)]
     if all(money.value != lines_total for money in whole):
         return amounts
     return [replace(money, exact=True) if money in whole else money for money in amounts]
@@ -153,7 +125,7 @@ def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
         if gross and PREPAID.search(money.label):
             total = Part(gross.value, gross.cell, Source.TEXT_LABEL)
             return replace(totals, total=total, adjustment=totals.adjustment and totals.adjustment + abs(money.value))
-        if money.role in (Role.TOTAL, Role.PLAIN_TOTAL) and money.value > left.value:
+        if money.role in TOTALS and money.value > left.value:
             grosses.setdefault(money.value, money)
     return totals
 
@@ -161,7 +133,7 @@ def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
 def partly_taxed(net: Part, tax: Part, total: Part) -> bool:
     """Return whether net, tax and total are labelled so and add up exactly; little of the net need be taxed then."""
     called = all(part.source is Source.TEXT_LABEL for part in (net, tax, total))
-    return called and net.value + tax.value == total.value and ZERO < tax.value <= HIGHEST_RATE * net.value
+    return called and net.value + tax.value == total.value
 
 
 def is_of_a_part(
@@ -204,12 +176,5 @@ def plausible_net(nets: Sequence[Part], total: Part | None) -> Part | None:
 
 def of_all_rates(taxes: Sequence[Part], amounts: Sequence[Money]) -> Sequence[Part]:
     """Return the taxes without those at single rates, if a printed one is the sum of these."""
-    single = {money.cell.row: money for money in amounts if money.exact and money.role is Role.TAX and money.rate}
-    whole = [part for part in taxes if part.value == sum(money.value for money in single.values())]
-    several = len({money.rate for money in single.values()}) > 1
-    return [part for part in whole if part.cell] or taxes if several else taxes
-
-
-def is_below_paid(total: Part | None, paid: Decimal, named: Sequence[Part]) -> bool:
-    """Return whether a total is less than what was paid, and nothing names it."""
-    return total is not None and abs(total.value) < abs(paid) and all(part.value != total.value for part in named)
+    single = {money.cell.row: money.value for money in amounts if money.exact and money.role is Role.TAX and money.rate}
+    return [part for part in taxes if part.cell and part.value == sum(single.values())] or taxes

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
-from itertools import combinations, pairwise, product
+from itertools import combinations, dropwhile, pairwise, product
 
 from docrail.invoices.facts import Source
 from docrail.invoices.features import Feature, leaders, score
@@ -17,7 +17,7 @@ from docrail.invoices.readers.amounts.adjustments import (
     with_larger_total,
     with_net_adjustment,
 )
-from docrail.invoices.readers.amounts.money import RATE, Money, Role
+from docrail.invoices.readers.amounts.money import RATE, Money, Role, rates_in
 from docrail.invoices.readers.amounts.rates import RatedPart, rated_parts
 from docrail.invoices.readers.amounts.sum_words import NET_TOTAL, TAX, ZERO_RATED
 from docrail.invoices.readers.amounts.sums import (
@@ -26,17 +26,13 @@ from docrail.invoices.readers.amounts.sums import (
     Part,
     Totals,
     before_payment,
-    is_below_paid,
     is_of_a_part,
     of_all_rates,
-    paid_in_full,
     partly_taxed,
     plausible_net,
     plausible_rate,
     plausible_tax,
     rounded,
-    roundings,
-    settled,
     with_tax_inside,
     with_whole_sums,
 )
@@ -54,13 +50,10 @@ PART: tuple[Feature[Part], ...] = (
     Feature("the heading of its column names it", 1.2, lambda p: p.basis is Basis.HEADING),
     Feature("it is in a row of net, tax and total", 1.6, lambda p: p.basis is Basis.ROW),
     Feature("it is in a row of net, tax and total under their headings", 2.6, lambda p: p.basis is Basis.NAMED_ROW),
-    Feature("it is a net times the rate next to it", 2.0, lambda p: p.basis is Basis.RATE),
     Feature("it is the sum of taxes at several rates", 2.5, lambda p: p.basis is Basis.TAXES),
     Feature("it is the sum of the bases at several rates", 2.5, lambda p: p.basis is Basis.BASES),
-    Feature("it only fits the others", 0.4, lambda p: p.basis is Basis.REST),
     Feature("depth among the amounts", 0.3, lambda p: p.depth),
     Feature("it has cents or a currency", 0.3, lambda p: p.exact),
-    Feature("a currency is printed at it", 0.1, lambda p: p.marked),
     # of several totals, the smaller ones are partial sums or remainders
     Feature("size among the totals", 1.0, lambda p: p.size),
     Feature("its row is named total", 0.5, lambda p: p.totalled),
@@ -74,7 +67,6 @@ class Fit(Enum):
 
     TAXED = "net + tax = total"
     BY_RATES = "bases and taxes at every rate = total"
-    PARTLY_TAXED = "net + tax + untaxed = total"
     UNTAXED = "net = total"
 
 
@@ -84,8 +76,6 @@ class Solution:
 
     totals: Totals
     fit: Fit
-    kept: bool = False
-    """Whether the total is what a till kept: the amount handed over minus the change."""
 
 
 SOLUTION: tuple[Feature[Solution], ...] = (
@@ -94,13 +84,10 @@ SOLUTION: tuple[Feature[Solution], ...] = (
     Feature("the total", 1.0, lambda s: _points(s.totals.total)),
     # more than the difference between any two labels
     Feature("net and tax add up to the total", 3.0, lambda s: s.fit is not Fit.UNTAXED),
-    Feature("the net is the total", 1.5, lambda s: s.fit is Fit.UNTAXED),
-    Feature("an untaxed part fits as well", 1.0, lambda s: s.fit is Fit.PARTLY_TAXED),
     # some sum of the amounts on a page fits by chance
     Feature("only with shipping or a discount", -1.5, lambda s: bool(s.totals.adjustment or s.totals.net_adjustment)),
     # one rate's net, tax and gross fit as well
     Feature("every rate is in it", 3.0, lambda s: s.fit is Fit.BY_RATES),
-    Feature("a till kept the total", 3.0, lambda s: s.kept),
 )
 """What speaks for net, tax and total together."""
 
@@ -121,9 +108,9 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
     totals = with_larger_total(with_net_adjustment(totals, lines_total, of.steps), amounts)
     if totals.total is None or totals.net is not None:
         return totals
-    unnamed_tax = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
+    untaxed = not any(money.value for money in amounts if money.role is Role.TAX)
     free = totals.tax is not None and totals.tax.value == 0
-    if free or (unnamed_tax and lines_total == totals.total.value):
+    if free or (untaxed and lines_total == totals.total.value):
         return replace(totals, net=replace(totals.total, source=Source.TEXT_PATTERN))
     return totals
 
@@ -137,6 +124,8 @@ class Candidates:
     taxes: Sequence[Part]
     steps: Sequence[Step]
     rated: Sequence[RatedPart]
+    printed: Sequence[Money]
+    """All amounts with cents or a currency, in reading order."""
     slack: Decimal
     """Rounding tolerance."""
 
@@ -145,54 +134,44 @@ class Candidates:
         """The totals with a label."""
         return [total for total in self.totals if total.source is Source.TEXT_LABEL]
 
+    def step_of(self, rest: Decimal) -> Step | None:
+        """Return the adjustments that give `rest`, none of them if it is about zero; None if no step gives it."""
+        return next((step for step in ((), *self.steps) if abs(rest - step_total(step)) <= self.slack), None)
+
 
 def candidates_of(amounts: Sequence[Money]) -> Candidates:
     """Return the amounts that may be net, tax or total, by their labels and by arithmetic."""
     named = Counter(money.currency for money in amounts if money.currency).most_common(1)
     slack = tolerance(named[0][0] if named else None)
+    printed = [money for money in amounts if money.exact]
     nets = _parts(amounts, Role.NET)
-    taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets, slack)]
-    rests = {ZERO, *(amounts[index].value for index in roundings(amounts))}
-    totals = _totals(amounts, {net.value + tax.value + rest for net in nets for tax in taxes for rest in rests})
-    nets = [*nets, *_nets_left(amounts, totals, taxes, slack)]
-    return Candidates(totals, nets, taxes, steps(amounts), rated_parts(amounts, slack), slack)
+    taxes = [*_taxes(amounts), *_taxes_by_rate(printed, nets, slack)]
+    totals = _totals(amounts, printed, {net.value + tax.value for net in nets for tax in taxes})
+    nets = [*nets, *_nets_left(printed, totals, taxes, slack)]
+    return Candidates(totals, nets, taxes, steps(amounts), rated_parts(amounts, slack), printed, slack)
 
 
-def solutions(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None) -> list[Solution]:
+def solutions(of: Candidates, lines_total: Decimal | None) -> list[Solution]:
     """Return the totals whose parts agree with each other."""
-    taxed = [*_by_row(amounts, of.slack), *_by_summary(amounts), *_by_label(of), *_with_zero_rated(of, amounts)]
-    taxed += _by_rates(of, amounts)
-    printed = {money.value for money in amounts if money.exact}
+    taxed = [*_by_row(of), *_by_summary(of), *_by_label(of), *_with_zero_rated(of), *_by_rates(of)]
+    printed = {money.value for money in of.printed}
     taxed = [each for each in taxed if not (each.totals.adjustment and _before_adjustment(each.totals) in printed)]
-    refuted = {each.totals.net.value for each in taxed if each.totals.net and _value(each.totals.tax)}
-    untaxed = [each for each in _untaxed(of) if _value(each.totals.net) not in refuted]
-    named, kept = of.named, settled(amounts)
-    something = any(total.value for total in named)  # if so, 0 + 0 = 0 belongs to a tax table
-    paid = paid_in_full(amounts)
     rests = {step_total(step) for step in of.steps}
     return [
-        replace(each, kept=_value(each.totals.total) == kept)
-        for each in (*taxed, *untaxed)
-        if not is_of_a_part(each.totals.total, named, lines_total, rests)
-        and (_value(each.totals.total) or not something)
-        and not (paid and is_below_paid(each.totals.total, paid, named))
+        each
+        for each in (*taxed, *_untaxed(of))
+        if _value(each.totals.total) and not is_of_a_part(each.totals.total, of.named, lines_total, rests)
     ]
 
 
 def _solve(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None) -> Totals:
-    if best := leaders(SOLUTION, solutions(amounts, of, lines_total)):
+    if best := leaders(SOLUTION, solutions(of, lines_total)):
         return best[0].totals
-    named, kept = of.named, settled(amounts)
-    headed = [part for part in _parts(amounts, Role.TOTAL) if part.value == _largest(amounts)]
-    total = next((total for total in (*named, *of.totals) if total.value == kept), next(iter([*named, *headed]), None))
-    net, tax = plausible_net(of.nets, total), plausible_tax(of_all_rates(of.taxes, amounts), total)
-    unsure = net is None and tax is not None and total is not None and _is_far(of.nets, total)
-    return Totals(net, tax, total, total_unsure=unsure)
-
-
-def _is_far(nets: Sequence[Part], total: Part) -> bool:
-    """Return whether a labelled net is at most half of the total: no tax is what is between them."""
-    return any(net.source is Source.TEXT_LABEL and net.exact and 2 * abs(net.value) <= abs(total.value) for net in nets)
+    total = next(iter([*of.named, *_parts(amounts, Role.TOTAL)]), None)
+    net, tax = plausible_net(of.nets, total), plausible_tax(of_all_rates(of.taxes, of.printed), total)
+    # no tax is between a total and a net of at most half of it
+    far = total is not None and any(2 * abs(part.value) <= abs(total.value) for part in of.nets)
+    return Totals(net, tax, total, total_unsure=net is None and tax is not None and far)
 
 
 def _value(part: Part | None) -> Decimal | None:
@@ -220,39 +199,31 @@ def _best_first(parts: Sequence[Part]) -> list[Part]:
 
 
 def _part(money: Money, index: int, count: int, role: Role) -> Part | None:
-    depth, marked = index / count, money.currency is not None
+    depth = index / count
     if money.role is role:
         basis = Basis.PLAIN_LABEL if role is Role.PLAIN_TOTAL else Basis.LABEL
-        return Part(money.value, money.cell, Source.TEXT_LABEL, basis, depth, money.exact, marked, rate=money.rate)
-    if money.column is role and money.role not in (Role.NOT_A_SUM, Role.ADJUSTMENT) and money.exact and money.value:
-        return Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.HEADING, depth, money.exact, marked)
+        return Part(money.value, money.cell, Source.TEXT_LABEL, basis, depth, money.exact, rate=money.rate)
+    if money.column is role and money.role is not Role.NOT_A_SUM and money.exact and money.value:
+        return Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.HEADING, depth, money.exact)
     return None
 
 
-def _totals(amounts: Sequence[Money], sums: Collection[Decimal]) -> list[Part]:
+def _totals(amounts: Sequence[Money], printed: Sequence[Money], sums: Collection[Decimal]) -> list[Part]:
     """Return the amounts named total, plus the largest amount and any equal to net + tax."""
-    exact = {money.value for money in amounts if money.exact}
-    named = _sized([*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)], exact)
-    likely = {_largest(amounts), *sums}
+    named = _sized([*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)], {m.value for m in printed})
+    likely = {max((money.value for money in printed if money.role is not Role.NOT_A_SUM), default=None), *sums}
     unnamed = [
         Part(money.value, money.cell, Source.TEXT_PATTERN)
-        for money in amounts
-        if money.exact and money.value in likely and money.role not in (Role.NOT_A_SUM, Role.NET)
+        for money in printed
+        if money.value in likely and money.role is not Role.NET
     ]
-    named += [] if named else _net_totals(amounts)
-    return _best_first([*named, *unnamed])[: 2 * MAX_CANDIDATES]
+    return _best_first([*named, *_net_totals(printed), *unnamed])[: 2 * MAX_CANDIDATES]
 
 
-def _largest(amounts: Sequence[Money]) -> Decimal | None:
-    return max((m.value for m in amounts if m.exact and m.role is not Role.NOT_A_SUM), default=None)
-
-
-def _net_totals(amounts: Sequence[Money]) -> list[Part]:
+def _net_totals(printed: Sequence[Money]) -> list[Part]:
     """Return amounts that tills call net total: below a tax or a rounding they include it."""
-    places = [index for index, money in enumerate(amounts) if money.role in (Role.TAX, Role.ADJUSTMENT)]
-    below = amounts[places[0] :] if places else ()
-    net_totals = (money for money in below if money.exact and NET_TOTAL.search(money.label))
-    return [Part(money.value, money.cell, Source.TEXT_LABEL) for money in net_totals]
+    below = dropwhile(lambda money: money.role not in (Role.TAX, Role.ADJUSTMENT), printed)
+    return [Part(money.value, money.cell, Source.TEXT_LABEL) for money in below if NET_TOTAL.search(money.label)]
 
 
 def _sized(parts: Sequence[Part], exact: Collection[Decimal]) -> list[Part]:
@@ -266,64 +237,57 @@ def _sized(parts: Sequence[Part], exact: Collection[Decimal]) -> list[Part]:
 
 def _taxes(amounts: Sequence[Money]) -> list[Part]:
     """Return the amounts named tax, and the sums of the taxes at several rates, in rows or under their headings."""
-    named = _parts(amounts, Role.TAX)
-    rows = {(m.cell.row, m.role is Role.OTHER and m.order): m for m in amounts if _is_tax_row(m)}
+    rated = [money.value for money in amounts if _is_of_a_rate(money)]
     sums = [
-        Part(sum((money.value for money in chosen), ZERO), None, Source.TEXT_PATTERN, Basis.TAXES)
+        Part(sum(chosen, ZERO), None, Source.TEXT_PATTERN, Basis.TAXES)
         for size in (2, 3)
-        for chosen in combinations(list(rows.values())[-4:], size)
+        for chosen in combinations(rated[-4:], size)
     ]
-    return [*named, *sums]
+    return [*_parts(amounts, Role.TAX), *sums]
 
 
-def _is_tax_row(money: Money) -> bool:
+def _is_of_a_rate(money: Money) -> bool:
     """Return whether the amount is the tax at one of several rates, by its label or its column heading."""
     called = money.role is Role.TAX and bool(RATE.search(money.label))
     return called or (money.exact and money.column is Role.TAX and money.role in (Role.TAX, Role.OTHER))
 
 
-def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part], slack: Decimal) -> Iterator[Part]:
+def _taxes_by_rate(printed: Sequence[Money], nets: Sequence[Part], slack: Decimal) -> Iterator[Part]:
     """Yield amounts that equal a net times the rate next to them, whatever the tax is called."""
-    for money in amounts:
-        rate = RATE.search(money.label) if money.exact and money.role is Role.OTHER else None
-        share = Decimal(rate.group().rstrip("% ").replace(",", ".")) / 100 if rate else ZERO
-        if share and any(abs(net.value * share - money.value) <= slack for net in nets):
-            yield Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.RATE)
+    for money in printed:
+        for rate in rates_in(money.label):
+            if rate and any(abs(net.value * rate / 100 - money.value) <= slack for net in nets):
+                yield Part(money.value, money.cell, Source.TEXT_PATTERN)
 
 
-def _with_zero_rated(of: Candidates, amounts: Sequence[Money]) -> Iterator[Solution]:
+def _with_zero_rated(of: Candidates) -> Iterator[Solution]:
     """Yield totals of taxed and untaxed parts: `Total 6% (excl. GST): 15.84`, `GST: 0.95`, `Total 0%: 22.99`."""
-    sums = (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL)
-    untaxed = {m.value for m in amounts if m.exact and m.value and m.role in sums and ZERO_RATED.search(m.label)}
+    untaxed = {money.value for money in of.printed if money.value and ZERO_RATED.search(money.label)}
     for total, net, tax, rest in product(of.totals, of.nets, of.taxes, sorted(untaxed)[-1:]):
         fits = abs(net.value + tax.value + rest - abs(total.value)) <= of.slack  # `Total payable: - 9.90` has a dash
-        if fits and tax.value and net.value != rest and plausible_rate(net.value, tax.value):
+        if fits and tax.value and plausible_rate(net.value, tax.value):
             whole = replace(net, value=net.value + rest, cell=None, source=Source.TEXT_PATTERN)
             payable = replace(total, value=abs(total.value))
-            yield Solution(Totals(whole, tax, payable), Fit.PARTLY_TAXED)
+            yield Solution(Totals(whole, tax, payable), Fit.TAXED)
 
 
-def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part], slack: Decimal) -> list[Part]:
+def _nets_left(printed: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part], slack: Decimal) -> list[Part]:
     """Return amounts that equal a total minus its tax, under any name."""
     of_rates = (part for part in taxes if part.basis is Basis.TAXES)
     named = [part for part in taxes if part.source is Source.TEXT_LABEL and part.value][:MAX_LEFT]
     left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in (*named, *of_rates)}
-    called = (m for m in amounts if m.exact and m.role is not Role.ADJUSTMENT)
-    fitting = (m for m in called if any(abs(m.value - value) <= slack for value in left))
+    called = (money for money in printed if money.role is not Role.ADJUSTMENT)
+    fitting = (money for money in called if any(abs(money.value - value) <= slack for value in left))
     return [Part(money.value, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]
 
 
 def _by_label(of: Candidates) -> Iterator[Solution]:
     for total in of.totals:
         for net in of.nets:
-            if (net.value >= 0) != (total.value >= 0):
-                continue
             for tax in of.taxes:
                 rest = total.value - net.value - tax.value
-                alone = not tax.value and net.cell is total.cell
-                if alone or not (partly_taxed(net, tax, total) or plausible_rate(net.value, tax.value)):
-                    continue
-                step = next((each for each in ((), *of.steps) if abs(rest - step_total(each)) <= of.slack), None)
+                plausible = partly_taxed(net, tax, total) or plausible_rate(net.value, tax.value)
+                step = of.step_of(rest) if plausible else None
                 if step is not None:
                     totals = _with_step(Totals(net, tax, total), net, tax, step, of.slack)
                     yield Solution(totals, Fit.TAXED if tax.value else Fit.UNTAXED)
@@ -338,17 +302,17 @@ def _with_step(totals: Totals, net: Part, tax: Part, step: Step, slack: Decimal)
     return replace(totals, net=net, adjustment=adjustment, net_adjustment=taxed.value, net_unsure=not taxed.sure)
 
 
-def _by_rates(of: Candidates, amounts: Sequence[Money]) -> Iterator[Solution]:
+def _by_rates(of: Candidates) -> Iterator[Solution]:
     """Yield the sums of the bases and of the taxes at several rates, with a total that they make."""
     base, tax = (sum(values, ZERO) for values in ([p.base for p in of.rated], [p.tax for p in of.rated]))
     for total in of.totals if tax else ():
         rest = total.value - base - tax
-        printed = next((m.cell for m in amounts if m.exact and m.value == base + rest), None) if rest else None
+        printed = next((m.cell for m in of.printed if m.value == base + rest), None) if rest else None
         if printed:
             net = Part(base + rest, printed, Source.TEXT_PATTERN, Basis.BASES)
             yield Solution(Totals(net, _or_sum(of.taxes, tax, Basis.TAXES), total), Fit.BY_RATES)
             continue  # the printed net includes what is not taxed
-        step = next((each for each in ((), *of.steps) if abs(rest - step_total(each)) <= of.slack), None)
+        step = of.step_of(rest)
         if step is not None:
             net, whole = _or_sum(of.nets, base, Basis.BASES), _or_sum(of.taxes, tax, Basis.TAXES)
             yield Solution(Totals(net, whole, total, step_total(step)), Fit.BY_RATES)
@@ -359,12 +323,12 @@ def _or_sum(parts: Sequence[Part], value: Decimal, basis: Basis) -> Part:
     return next((part for part in parts if part.value == value), Part(value, None, Source.TEXT_PATTERN, basis))
 
 
-def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Solution]:
+def _by_row(of: Candidates) -> Iterator[Solution]:
     """Yield rows like `41,31  8,68  49,99`: net, tax and total next to each other, whatever they are called."""
-    for row in zip(amounts, amounts[1:], amounts[2:], strict=False):
+    for row in zip(of.printed, of.printed[1:], of.printed[2:], strict=False):
         one, two, three = row
-        same_row = one.cell.row == two.cell.row == three.cell.row and one.exact and two.exact and three.exact
-        if not same_row or abs(one.value + two.value - three.value) > slack or not plausible_rate(one.value, two.value):
+        adds_up = abs(one.value + two.value - three.value) <= of.slack and plausible_rate(one.value, two.value)
+        if not (one.cell.row == two.cell.row == three.cell.row and adds_up):
             continue
         named = (one.column, two.column) == (Role.NET, Role.TAX) and three.column in (Role.TOTAL, Role.PLAIN_TOTAL)
         if not (two.value or named):
@@ -376,14 +340,13 @@ def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Solution]:
         yield Solution(Totals(net, tax, total), Fit.TAXED)
 
 
-def _by_summary(amounts: Sequence[Money]) -> Iterator[Solution]:
+def _by_summary(of: Candidates) -> Iterator[Solution]:
     """Yield `GST 6%: 20.00  1.20` from a till's tax table if the sum of both is printed as well."""
-    printed = {money.value: money for money in amounts if money.exact}
-    for net, tax in pairwise(amounts):
+    printed = {money.value: money for money in of.printed}
+    for net, tax in pairwise(of.printed):
         named = net.role is Role.PLAIN_TOTAL or TAX.search(net.label)
         total = printed.get(net.value + tax.value) if named and tax.value else None
-        same_row = net.cell.row == tax.cell.row and net.exact and tax.exact
-        if total and same_row and plausible_rate(net.value, tax.value):
+        if total and net.cell.row == tax.cell.row and plausible_rate(net.value, tax.value):
             row = [Part(m.value, m.cell, Source.TEXT_PATTERN, Basis.ROW) for m in (net, tax, total)]
             yield Solution(Totals(row[0], row[1], row[2]), Fit.TAXED)
 

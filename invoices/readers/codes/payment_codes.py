@@ -41,15 +41,12 @@ def read_payment_code(data: bytes, text: str) -> InvoiceData | None:
     `data` is the raw content of the code, `text` the decoder's guess at it. Raises: BrokenCode.
     """
     lines = _lines_of(text)
-    if lines[0].strip("\ufeff \t") in ("BCD", "SPC") and CONTROL.search(text):
+    kind = lines[0].strip("\ufeff \t")
+    if kind not in ("BCD", "SPC"):
+        return None
+    if CONTROL.search(text):
         raise BrokenCode("it holds control characters")
-    match lines[0].strip("\ufeff \t"):
-        case "BCD":
-            return _epc(_decoded(data, lines))
-        case "SPC":
-            return _swiss(lines)
-        case _:
-            return None
+    return _epc(_decoded(data, lines)) if kind == "BCD" else _swiss(lines)
 
 
 def _decoded(data: bytes, lines: Sequence[str]) -> list[str]:
@@ -112,34 +109,24 @@ def _billing(information: str) -> dict[str, FieldValue[Any]]:
     if not information.startswith("//S1/"):
         return {}
     parts = {tag: re.sub(r"\\(.)", r"\1", value) for tag, value in BILLING.findall(information.removeprefix("//S1"))}
-    date = _short_date(parts.get("11", ""))
+    date, uid = _short_date(parts.get("11", "")), parts.get("30", "")
+    vat_id = f"CHE{uid}" if UID.fullmatch(uid) else None  # the code has only the digits
     # The whole amount is due under the condition without a discount, as in 2:10;0:30.
     whole = re.search(r"(?:^|;)0(?:\.0*)?:([0-9]{1,3})(?:;|$)", parts.get("40", ""))
-    found: dict[str, FieldValue[Any] | None] = {
+    found: dict[str, FieldValue[Any]] = {
         "invoice_number": _field(parts.get("10") or None),
         "date": _field(date),
         "delivery_date": _field(_short_date(parts.get("31", ""))),
-        "vendor_vat_id": _vat_id(parts.get("30", "")),
+        "vendor_vat_id": _field(vat_id, vat_evidence(vat_id) if vat_id else ()),
         "due_date": _field(date + dt.timedelta(days=int(whole[1])) if date and whole else None),
     }
-    return {name: field for name, field in found.items() if field is not None and field.value is not None}
-
-
-def _vat_id(digits: str) -> FieldValue[str] | None:
-    """Return the Swiss VAT id; the code contains only its digits."""
-    if not UID.fullmatch(digits):
-        return None
-    return _field(f"CHE{digits}", vat_evidence(f"CHE{digits}"))
+    return {name: field for name, field in found.items() if field.value is not None}
 
 
 def _short_date(digits: str) -> dt.date | None:
     """Parse a date such as 190512; return None if it is not one."""
     try:
-        return (
-            dt.date(2000 + int(digits[:2]), int(digits[2:4]), int(digits[4:]))
-            if re.fullmatch(r"[0-9]{6}", digits)
-            else None
-        )
+        return dt.date.fromisoformat(f"20{digits}") if re.fullmatch(r"[0-9]{6}", digits) else None
     except ValueError:
         return None
 

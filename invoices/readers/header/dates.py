@@ -2,16 +2,15 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.header import number
-from docrail.invoices.readers.header.document_type import find_document_type
-from docrail.invoices.readers.header.terms import DAYS
+from docrail.invoices.readers.header.terms import DAYS, PAID_BY
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout
@@ -21,14 +20,10 @@ from docrail.invoices.values.folding import fold
 
 HEAD = 0.45
 """Share of the first page in which an unlabelled date may be the issue date."""
-FOOT = 0.75
-"""Below this share of a page, an unspecific date is the date of printing."""
 SPACED_DATE = re.compile(r"^(\d{1,2}) (\d{1,2}) (\d{4}|\d\d)$")
 """A date from a form with boxes for day, month and year; accepted only at a label."""
-WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3})?\d{1,2}[:.]\d\d(?!\d)")
-"""A time after a date, as tills print it. One stray character may be between them."""
 TIME = re.compile(r"(?<![\d:])[0-2]?\d:[0-5]\d(?!\d)")
-"""A time anywhere in the row of a date."""
+"""A time in the row of a date, as tills print it."""
 _NOT_FROM = r"(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)"
 TERM = re.compile(
     r"\W*\d{1,3} (?:tagen?|days|jours|dagen|dias|giorni|gg)(?![a-z])"
@@ -46,20 +41,22 @@ PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*:?\s*$")
 """A place before the date, as in letters: `Hamburg, den 1. Mai 2024`."""
 OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s*")
 """Words before a date that has its own cell next to the number."""
-ABOUT = re.compile(r"\bzu[mr]\b")
+ABOUT = re.compile(r"\bzu[mr]\b|\(\w+ \w[^)]*$")
 """Between a title and a date that belongs to the subject: `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
+OWN_LABEL = re.compile(r"[a-z] ?:.*\w")
+"""Before the date in the line below a title: `Objet : convention du 15 septembre`."""
 SENTENCE_END = re.compile(r"\.\s")
 TITLE_LINE_WORDS = 12
 """Most words in a line that starts with a title."""
 AMOUNT = re.compile(r"\d\.\d")
+_DISCOUNT = "skonto|escompte|discount|korting|descuento|dto|sconto"
 SETTLED = re.compile(
     r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"
-    r"ontvangen(?! wij)|voldaan|skonto|escompte|discount|korting|descuento|sconto"
+    rf"ontvangen(?! wij)|voldaan|{_DISCOUNT}"
 )
 """Words before a date that was a payment, or belongs to something else, on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
 """Rows above a column in which words may describe it."""
-_DISCOUNT = "skonto|escompte|discount|korting|descuento|dto|sconto"
 DISCOUNTED = re.compile(rf"[^.,;]{{0,25}}(?:\d[.,]\d[^.,;]{{0,15}})?(?:{_DISCOUNT})")
 """Text after the last date of an early-payment discount, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
 DISCOUNT_BEFORE = re.compile(rf"(?:{_DISCOUNT})(?![a-z])[^,;]*$")
@@ -78,7 +75,6 @@ class DateAt(Enum):
     NEXT_TO_NUMBER = "next to the invoice number"
     CALLED_DATE = "label `Date`"
     PLACE = "after a place"
-    ABOVE_LABEL = "above its label"
     OVER_LINES = "label on the line before"
     HEAD = "head of the page"
     ALONE = "only date"
@@ -86,28 +82,17 @@ class DateAt(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DateCandidate:
-    """A date that may be the wanted one, with what counts for and against it."""
+    """A date that may be the wanted one, with what counts for and against it in DATE."""
 
     found: FoundDate
     cell: Cell
     basis: DateAt
     place: int = 0
-    """Distance from its label."""
     leads: bool = False
-    """Whether the label begins its cell."""
-    start: int = 0
-    """Characters between the label and the date."""
     in_a_sentence: bool = False
     of_another: bool = False
-    """Whether the label names another document."""
     corrected: bool = False
-    """Whether the label names an invoice on a credit note, which has its own date."""
     discounted: bool = False
-    """Whether it is the last date of a discount."""
-    worded: bool = False
-    """Whether other words precede it in its cell."""
-    depth: float = 0.0
-    """Position on the page, as a share of its height."""
 
 
 DATE: tuple[Feature[DateCandidate], ...] = (
@@ -116,7 +101,6 @@ DATE: tuple[Feature[DateCandidate], ...] = (
     Feature("it is next to the invoice number", 2.6, lambda c: c.basis is DateAt.NEXT_TO_NUMBER),
     Feature("it is called `Date`", 2.2, lambda c: c.basis is DateAt.CALLED_DATE),
     Feature("it follows a place, as in letters", 2.0, lambda c: c.basis is DateAt.PLACE),
-    Feature("it is above its label, as other values are", 2.0, lambda c: c.basis is DateAt.ABOVE_LABEL),
     Feature("the label may belong to another document", 1.5, lambda c: c.basis is DateAt.OTHER_LABEL),
     Feature("the label is on the line before, in running text", 1.5, lambda c: c.basis is DateAt.OVER_LINES),
     Feature("it is in the head of the page", 1.0, lambda c: c.basis is DateAt.HEAD),
@@ -124,17 +108,9 @@ DATE: tuple[Feature[DateCandidate], ...] = (
     Feature("a credit note names the invoice it corrects", -1.5, lambda c: c.corrected),
     Feature("the label begins its cell", 0.3, lambda c: c.leads),
     Feature("distance from the label", -0.4, lambda c: c.place),
-    Feature("characters after the label", -0.02, lambda c: c.start),
     Feature("the label names another document", -2.5, lambda c: c.of_another),
     Feature("the label is in a sentence", -0.6, lambda c: c.in_a_sentence),
     Feature("a discount ends on it", -1.0, lambda c: c.discounted),
-    Feature("other words precede it", -0.5, lambda c: c.worded),
-    Feature("depth in the head", -0.5, lambda c: c.depth * (c.basis is DateAt.HEAD)),
-    Feature(
-        "it is in the foot of the page, as dates of printing",
-        -1.0,
-        lambda c: c.basis is DateAt.CALLED_DATE and c.depth > FOOT,
-    ),
 )
 
 
@@ -144,28 +120,33 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
 
 
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
-    """Return the date at the most reliable due date label, else above one, else in running text."""
-    due_dates = (
-        list(_dates_at(finder, vocabulary.DUE_DATE, month_first=month_first))
-        or list(_dates_above(finder, vocabulary.DUE_DATE, month_first=month_first))
-        or list(_dates_over_lines(finder, month_first=month_first))
-    )
-    return _best_date(finder.layout, due_dates)
+    """Return the date at the most reliable due date label, else in running text."""
+    at_labels = list(_dates_at(finder, vocabulary.DUE_DATE, month_first=month_first))
+    return _best_date(finder.layout, at_labels or _dates_over_lines(finder, month_first=month_first))
 
 
 def find_delivery_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date of delivery or service at a label; periods are ignored."""
-    return _best_date(finder.layout, delivery_dates(finder, month_first=month_first))
+    dates = _dates_directly_at(finder, vocabulary.DELIVERY_DATE, month_first=month_first)
+    single = ((at, date) for at, date in dates if not PERIOD.match(fold(at.text[date.end :])))
+    return _best_date(finder.layout, [DateCandidate(date, at.cell, DateAt.LABEL, at.place) for at, date in single])
 
 
 def _best_date(layout: Layout, candidates: Iterable[DateCandidate]) -> FieldValue[dt.date]:
+    candidates = list(candidates)
     best = next(iter(leaders(DATE, candidates)), None)
     if best is None:
         return FieldValue()
-    guessed = best.basis in (DateAt.HEAD, DateAt.ALONE)
+    close = (each for each in leaders(DATE, candidates, within=number.CLOSE) if each.basis is not DateAt.HEAD)
+    of_another = best.of_another and best.basis is DateAt.NUMBER
+    guessed = of_another or best.basis in (DateAt.HEAD, DateAt.ALONE)
     source = Source.TEXT_PATTERN if guessed else Source.TEXT_LABEL
-    timed = guessed and _timed(layout.rows[best.cell.row].text, best.cell.text[best.found.end :])
-    facts = ((Evidence.AMBIGUOUS_DATE, best.found.ambiguous), (Evidence.WITH_TIME, timed))
+    timed = guessed and TIME.search(layout.rows[best.cell.row].text)
+    facts = (
+        (Evidence.AMBIGUOUS_DATE, best.found.ambiguous),
+        (Evidence.SEVERAL_CANDIDATES, any(each.found.value != best.found.value for each in close)),
+        (Evidence.WITH_TIME, timed),
+    )
     return found(layout, best.found.value, best.cell, source, tuple(fact for fact, holds in facts if holds))
 
 
@@ -180,43 +161,29 @@ def issue_dates(finder: Finder, *, month_first: bool) -> list[DateCandidate]:
     return candidates or _lone_date(finder.layout, month_first=month_first)
 
 
-def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
-    """Yield the dates that may be the date of delivery or service."""
-    for labelled in finder.at(vocabulary.DELIVERY_DATE):
-        date = next(find_dates(labelled.text, month_first=month_first), None)
-        of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
-        if date and date.start == 0 and not of_a_line and not PERIOD.match(fold(labelled.text[date.end :])):
-            yield DateCandidate(date, labelled.cell, DateAt.LABEL, labelled.place)
-
-
 def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
-    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
     for labelled in finder.at(label, again=True):
         text = SPACED_DATE.sub(r"\1/\2/\3", REMARK.sub("", labelled.text))
         date = next(find_dates(text, month_first=month_first), None)
         other = date and labelled.place is not Position.SAME_CELL and ":" in text[: date.start]  # its own label
         if date is None or other or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
             continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
-        next_ones = vocabulary.NEXT_ONES.search(SENTENCE_END.split(number.text_before(labelled, date.start))[-1])
-        if next_ones or _of_next_ones(finder.layout, labelled):
-            continue
-        heads = labelled.place is Position.BELOW and number.heads_lines(finder.layout.rows[labelled.label_cell.row])
-        if heads or not _says_when(labelled.label, fold(text[: date.start])):
+        before = number.text_before(labelled, date.start)
+        later = vocabulary.NEXT_ONES.search(SENTENCE_END.split(before)[-1]) or _of_next_ones(finder.layout, labelled)
+        paid = PAID_BY.search(labelled.label_cell.folded.partition(labelled.label)[0])
+        if later or paid or not _says_when(labelled.label, fold(text[: date.start])):
             continue
         weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
-        if weak and _is_of_another(finder, labelled.label_cell):
-            continue
         yield DateCandidate(
             date,
             labelled.cell,
             DateAt.OTHER_LABEL if weak else DateAt.LABEL,
             place=labelled.place,
             leads=labelled.leads,
-            start=date.start,
             in_a_sentence=number.is_in_a_sentence(labelled),
             of_another=number.names_another(labelled, date.start) or _begins_a_term(labelled),
-            corrected=credit_note and number.names_an_invoice(number.text_before(labelled, date.start)),
-            discounted=_ends_a_discount(labelled, date, fold(text)),
+            corrected=number.is_corrected(finder.layout, before),
+            discounted=bool(DISCOUNT_BEFORE.search(before) or DISCOUNTED.match(fold(text)[date.end :])),
         )
 
 
@@ -228,59 +195,37 @@ def _says_when(label: str, between: str) -> bool:
     return not AMOUNT.search(label) or not (SETTLED.search(label) or re.search(r"\w", between))
 
 
-def _ends_a_discount(labelled: Labelled, date: FoundDate, text: str) -> bool:
-    """Return whether a discount is named after a date, or before it in the same clause."""
-    before = DISCOUNT_BEFORE.search(number.text_before(labelled, date.start))
-    return bool(before or DISCOUNTED.match(text[date.end :]))
-
-
 def _begins_a_term(labelled: Labelled) -> bool:
     """Return whether a label only says from when days are counted, and the date is their end: `30 gg data fattura`."""
     before = labelled.label_cell.folded.partition(labelled.label)[0]
     return labelled.place is Position.SAME_CELL and bool(AFTER_DAYS.search(before))
 
 
-def _is_of_another(finder: Finder, cell: Cell) -> bool:
-    """Return whether a label is next to an order, or in the row below a reference to another document."""
-    before = [other for other in finder.layout.rows[cell.row].cells if other.left < cell.left][-1:]
-    above = (other for row in finder.layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
-    references = (other for other in above if cell in finder.below(other)[:1])
-    return any(vocabulary.ORDER.search(other.folded) for other in before) or any(
-        vocabulary.OTHER_DOCUMENT.search(other.folded) for other in references
-    )
-
-
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
-    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", including line breaks before or after "vom"."""
-    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
+    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", with a new line or cell before or after "vom"."""
     for cell in finder.layout.cells:
         title = vocabulary.INVOICE_TITLE.search(cell.folded)
         if not title or len(cell.words) > TITLE_LINE_WORDS:
             continue
-        below = [under for under in finder.below(cell)[:1] if under.row == cell.row + 1]
-        for other in (cell, *below):
+        for other in (cell, *finder.below(cell)[:1]):
             text = other.text if other is cell else f"{cell.text} {other.text}"
             shift = len(text) - len(other.text)
             for date in find_dates(text, month_first=month_first):
                 between = fold(text)[title.end() : date.start]
                 if date.start >= max(title.end(), shift) and vocabulary.DATE_AFTER_NUMBER.search(between):
+                    before = fold(text)[: date.start]
                     another = (
                         ABOUT.search(between)
+                        or (other is not cell and OWN_LABEL.search(fold(text)[shift : date.start]))
                         or vocabulary.ORDER.search(between)
-                        or vocabulary.OTHER_DOCUMENT.search(fold(text)[: date.start])
-                        or (credit_note and number.names_an_invoice(fold(text)[: date.start]))
+                        or vocabulary.OTHER_DOCUMENT.search(before)
+                        or number.is_corrected(finder.layout, before)
                     )
                     yield DateCandidate(date, other, DateAt.NUMBER, of_another=bool(another))
-        following = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]
-        yield from _dates_next_to_number(cell.folded[title.end() :], following, month_first=month_first)
-
-
-def _dates_next_to_number(title: str, following: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
-    """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell with nothing else."""
-    for cell in following if re.search(r"\d", title) else ():
-        date = next(find_dates(cell.text, month_first=month_first), None)
-        if date and OF_A_DAY.fullmatch(cell.folded[: date.start]) and date.end == len(cell.text):
-            yield DateCandidate(date, cell, DateAt.NEXT_TO_NUMBER)
+        for right in [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]:
+            next_date = next(find_dates(right.text, month_first=month_first), None)
+            if next_date and next_date.end == len(right.text) and OF_A_DAY.fullmatch(right.folded[: next_date.start]):
+                yield DateCandidate(next_date, right, DateAt.NEXT_TO_NUMBER)
 
 
 def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandidate]:
@@ -292,43 +237,37 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]
                 left = row.cells[index - 1].folded if index and not before.strip() else before
-                if _names_another_date(cell.folded, date.start) or _is_of_another_day(left):
-                    continue
-                if number.is_charged(row, cell):
+                if _names_another_date(cell.folded, date.start, left) or number.is_charged(row, cell):
                     continue
                 if PLACE_BEFORE_DATE.search(left):
                     yield DateCandidate(date, cell, DateAt.PLACE)
-                worded = bool(re.search(r"[a-z]", before))
-                yield DateCandidate(date, cell, DateAt.HEAD, worded=worded, depth=cell.top / height)
-
-
-def _is_of_another_day(left: str) -> bool:
-    """Return whether the text to the left of a date names another date than the issue date."""
-    return bool(vocabulary.DUE_DATE.fullmatch(left.strip(" :")) or vocabulary.STAY.search(left))
+                yield DateCandidate(date, cell, DateAt.HEAD)
 
 
 def _lone_date(layout: Layout, *, month_first: bool) -> list[DateCandidate]:
     """Return the only date in the document if a till printed it with the time."""
     dates = [(date, cell) for cell in layout.cells for date in find_dates(cell.text, month_first=month_first)]
-    timed = [(date, cell) for date, cell in dates if _timed(layout.rows[cell.row].text, cell.text[date.end :])]
+    timed = [(date, cell) for date, cell in dates if TIME.search(layout.rows[cell.row].text)]
     if not timed or len({date.value for date, _ in dates}) > 1:
         return []
     return [DateCandidate(*timed[0], DateAt.ALONE)]
 
 
-def _timed(row: str, after: str) -> bool:
-    return bool(WITH_TIME.match(after) or TIME.search(row))
-
-
 def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
-    for labelled in finder.at(CALLED_DATE):
+    for at, date in _dates_directly_at(finder, CALLED_DATE, month_first=month_first):
+        if not _names_another_day(at):
+            yield DateCandidate(date, at.cell, DateAt.CALLED_DATE, at.place)
+
+
+def _dates_directly_at(
+    finder: Finder, label: re.Pattern[str], *, month_first: bool
+) -> Iterator[tuple[Labelled, FoundDate]]:
+    """Yield the dates that directly follow a label, which is not the heading of a column of dates."""
+    for labelled in finder.at(label):
         date = next(find_dates(labelled.text, month_first=month_first), None)
         of_a_line = labelled.place is Position.BELOW and _heads_dates(finder, labelled.label_cell)
-        if date is not None and date.start == 0 and not of_a_line and not _names_another_day(labelled):
-            rest = labelled.label_cell.folded.partition(labelled.label)[2]
-            worded = labelled.place is not Position.SAME_CELL and bool(re.search(r"[a-z]", rest))
-            depth = labelled.cell.top / finder.layout.pages[labelled.cell.page - 1].height
-            yield DateCandidate(date, labelled.cell, DateAt.CALLED_DATE, labelled.place, depth=depth, worded=worded)
+        if date and date.start == 0 and not of_a_line:
+            yield labelled, date
 
 
 def _names_another_day(labelled: Labelled) -> bool:
@@ -343,24 +282,6 @@ def _heads_dates(finder: Finder, cell: Cell) -> bool:
     under = finder.below(cell)[:2]
     days = [next(find_dates(other.text), None) for other in under]
     return number.heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
-
-
-def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
-    """Yield the dates directly above labels that have none to their right or below them."""
-    layout = finder.layout
-    for cell in layout.cells:
-        row = layout.rows[cell.row]
-        if not label.fullmatch(cell.folded.strip(" :")) or cell.row == 0:
-            continue
-        after = row.cells[row.cells.index(cell) + 1 :][:1]
-        if any(any(find_dates(other.text)) for other in (*after, *finder.below(cell)[:1])):
-            continue
-        for over in layout.rows[cell.row - 1].cells:
-            date = next(find_dates(over.text, month_first=month_first), None)
-            whole = date is not None and (date.start, date.end) == (0, len(over.text))
-            near = over.page == cell.page and cell.top - over.bottom <= MAX_DROP * cell.height
-            if date and whole and near and abs(over.left - cell.left) < cell.height:
-                yield DateCandidate(date, over, DateAt.ABOVE_LABEL)
 
 
 def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
@@ -391,7 +312,9 @@ def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:
     return labelled.place is Position.BELOW and bool(vocabulary.NEXT_ONES.search(fold(words)))
 
 
-def _names_another_date(text: str, start: int) -> bool:
-    """Return whether the text labels the date at `start` as something else than the issue date."""
+def _names_another_date(text: str, start: int, left: str) -> bool:
+    """Return whether the text before a date, or to the left of its cell, labels it as another than the issue date."""
     due, before = vocabulary.DUE_DATE.search(text), text[:start]
-    return (due is not None and due.start() < start) or (":" in before and not vocabulary.PLAIN_DATE.match(before))
+    if (due is not None and due.start() < start) or (":" in before and not vocabulary.PLAIN_DATE.match(before)):
+        return True
+    return bool(vocabulary.DUE_DATE.fullmatch(left.strip(" :")) or vocabulary.STAY.search(left))

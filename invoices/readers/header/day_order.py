@@ -6,7 +6,6 @@ readings is shown first.
 
 import datetime as dt
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from docrail.invoices.facts import Evidence, Source
@@ -17,7 +16,7 @@ from docrail.invoices.readers.header.terms import payment_term
 from docrail.invoices.readers.layout.labels import Finder
 from docrail.invoices.readers.layout.page import Layout
 from docrail.invoices.readers.layout.places import found
-from docrail.invoices.values.dates import FoundDate, find_dates, month_comes_first, swapped
+from docrail.invoices.values.dates import find_dates, month_comes_first, swapped
 
 STATES = (
     "AL AK AZ AR CA CO CT FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
@@ -26,8 +25,6 @@ STATES = (
 """US state codes without Delaware: DE usually means Germany."""
 AMERICAN = re.compile(rf"\b(?:united states|usa|u\.s\.a?)\b|\b(?-i:{STATES}) \d{{5}}(?:-\d{{4}})?\b", re.IGNORECASE)
 """Signs of an American document: the country, or a state code with a ZIP code."""
-MONTH_IN_NUMBER = re.compile(r"(?<![A-Za-z])[A-Z]{1,4}[-/ ]?(0[1-9]|1[0-2])[/-]((?:19|20)\d\d)(?!\d)")
-"""The month of a numbering by months: `FA12/2016`."""
 LONGEST_TERM = dt.timedelta(days=190)
 ENGLISH = "en"
 
@@ -82,25 +79,17 @@ def _read(finder: Finder, *, month_first: bool) -> Dates:
 def _stated_order(layout: Layout) -> bool | None:
     """Return whether the month comes first; None if nothing shows it.
 
-    Shown by a date that is also written with the month's name, by the month in a number, or by a language other than
-    English, in all of which the day comes first.
+    Shown by a date that is also written with the month's name, or by a language other than English, in all of which the
+    day comes first.
     """
     dates = [date for row in layout.rows for date in find_dates(row.text)]
-    days = {date.value for date in dates if not date.ambiguous}
-    months = {(int(year), int(month)) for month, year in MONTH_IN_NUMBER.findall(layout.text)}
-    votes = {vote for date in dates if date.ambiguous for vote in _votes(date, days, months)}
+    sure = {date.value for date in dates if not date.ambiguous}
+    readings = [(date.value in sure, swapped(date.value) in sure) for date in dates if date.ambiguous]
+    votes = {month_first for day_first, month_first in readings if day_first != month_first}
     if len(votes) == 1:
         return votes.pop()
     language = language_of(layout)
     return None if language is None or language.code == ENGLISH else False
-
-
-def _votes(date: FoundDate, days: set[dt.date], months: set[tuple[int, int]]) -> Iterator[bool]:
-    """Yield whether the month comes first, for each sign that fits one reading of a date only."""
-    readings = (date.value, swapped(date.value))
-    for known in ([each in days for each in readings], [(each.year, each.month) in months for each in readings]):
-        if known[0] != known[1]:
-            yield known[1]
 
 
 def _fits(dates: Dates, days: int | None) -> bool:

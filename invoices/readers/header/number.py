@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from itertools import islice
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
 from docrail.invoices.features import Feature, leaders
@@ -16,7 +15,6 @@ from docrail.invoices.readers.layout.labels import LEAST_CAPTIONS, Finder, Label
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.lines.charges import describes_a_line
-from docrail.invoices.readers.parties.blocks import TOP
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -33,6 +31,10 @@ GROUPED = re.compile(
 """A number in groups that ends the text or is followed by a separator: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
 SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
 """A number with a spaced slash at the end of the text: `TR 3 / 26-077`."""
+REMARK = re.compile(r"\([^)\d]*\)\W*")
+"""A remark between a label and its number: `Invoice number (please quote): 4711`."""
+LONE = re.compile(r"\s*(?:$|[-\u2013\u2014|\u00b7\u2022,/]\s|(?:vom|von|du|del?|dated|of|van|d\.d\.|le|date|datum)\s)")
+"""What may follow a number of one digit."""
 OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|TVA|BTW|IVA|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
 """Prefixes of numbers that are not invoice numbers."""
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
@@ -45,6 +47,8 @@ TITLE_WORDS, SENTENCE_WORDS = 6, 8
 SEPARATED = re.compile(r"\s[|\u00b7\u2022]\s")
 """Between the title and other values in one line: `Final invoice 118 | 14 June 2026`."""
 ROWS_BELOW_TITLE, ROWS_OF_LIST = 3, 6
+CLOSE = 1.5
+"""Difference in score up to which another value makes the best one unsure."""
 MOST_DIGITS = 8
 """Digits that count for a number; a longer one is no more likely."""
 
@@ -62,15 +66,13 @@ class NumberAt(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NumberCandidate:
-    """A text that may be the number of the document."""
+    """A text that may be the number of the document; NUMBER has what counts for and against it."""
 
     value: str
     at: Labelled
     basis: NumberAt
     charged: bool = False
-    """Whether its label is in a line item, which may name serial numbers and other documents."""
     corrected: bool = False
-    """Whether its label names an invoice on a credit note, which has its own number."""
 
 
 NUMBER: tuple[Feature[NumberCandidate], ...] = (
@@ -98,31 +100,64 @@ def find_invoice_number(finder: Finder) -> FieldValue[str]:
     best = leaders(NUMBER, invoice_numbers(finder), above=0.0)
     if not best:
         return FieldValue()
-    rivals = {squeeze(candidate.value) for candidate in best} - {squeeze(best[0].value)}
+    number, close = best[0], leaders(NUMBER, invoice_numbers(finder), above=0.0, within=CLOSE)
+    rivals = {squeeze(candidate.value) for candidate in close} - {squeeze(number.value)}
     evidence = (Evidence.SEVERAL_CANDIDATES,) if rivals else ()
-    return found(finder.layout, best[0].value, best[0].at.cell, Source.TEXT_LABEL, evidence)
+    of_another = number.charged or number.corrected or names_another(number.at)
+    source = Source.TEXT_PATTERN if of_another else Source.TEXT_LABEL
+    return found(finder.layout, number.value, number.at.cell, source, evidence)
 
 
 def find_order_reference(finder: Finder) -> FieldValue[str]:
     """Return the buyer's order number at its most reliable label. Lines and columns are skipped: they name articles."""
-    rows = finder.layout.rows
-    places = (
-        labelled
-        for labelled in finder.at(vocabulary.ORDER_REFERENCE)
-        if not is_charged(rows[labelled.label_cell.row], labelled.label_cell)
-        and not heads_lines(rows[labelled.label_cell.row])
-    )
-    best = leaders(NUMBER, (each for labelled in places for each in _number_at(labelled, NumberAt.LABEL)))
+    rows = [
+        (labelled, finder.layout.rows[labelled.label_cell.row]) for labelled in finder.at(vocabulary.ORDER_REFERENCE)
+    ]
+    places = (at for at, row in rows if not (is_charged(row, at.label_cell) or heads_lines(row)))
+    best = leaders(NUMBER, (each for at in places for each in _number_at(at, NumberAt.LABEL)))
     return found(finder.layout, best[0].value, best[0].at.cell, Source.TEXT_LABEL) if best else FieldValue()
 
 
 @lru_cache(maxsize=2)
 def invoice_numbers(finder: Finder) -> tuple[NumberCandidate, ...]:
     """Return the texts that may be the invoice number."""
-    return (*_invoice_numbers(finder), *_receipt_numbers(finder))
+    return (*_at_labels(finder), *_at_titles(finder), *_at_bare_labels(finder), *_at_receipt_names(finder))
 
 
-def _receipt_numbers(finder: Finder) -> Iterator[NumberCandidate]:
+def _at_labels(finder: Finder) -> Iterator[NumberCandidate]:
+    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
+    for labelled in finder.at(vocabulary.INVOICE_NUMBER):
+        credits_another = vocabulary.CREDIT_NUMBER.match(labelled.label) and not credit_note
+        of_another = credits_another or vocabulary.OTHER_PAPER.match(labelled.label)
+        basis = NumberAt.OTHER_LABEL if of_another else NumberAt.LABEL
+        row = finder.layout.rows[labelled.label_cell.row]
+        charged = is_charged(row, labelled.label_cell) or describes_a_line(finder.layout, row)
+        corrected = is_corrected(finder.layout, text_before(labelled))
+        yield from _number_at(labelled, basis, charged=charged, corrected=corrected)
+
+
+def _at_titles(finder: Finder) -> Iterator[NumberCandidate]:
+    for labelled in finder.at(vocabulary.INVOICE_TITLE):
+        follows = labelled.leads and labelled.place is Position.SAME_CELL
+        line = SEPARATED.split(labelled.label_cell.text)[0]
+        is_short = len(line.split()) <= TITLE_WORDS  # not a sentence
+        if follows or (is_short and not _has_another_label(finder.layout, labelled)):
+            goes_on = not follows and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
+            yield from _number_at(labelled, NumberAt.LONG_TITLE if goes_on else NumberAt.TITLE)
+    for labelled in finder.at(vocabulary.DATED_NUMBER):
+        if labelled.place is Position.SAME_CELL:
+            corrected = is_corrected(finder.layout, text_before(labelled))
+            yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
+
+
+def _at_bare_labels(finder: Finder) -> Iterator[NumberCandidate]:
+    for labelled in finder.at(vocabulary.BARE_NUMBER):
+        whole = labelled.place is Position.SAME_CELL or _is_alone(labelled)
+        if whole and _is_of_document(finder.layout, labelled.label_cell):
+            yield from _number_at(labelled, NumberAt.BARE_LABEL)
+
+
+def _at_receipt_names(finder: Finder) -> Iterator[NumberCandidate]:
     """Yield the numbers that directly follow the name of a receipt: `Ticket 3308-07-0219`."""
     for labelled in finder.at(vocabulary.RECEIPT_NAME):
         whole = labelled.place is Position.SAME_CELL or _is_alone(labelled)  # not `Bon de commande`
@@ -130,48 +165,14 @@ def _receipt_numbers(finder: Finder) -> Iterator[NumberCandidate]:
             yield from _number_at(labelled, NumberAt.OTHER_LABEL)
 
 
-def _invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
-    credit_note = find_document_type(finder.layout).value is DocumentType.CREDIT_NOTE
-    for labelled in finder.at(vocabulary.INVOICE_NUMBER):
-        if vocabulary.OTHER_PAPER.match(labelled.label) or (
-            vocabulary.CREDIT_NUMBER.match(labelled.label) and not credit_note
-        ):
-            yield from _number_at(labelled, NumberAt.OTHER_LABEL)
-            continue
-        row = finder.layout.rows[labelled.label_cell.row]
-        charged = is_charged(row, labelled.label_cell) or describes_a_line(finder.layout, row)
-        corrected = credit_note and names_an_invoice(text_before(labelled))
-        yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
-    for labelled in finder.at(vocabulary.INVOICE_TITLE):
-        follows = labelled.leads and labelled.place is Position.SAME_CELL
-        of_another = _is_over_several(finder.layout, labelled) or _is_under_another(finder.layout, labelled)
-        line = SEPARATED.split(labelled.label_cell.text)[0]
-        if follows or (len(line.split()) <= TITLE_WORDS and not of_another):  # not a sentence
-            goes_on = not follows and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
-            yield from _number_at(labelled, NumberAt.LONG_TITLE if goes_on else NumberAt.TITLE)
-    for labelled in finder.at(vocabulary.DATED_NUMBER):
-        high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
-        if high and labelled.place is Position.SAME_CELL:
-            corrected = credit_note and names_an_invoice(text_before(labelled))
-            yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
-    for labelled in finder.at(vocabulary.BARE_NUMBER):
-        if (_is_alone(labelled) or labelled.place is Position.SAME_CELL) and _is_of_document(
-            finder.layout, labelled.label_cell
-        ):
-            yield from _number_at(labelled, NumberAt.BARE_LABEL)
+def _has_another_label(layout: Layout, labelled: Labelled) -> bool:
+    """Return whether the value at a title has a label of its own.
 
-
-def _is_over_several(layout: Layout, labelled: Labelled) -> bool:
-    """Return whether a title is over a row of values, which have labels of their own."""
-    if labelled.place is not Position.BELOW:
-        return False
-    title, values = (len(layout.rows[cell.row].cells) for cell in (labelled.label_cell, labelled.cell))
-    return title < LEAST_CAPTIONS <= values
-
-
-def _is_under_another(layout: Layout, labelled: Labelled) -> bool:
-    """Return whether the value next to a title is directly below the label of an order or a customer."""
+    It has if it is in a row of values below the title, or directly below the label of an order or a customer.
+    """
     value = labelled.cell
+    if labelled.place is Position.BELOW:
+        return len(layout.rows[labelled.label_cell.row].cells) < LEAST_CAPTIONS <= len(layout.rows[value.row].cells)
     above = layout.rows[value.row - 1].cells if labelled.place is Position.RIGHT and value.row else ()
     labels = (cell.folded for cell in above if abs(cell.left - value.left) < cell.height / 2)
     return any(vocabulary.ORDER.search(label) or vocabulary.BUYER.search(label) for label in labels)
@@ -199,10 +200,13 @@ def _at_title(layout: Layout, cell: Cell) -> bool:
     """Return whether the document's title precedes the cell in its row or in the rows directly above."""
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
     above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
-    over = (other for row in reversed(layout.rows[: cell.row]) for other in row.cells if other.shares_column(cell))
-    near = (*before, *above, *islice(over, 1))
-    titles = (other for other in near if other.page == cell.page and len(other.words) <= TITLE_WORDS)
+    titles = (other for other in (*before, *above) if other.page == cell.page and len(other.words) <= TITLE_WORDS)
     return any(vocabulary.INVOICE_TITLE.search(other.folded) for other in titles)
+
+
+def is_corrected(layout: Layout, label: str) -> bool:
+    """Return whether a label on a credit note names the invoice that it corrects, which has a number and date too."""
+    return find_document_type(layout).value is DocumentType.CREDIT_NOTE and names_an_invoice(label)
 
 
 def names_an_invoice(label: str) -> bool:
@@ -219,7 +223,7 @@ def _before_a_date(layout: Layout, cell: Cell) -> bool:
     """Return whether the cell starts a header row that includes a date: `Number | Date | Customer`."""
     row = layout.rows[cell.row]
     dated = any(DATE_HEAD.fullmatch(other.folded) for other in row.cells[1:])
-    return cell is row.cells[0] and dated and not heads_lines(row)
+    return cell is row.cells[0] and dated
 
 
 def heads_lines(row: Row) -> bool:
@@ -234,15 +238,15 @@ def heads_lines(row: Row) -> bool:
 def _number_at(
     labelled: Labelled, basis: NumberAt, *, charged: bool = False, corrected: bool = False
 ) -> Iterator[NumberCandidate]:
-    match = GROUPED.match(labelled.text) or _slashed(labelled.text) or NUMBER_FORM.match(labelled.text)
+    text = REMARK.sub("", labelled.text)
+    match = GROUPED.match(text) or _slashed(text) or NUMBER_FORM.match(text)
     if not match:
         return
     value = match.group().rstrip(".-/")
-    sure = basis is NumberAt.LABEL and not (charged or corrected)
-    lone = sure and value.isdigit() and labelled.text.strip() == value  # the first invoice of all
+    lone = basis is NumberAt.LABEL and value.isdigit() and LONE.match(text, match.end())  # the first invoices of all
     if OTHER_NUMBER.match(value) or not (lone or _is_number(value)):
         return
-    if not any(date.start < match.end() for date in find_dates(labelled.text)):
+    if not any(date.start < match.end() for date in find_dates(text)):
         yield NumberCandidate(value, labelled, basis, charged, corrected)
 
 

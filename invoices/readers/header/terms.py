@@ -25,6 +25,11 @@ NOT_FROM_ISSUE = re.compile(
     r"bezwaar|einspruch|widerspruch|recours|recurso|ricorso|objection|appeal"
 )
 """Terms that begin on another day, discounts, and periods that are no payment terms."""
+PAID_BY = re.compile(
+    r"\b(?:payee?|reglee?|versee?|recue?|(?:pagad|abonad|recibid|efectuad|pagat|versat|ricevut)[oa]) "
+    r"(?:par|por|con|mediante|tramite) $"
+)
+"""Before the label of a way of payment, which then was used: `pag\u00e9 par virement le`."""
 MOST_DAYS = 180
 
 

@@ -15,8 +15,6 @@ MAX_DROP = 2.6
 """Largest distance of a value below its label, in label heights."""
 OPEN_ENDS = (" de", " del", " de la", " du", " of", " van", " der", " des", " di", " della", " d'")
 """Endings of a label in a narrow column that continues on the next line: `Date of | issue`."""
-VALUE_BEGINS = re.compile(r"[\d:]")
-"""If a cell with such an ending matches this, it already contains the value and is not only a label."""
 LEAST_CAPTIONS = 3
 """A row with fewer cells is not a row of captions."""
 
@@ -51,7 +49,9 @@ class Finder:
         cells = ((cell, row.cells[index:]) for row in layout.rows for index, cell in enumerate(row.cells, 1))
         self._cells = [(cell, right) for cell, right in cells if WORDED.search(cell.folded)]
         self._below: dict[tuple[float, ...], list[Cell]] = {}
-        self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # each label checks each cell
+        self._open = {
+            id(cell) for cell in layout.cells if cell.folded.endswith(OPEN_ENDS)
+        }  # each label checks each cell
         self._at: dict[tuple[str, bool], list[Labelled]] = {}
 
     def at(self, label: re.Pattern[str], *, again: bool = False) -> Sequence[Labelled]:
@@ -144,10 +144,6 @@ class Finder:
             if beneath:
                 last = min(beneath, key=lambda other: abs(other.left - cell.left))
                 yield last
-
-
-def _ends_open(cell: Cell) -> bool:
-    return cell.folded.endswith(OPEN_ENDS) and not VALUE_BEGINS.search(cell.folded)
 
 
 def _overlaps(upper: Cell, lower: Cell) -> bool:

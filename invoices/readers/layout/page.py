@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, islice, pairwise
 from statistics import median
-from typing import Any, NamedTuple
 
 from docrail.invoices.model import Box
-from docrail.invoices.values.currencies import CURRENCIES
+from docrail.invoices.readers.layout.geometry import Projection, around, box_within
 from docrail.invoices.values.folding import fold
 
 
@@ -32,18 +31,6 @@ class Word:
         return self.bottom - self.top
 
 
-def around(things: Sequence[Any]) -> tuple[float, float, float, float]:
-    """Return the left, top, right and bottom edges of the box around some words, cells or characters."""
-    if len(things) == 1:
-        return things[0].left, things[0].top, things[0].right, things[0].bottom
-    return (
-        min([thing.left for thing in things]),
-        min([thing.top for thing in things]),
-        max([thing.right for thing in things]),
-        max([thing.bottom for thing in things]),
-    )
-
-
 READABLE = 0.9
 """Least mean confidence of the letters of a page. Below it, about one letter in ten is wrong. Measured: ADR 0017."""
 CELL_GAP = 0.95
@@ -53,12 +40,10 @@ ROW_OVERLAP = 0.5
 COLUMN_OVERLAP = 0.5
 """Words of one row may not overlap horizontally by more than this share of the smaller width."""
 
-MAX_SPACED, LEAST_SPACED = 2, 6
-"""Most letters in a piece of a letter-spaced word (a comma counts as one), and fewest such pieces in a line."""
 WIDE = 1.6
 """Gap between words as a multiple of the gap between letters."""
 LEAST_LETTERS, MOST_LETTERS = 4, 3
-"""Fewest single letters in a letter-spaced label, and most letters in its other pieces."""
+"""Fewest single letters in a letter-spaced cell, and most letters in its other pieces."""
 
 
 @dataclass(slots=True, unsafe_hash=True)  # as words
@@ -113,42 +98,6 @@ class Row:
         return self.cells[0].top
 
 
-class Affine(NamedTuple):
-    """Affine map of x, y to (xx * x + xy * y + x0, yx * x + yy * y + y0)."""
-
-    xx: float
-    xy: float
-    x0: float
-    yx: float
-    yy: float
-    y0: float
-
-    def map(self, x: float, y: float) -> tuple[float, float]:
-        """Return the image of a point."""
-        return self.xx * x + self.xy * y + self.x0, self.yx * x + self.yy * y + self.y0
-
-
-class Projection(NamedTuple):
-    """Map of x, y as seen from another point: that of `numerators`, divided by px * x + py * y + p0."""
-
-    numerators: Affine
-    px: float
-    py: float
-    p0: float
-
-    def map(self, x: float, y: float) -> tuple[float, float]:
-        """Return the image of a point."""
-        across, down = self.numerators.map(x, y)
-        distance = self.px * x + self.py * y + self.p0
-        return across / distance, down / distance
-
-
-def box_within(*edges: float) -> Box:
-    """Return a box in fractions of its page, limited to the page and rounded."""
-    left, top, right, bottom = [round(edge, 4) if 0 < edge < 1 else float(edge >= 1) for edge in edges]
-    return left, top, right, bottom
-
-
 @dataclass(frozen=True)
 class Page:
     """One page: its words, and its size in points."""
@@ -157,7 +106,7 @@ class Page:
     width: float
     height: float
     words: tuple[Word, ...]
-    turned: Affine | Projection | None = None
+    turned: Projection | None = None
     """Maps the upright page to the page as sent, in fractions of both; None if it was sent upright."""
     sureness: float | None = None
     """Mean OCR confidence of all letters, also of lines that were left out; None without OCR or letters."""
@@ -246,19 +195,14 @@ def _stands_on(one: Word, other: Word) -> bool:
 
 
 def _spaced_out(words: Sequence[Word]) -> bool:
-    """Return whether the words are single spaced letters, as in letterheads: `P R E S C O T T`."""
-    short = [w for w in words if len(w.text) <= MAX_SPACED and not w.text.isdigit() and w.score is None]
-    return len(short) >= LEAST_SPACED and len(short) == len(words)
+    """Return whether a cell consists of letter-spaced capitals: `P R E S C O T T`, `FAC T U R A N.º`."""
+    letters = sum(len(word.text) == 1 and word.text.isalpha() for word in words)
+    return letters >= LEAST_LETTERS and all(map(_may_be_a_letter, words))
 
 
-def _label_spaced_out(words: Sequence[Word]) -> bool:
-    """Return whether a cell consists of letter-spaced capitals: `FAC T U R A N.º`."""
-    if len(words) < LEAST_LETTERS or any(w.score is not None or w.text != w.text.upper() for w in words):
-        return False
-    letters = sum(len(w.text) == 1 and w.text.isalpha() for w in words)
-    return letters >= LEAST_LETTERS and all(
-        len(w.text) <= MOST_LETTERS and not any(map(str.isdigit, w.text)) for w in words
-    )
+def _may_be_a_letter(word: Word) -> bool:
+    plain = word.text == word.text.upper() and not any(map(str.isdigit, word.text))
+    return plain and len(word.text) <= MOST_LETTERS and word.score is None
 
 
 def _together(words: Sequence[Word]) -> Iterator[Word]:
@@ -279,13 +223,12 @@ def _joined(letters: Sequence[Word]) -> Word:
 
 
 def _split(words: Sequence[Word]) -> list[list[Word]]:
-    words = [*_together(words)] if _spaced_out(words) else words
     groups = [[words[0]]]
     for before, word in pairwise(words):
         if word.left - before.right > CELL_GAP * min(before.height, word.height):
             groups.append([])
         groups[-1].append(word)
-    joined = [[*_together(group)] if _label_spaced_out(group) else group for group in groups]
+    joined = [[*_together(group)] if _spaced_out(group) else group for group in groups]
     return [[word for word, _ in groupby(group)] for group in joined]  # bold text is sometimes a word printed twice
 
 
@@ -311,7 +254,6 @@ IN_LINE, BY_CHANCE = 0.6, 0.25
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
 """Pattern of an amount; a column with an amount belongs to a table."""
 NAME = re.compile(r"[^\W\d_]{3}")
-MONEY_WORDS = {*CURRENCIES, "EURO"}
 
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
@@ -354,17 +296,13 @@ def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
     are only near: a table's amounts may be in the middle of a description of several lines.
     """
     amounts = {round(_middle(word), 1): word for word in wide if MONEY.search(word.text)}
-    middles, named = sorted(map(_middle, lines)), sorted(_middle(word) for word in wide if _is_name(word.text))
+    middles, named = sorted(map(_middle, lines)), sorted(_middle(word) for word in wide if NAME.search(word.text))
     level = 0
     for middle, word in amounts.items():
         reach = IN_LINE if _is_level(word, named) else word.bottom - word.top
         index = bisect_left(middles, middle - reach)
         level += index < len(middles) and middles[index] <= middle + reach
     return level >= BY_CHANCE * len(amounts)
-
-
-def _is_name(text: str) -> bool:
-    return bool(NAME.search(text)) and text.strip(".:,").upper() not in MONEY_WORDS
 
 
 def _is_level(word: Word, middles: Sequence[float]) -> bool:

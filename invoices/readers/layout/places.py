@@ -13,7 +13,8 @@ from typing import TypeVar
 
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.model import Box, FieldValue
-from docrail.invoices.readers.layout.page import Cell, Layout, Word, around
+from docrail.invoices.readers.layout.geometry import around
+from docrail.invoices.readers.layout.page import Cell, Layout, Word
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts

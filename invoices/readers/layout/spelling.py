@@ -16,9 +16,9 @@ from docrail.invoices.languages.all import LANGUAGES, MONTH_OF
 from docrail.invoices.readers.layout.page import Layout, Word, lay_out
 from docrail.invoices.values.folding import fold
 
-SHORTEST, SHORTEST_APART, MOST_DIGITS = 5, 6, 2
+SHORTEST, SHORTEST_APART = 5, 6
 """Fewest letters of a word that looks like a label, and of one that is a letter apart, since short words resemble too
-many others; and most digits that may be letters."""
+many others."""
 WORD = re.compile(rf"[^\W_]{{{SHORTEST},}}")
 ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("1", "l"), ("i", "l"), ("|", "l"), ("0", "o"), ("5", "s"), ("8", "b"))
 """Signs that look alike."""
@@ -54,7 +54,7 @@ def _corrected(word: Word, right: Mapping[str, str]) -> Word:
 def label_like(word: str) -> str | None:
     """Return the only word of a label that `word` may be misspelled from; None for known words and other ones."""
     seen = fold(word)
-    if seen in _known() or sum(map(str.isdigit, seen)) > MOST_DIGITS:
+    if seen in _known():
         return None
     shape = _shape(seen)
     alike = [label for label in _labels().get(shape, ()) if _shape(label) == shape]

@@ -39,7 +39,10 @@ BARE_NUMBER = re.compile(rf"^\W*{NO}(?:\s*/\s*{NO})?(?![a-z])")
 INVOICE_NUMBER = any_of(
     LABELS[Label.NUMBER],
     rf"(?:{INVOICE_WORDS}|{LABELS[Label.NUMBERED]})\.?[\s-]*{NO}",
-    rf"{NO}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?(?:{INVOICE_WORDS}|{LABELS[Label.COUNTED]})",
+    (
+        rf"{NO}\.?\s*(?:de |d'|du |d[ao] |del(?:la)? |di |der |van )?(?:la |l')?(?:{INVOICE_WORDS}|"
+        rf"{LABELS[Label.COUNTED]})"
+    ),
 )
 DATED_NUMBER = any_of(
     rf"(?:{LABELS[Label.INVOICE]}) (?:{LABELS[Label.DATED]}|de fecha|de) "
@@ -74,7 +77,7 @@ ATTENTION = re.compile(rf"\W*(?:{LABELS[Label.ATTENTION]})(?![a-z])")
 THIRD_PARTY = _party(LABELS[Label.THIRD_PARTY])
 YOURS = any_of(
     LABELS[Label.YOURS],
-    rf"(?:{LABELS[Label.RECIPIENTS]})(?!\w|\.\s|\s[^\w\s(]\s)",  # not: `des Leistungsempfängers. USt-IdNr.`
+    rf"(?:{LABELS[Label.RECIPIENTS]})(?!\w|\.\s|\s[^\w\s(:]\s)",  # not: `des Leistungsempfängers. USt-IdNr.`
 )
 """Matches before an identifier that belongs to the recipient of the invoice, not to its sender."""
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from docrail.invoices.features import Feature, leaders
+from docrail.invoices.readers.amounts.money import has_money
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
-from docrail.invoices.readers.lines.tables import MOST_UNDER, Span, Table, goes_on, tables
+from docrail.invoices.readers.lines.numbers import Span
+from docrail.invoices.readers.lines.tables import MOST_UNDER, Table, goes_on, tables
 from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
@@ -50,11 +52,8 @@ def charges_of(table: Table) -> list[Charge]:
         boxed = [charge for row in table.rows if (charge := _boxed_amount(row, table.columns.box))]
         if boxed:
             return boxed
-        found = [charge for row in table.rows if (charge := last_amount(row, loose=True))] or found
-        under = [
-            charge for charge in found if head.over(charge.cell) > 0 and charge.amount.end == len(charge.cell.text)
-        ]
-        found = [charge for charge in found if charge.amount.exact or charge in under]
+        loose = [charge for row in table.rows if (charge := last_amount(row, loose=True))]
+        found = [charge for charge in loose if charge.amount.exact or charge.amount.end == len(charge.cell.text)]
     if not found:
         return []
     edge = leaders(AMOUNT_EDGE, _edges(found, head))[0].edge
@@ -87,7 +86,7 @@ def _edges(charges: Sequence[Charge], head: Span | None) -> Iterator[AmountEdge]
 
 def _boxed_amount(row: Row, box: Span | None) -> Charge | None:
     """Return the row's amount that ends inside the box below the amount column's heading."""
-    boxed = (cell for cell in row.cells if box and box.left < cell.right <= box.right and cell.left >= box.left)
+    boxed = (cell for cell in row.cells if box and box.left <= cell.left and cell.right <= box.right)
     return next((charge for cell in boxed if (charge := _amount_in(row, cell))), None)
 
 
@@ -105,7 +104,7 @@ def _amount_in(row: Row, cell: Cell, *, loose: bool = False) -> Charge | None:
 def charged_rows(layout: Layout) -> dict[int, Row]:
     """Return the rows that charge something, by number: below the headings of lines, with an amount at their end."""
     rows = (row for table in tables(layout) if table.headed for row in table.rows)
-    return {row.number: row for row in rows if any(a.exact for a in find_amounts(row.cells[-1].text))}
+    return {row.number: row for row in rows if has_money(row.cells[-1].text)}
 
 
 def describes_a_line(layout: Layout, row: Row) -> bool:

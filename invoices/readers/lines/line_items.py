@@ -16,21 +16,22 @@ from docrail.invoices.readers.amounts.sum_words import TURNOVER_TAX
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import box_around
 from docrail.invoices.readers.lines.charges import Charge, charges_of, last_amount
-from docrail.invoices.readers.lines.tables import (
-    MAX_SUM_WORDS,
+from docrail.invoices.readers.lines.numbers import (
     NUMBERED,
     QUANTITY,
-    SUMS,
     Columns,
     Numbers,
-    Table,
     apart,
     descriptions,
+    rate_of,
+    read_numbers,
+)
+from docrail.invoices.readers.lines.tables import (
+    SUMS,
+    Table,
     goes_on,
     is_other_header,
     is_sum,
-    rate_of,
-    read_numbers,
     tables,
 )
 from docrail.invoices.values.folding import fold
@@ -38,8 +39,8 @@ from docrail.invoices.values.folding import fold
 COUNTED = re.compile(r"(?:^|\s)[x\u00d7*@]\s?\d|\d\s?[x\u00d7*@](?:\s|$)", re.IGNORECASE)
 """A count or a price: `2 x 3,25`."""
 GOODS = re.compile(r"\d{1,3} [^\W\d_]{3,}")
-LEAST_COLUMNS = 4
-"""Cells before an amount from which a row is a line even if it is called shipping; a shipping sum has only its name."""
+LEAST_LINES = 2
+"""Fewest lines before a carried-over sum: an amount equal to a single line may be another line of the same price."""
 MAX_CHOICES = 12
 """Most combinations of omitted lines to try."""
 
@@ -63,61 +64,41 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     lines = [line for index, line in enumerate(every) if index not in carried]
     sums = {abs(money.value) for money in amounts if money.role in SUMS} - {every[n].item.amount for n in carried}
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
-    headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
-    lines = _without_sums(lines, sums)
+    headed = {abs(money.value) for money in amounts if money.exact and money.column in SUMS}
+    lines = _without_their_sum(lines, sums)
     plain = [line for line in lines if not line.extra]
-    printed = {abs(money.value) for money in amounts if money.exact and money.role in (Role.OTHER, Role.ADJUSTMENT)}
-    added = plain if _sum(plain) in headed else _adding_up(plain, sums, printed)
+    adjustments = {abs(money.value) for money in amounts if money.role is Role.ADJUSTMENT}
+    added = _adding_up(plain, sums, adjustments)
     chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
     if _sum(chosen) not in sums:
-        above = _above_their_sum(layout, sums, headed | sums) or _above_tax_and_total(layout, amounts)
+        above = _above_their_sum(layout, headed | sums) or _above_tax_and_total(layout, amounts)
         longer = _charging(above) > _charging(chosen)
         chosen = above if above and (longer or _sum(chosen) not in headed) else chosen
-    chosen = chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout, sums)
-    return tuple(line.item for line in chosen if not (line.listed and _is_taken_off(line.item)))
+    chosen = chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout)
+    counted = any(line.item.unit_price is not None for line in chosen)  # then discounts have no price
+    return tuple(line.item for line in chosen if not ((line.listed or counted) and _is_taken_off(line.item)))
 
 
 def _is_taken_off(item: LineItem) -> bool:
     """Return whether a line takes something off the lines before it, by its name and its sign."""
-    less = item.amount is not None and item.amount < 0 and item.quantity is None
+    less = (item.amount or 0) < 0 and item.quantity is item.unit_price is None
     return less and role_of(fold(item.description)) is Role.ADJUSTMENT
 
 
-def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
-    """Return whether an amount below the lines is in a column headed as a sum, in a table of sums or taxes."""
-    headed = money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
-    return headed and money.cell.row > max((line.row for line in lines), default=0)
+def _without_their_sum(lines: list[_Line], sums: Collection[Decimal]) -> list[_Line]:
+    """Omit a line that only adds up those before it, whatever it is called.
 
-
-def _without_sums(lines: list[_Line], sums: Collection[Decimal]) -> list[_Line]:
-    """Omit the lines that only add up others, whatever they are called: those of several groups, or of all lines."""
+    It is the last line, or the others add up to a named sum.
+    """
     plain = [line for line in lines if not line.extra]
     if _sum(plain) in sums:
         return lines
-    inner = _without_group_sums(plain)
-    grouped = len(plain) - len(inner) > 1 and _sum(inner) in sums
-    omitted = {id(line) for line in plain} - {id(line) for line in (inner if grouped else _without_their_sum(plain))}
-    return [line for line in lines if id(line) not in omitted]
-
-
-def _without_their_sum(lines: list[_Line]) -> list[_Line]:
-    """Omit a last line that only adds up the others, whatever it is called."""
-    made = len(lines) > LEAST_LINES and lines[-1].item.quantity is None and _sum(lines[:-1])
-    return lines[:-1] if made and lines[-1].item.amount == made else lines
-
-
-def _without_group_sums(lines: list[_Line]) -> list[_Line]:
-    """Omit the lines that only add up the lines since the last such line."""
-    kept: list[_Line] = []
-    group = Decimal(0)
-    for line in lines:
-        amount = line.item.amount or Decimal(0)
-        if group and line.item.quantity is None and amount == group:
-            group = Decimal(0)
-        else:
-            kept.append(line)
-            group += amount
-    return kept
+    for index, line in enumerate(plain[LEAST_LINES:], LEAST_LINES):
+        adds_up = line.item.quantity is None and line.item.amount == _sum(plain[:index])
+        others = [other for other in plain if other is not line]
+        if adds_up and (line is plain[-1] or (line.item.amount not in sums and _sum(others) in sums)):
+            return [other for other in lines if other is not line]
+    return lines
 
 
 def _charging(lines: Sequence[_Line]) -> int:
@@ -129,10 +110,10 @@ def _sum(lines: Sequence[_Line]) -> Decimal | None:
     return None if total is None else abs(total)
 
 
-def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], printed: Collection[Decimal]) -> Sequence[_Line]:
+def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], adjustments: Collection[Decimal]) -> Sequence[_Line]:
     """Omit unsure lines, all of them or the last ones, if the others then add up to a sum on the page.
 
-    Return the lines unchanged if several omitted ones add up to an amount in `printed`: an amount paid on behalf of the
+    Return the lines unchanged if several omitted ones add up to one of `adjustments`: an amount paid on behalf of the
     buyer.
     """
     last_sure = max((index for index, line in enumerate(lines) if line.sure), default=0)
@@ -143,11 +124,11 @@ def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], printed: Colle
     for choice in islice(choices, MAX_CHOICES):
         if _sum(choice) in sums:
             rest = lines[len(choice) :] if choice == lines[: len(choice)] else []
-            return lines if len(rest) > 1 and _sum(rest) in printed else choice
+            return lines if len(rest) > 1 and _sum(rest) in adjustments else choice
     return lines
 
 
-def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collection[Decimal]) -> Sequence[_Line]:
+def _above_their_sum(layout: Layout, headed: Collection[Decimal]) -> Sequence[_Line]:
     """Return the rows of words and one amount that add up to the sum directly below them; else an empty list.
 
     The sum may be in a table, in which case its headings are directly below. The rows may include a tax, such as one on
@@ -156,9 +137,9 @@ def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collecti
     for lines, row in _runs(layout):
         taxed = any(map(_is_a_tax, lines))
         charge = last_amount(row)
-        if charge is None and _sum(lines) in headed and is_other_header(row) and not taxed:
+        if _sum(lines) in headed and is_other_header(row) and not taxed:
             return lines
-        ends = charge is not None and is_sum(row) and _sum(lines) == abs(charge.amount.value) in sums
+        ends = charge is not None and is_sum(row) and _sum(lines) == abs(charge.amount.value)
         if ends and (not taxed or any(role_of(cell.folded) is Role.NET for cell in row.cells)):
             return lines
     return []
@@ -187,20 +168,20 @@ def _above_a_number_like_it(layout: Layout) -> Sequence[_Line]:
     for run, row in _runs(layout):
         charge = last_amount(row)
         made = [line.item.amount or Decimal(0) for line in run]
-        made += [charge.amount.value] if charge and not is_sum(row) else []
+        made += [charge.amount.value] if charge else []
         for end, total in islice(enumerate(accumulate(made[:-1]), 1), LEAST_LINES - 1, None):
             if abs(total) == abs(made[end]) and not any(map(_is_a_tax, run[:end])):
                 return run[:end]
     return []
 
 
-def _alone_above_its_sum(layout: Layout, sums: Collection[Decimal]) -> Sequence[_Line]:
+def _alone_above_its_sum(layout: Layout) -> Sequence[_Line]:
     """Return the row above a sum of the same number, a table of one line without a head; cents do not matter."""
     for above, row in pairwise(layout.rows):
         charge, total = last_amount(above, loose=True), last_amount(row, loose=True)
-        if charge and total and is_sum(row) and not is_sum(above) and above.page == row.page:
-            line = _summed_line(layout, above, charge) if abs(charge.amount.value) in sums else None
-            if line and charge.amount.value == total.amount.value and not _is_a_tax(line):
+        if charge and total and is_sum(row) and charge.amount.value == total.amount.value:
+            line = _summed_line(layout, above, charge)
+            if line and not _is_a_tax(line):
                 return [line]
     return []
 
@@ -213,13 +194,11 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
     """Yield each run of rows with words and one amount, with the row that ends it."""
     lines: list[_Line] = []
     for row in layout.rows:
-        charge = last_amount(row)
-        line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
-        if line is None and charge and not is_sum(row):
-            line = _under_its_words(layout, row, charge)
-        if line is None and lines and (goes_on(row, layout.rows[lines[-1].row]) or _heads_a_count(layout, row)):
-            continue
-        if line is None and lines:
+        charge = None if is_sum(row) else last_amount(row)
+        line = charge and (_summed_line(layout, row, charge) or _under_its_words(layout, row, charge))
+        if lines and not line:
+            if goes_on(row, layout.rows[lines[-1].row]) or _heads_a_count(layout, row):
+                continue
             yield lines, row
         lines = [*lines, line] if line else []
     if lines:
@@ -228,9 +207,9 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
 
 def _under_its_words(layout: Layout, row: Row, charge: Charge) -> _Line | None:
     """Return the line of a row with a count, a price and an amount below its words, as tills print several of one."""
-    above = layout.rows[row.number - 1] if row.number else row
+    above = layout.rows[max(0, row.number - 1)]
     before = [cell for cell in row.cells if cell.left < charge.cell.left]
-    if above is row or above.page != row.page or last_amount(above) or not any(COUNTED.search(c.text) for c in before):
+    if above.page != row.page or last_amount(above) or not any(COUNTED.search(cell.text) for cell in before):
         return None
     return _line(layout, Table((row,), Columns(), headed=True, summed=True), charge, [*above.cells, *before])
 
@@ -283,7 +262,7 @@ def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -
     description = max(described, key=len)
     numbers = read_numbers(cells, charge.amount.value, table.columns, description)
     numbered = bool(NUMBERED.match(cells[0].text))
-    charged = _is_charged(table, description, numbers, len(cells), numbered=numbered)
+    charged = _is_charged(table, description, numbers, numbered=numbered)
     called = role_of(fold(description))
     if not charged and (called in SUMS or (called is Role.TAX and not table.headed)):
         return None
@@ -302,9 +281,8 @@ def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -
 
 def _counted_goods(layout: Layout, row: Row, cells: Sequence[Cell]) -> list[str]:
     """Return the only text of a row if it is a count and one word, as `1 Grappa`; a unit stands under its words."""
-    above = layout.rows[row.number - 1] if row.number else row
-    alone = len(cells) == 1 and GOODS.fullmatch(cells[0].text) and role_of(cells[0].folded) is Role.OTHER
-    return [cells[0].text] if alone and above is not row and last_amount(above) else []
+    alone = len(cells) == 1 and GOODS.fullmatch(cells[0].text)
+    return [cells[0].text] if alone and row.number and last_amount(layout.rows[row.number - 1]) else []
 
 
 def _with_words(table: Table, charge: Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
@@ -315,24 +293,14 @@ def _with_words(table: Table, charge: Charge, before: Sequence[Cell], taken: Col
     return [*table.rows[index - 1].cells, *before]
 
 
-def _is_charged(table: Table, description: str, numbers: Numbers, columns: int, *, numbered: bool) -> bool:
-    """Return whether a row is a line rather than a sum, a discount on the whole invoice or a remark.
-
-    Decided by its numbers and its name; `columns` is the number of cells before its amount.
-    """
+def _is_charged(table: Table, description: str, numbers: Numbers, *, numbered: bool) -> bool:
+    """Return whether a row is a line rather than a sum, a discount on the whole invoice or a remark."""
+    if numbers.agree or numbered or table.summed:
+        return True
     called = role_of(fold(description))
-    sent = called is Role.ADJUSTMENT and (table.summed or columns >= LEAST_COLUMNS or numbers.quantity is not None)
-    if numbers.agree or numbered or sent:
-        return True
-    if table.summed and (called is Role.TAX or len(description.split()) > MAX_SUM_WORDS):
-        return True
-    if called in (*SUMS, Role.TAX, Role.ADJUSTMENT):
+    if called in (*SUMS, Role.TAX):
         return numbers.quantity is not None and numbers.price is not None
-    return table.headed or numbers.quantity is not None
-
-
-LEAST_LINES = 2
-"""Fewest lines before a carried-over sum: an amount equal to a single line may be another line of the same price."""
+    return numbers.quantity is not None or (table.headed and called is not Role.ADJUSTMENT)
 
 
 def carried_over(items: Sequence[LineItem]) -> set[int]:

@@ -12,7 +12,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from docrail.invoices.readers.layout.page import Affine, Page, Projection, Word
+from docrail.invoices.readers.layout.geometry import Projection
+from docrail.invoices.readers.layout.page import Page, Word
 from docrail.invoices.readers.ocr.ink import Ink, Pixels, see_ink
 from docrail.invoices.readers.ocr.level import levelling
 from docrail.invoices.readers.ocr.models import STRETCH, Letter, Line, Models, stretch_for
@@ -126,8 +127,7 @@ def _turned(view: _View, sent: Pixels) -> Projection | None:
         return None
     pixels = np.diag([view.pixels.shape[1], view.pixels.shape[0], 1])
     fractions = np.diag([1 / sent.shape[1], 1 / sent.shape[0], 1])
-    (xx, xy, x0), (yx, yy, y0), (px, py, p0) = (fractions @ view.place @ pixels).tolist()
-    return Projection(Affine(xx, xy, x0, yx, yy, y0), px, py, p0)
+    return Projection(*(fractions @ view.place @ pixels).ravel().tolist())
 
 
 def _scaled(word: Word, scale: float) -> Word:

@@ -11,7 +11,8 @@ from statistics import fmean
 
 from stdnum.eu import vat as stdnum_vat
 
-from docrail.invoices.readers.layout.page import Page, Word, around, lay_out
+from docrail.invoices.readers.layout.geometry import around
+from docrail.invoices.readers.layout.page import Page, Word, lay_out
 from docrail.invoices.readers.parties.accounts import IBAN_LENGTHS
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import compact, iban_valid
@@ -47,12 +48,8 @@ GLUED = re.compile(rf"((?i:{'|'.join(sorted(LABELS, key=len, reverse=True))}))([
 """A label and its value without the space between them: `INVOICEJS-40918`."""
 NUMBER = re.compile(r"^[Nn][acdesACDGQSU069]\.$")
 """Misreadings of a small "No."."""
-HYPHENATED = re.compile(r"\d{1,5}-\d\d")
-AMOUNT_LABEL = re.compile(r"^\W*(?:(?:sub|grand|net)[ -]?)?(?:total|totaal|totale|gesamt|summe|cash|change|bar)\W*$")
-PAIRED, SLASHED = ("SDN", "BHD"), re.compile(r"[S5]/[B8D]")
-"""A legal form in its two spellings; with so few and similar letters it is often misread."""
-REGISTERED = re.compile(r"\(?\d{5,}-[A-Z]\)?")
-"""Registration number that follows the second spelling."""
+PAIRED = ("SDN", "BHD")
+"""A legal form; with so few and similar letters it is often misread."""
 SURE = 0.99
 """A word with this score contains no guessed letter."""
 IBAN_START = re.compile(r"^(?:[^\W\d_]*[.:])?([A-Z]{2}[\dODQIlL|SBZG]{2})")
@@ -77,7 +74,7 @@ def repair(page: Page) -> Page:
     """Return the page with corrected words; a corrected code becomes one word."""
     words = tuple(_with_sign(replace(word, text=_label(_by_neighbours(word.text), word.score))) for word in page.words)
     rows = ([w for cell in row.cells for w in cell.words] for row in lay_out([replace(page, words=words)]).rows)
-    words = tuple(word for row in rows for word in _codes(_legal_forms(_cents(row))))
+    words = tuple(word for row in rows for word in _codes(_legal_forms(row)))
     return replace(page, words=tuple(part for word in words for part in _parts(word)))
 
 
@@ -124,21 +121,10 @@ def _label(text: str, score: float | None) -> str:
     return text[: match.start()] + right + text[match.end() :]
 
 
-def _cents(words: Sequence[Word]) -> list[Word]:
-    """Replace the hyphen in `52-00` by a point at the end of a row labelled as an amount."""
-    *label, last = words
-    called = fold(" ".join(word.text for word in label))
-    if label and HYPHENATED.fullmatch(last.text) and AMOUNT_LABEL.search(called):
-        last = replace(last, text=last.text.replace("-", "."))
-    return [*label, last]
-
-
 def _legal_forms(words: Sequence[Word]) -> list[Word]:
-    """Correct the legal form of two words if one is right, and the short one before a registration number."""
+    """Correct the legal form of two words if one is right."""
     right = list(words)
     for index, (one, other) in enumerate(pairwise(words)):
-        if SLASHED.fullmatch(one.text) and REGISTERED.fullmatch(other.text):
-            right[index] = replace(one, text="S/B")
         read = [re.sub(r"\W", "", word.text).upper() for word in (one, other)]
         if sum(a == b for a, b in zip(read, PAIRED, strict=True)) == 1:
             for place, word, seen, form in zip((index, index + 1), (one, other), read, PAIRED, strict=True):

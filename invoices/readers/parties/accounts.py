@@ -14,55 +14,41 @@ from docrail.invoices.readers.layout.vocabulary import IBAN_LABEL, VAT_LABEL, YO
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import SWISS_TAX, compact, iban_evidence, vat_evidence
 
-IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
+IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2} ?\d{2}(?:[ .-]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
 IBAN_START = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){0,24}$")
-IBAN_LENGTHS = {
-    country: length
-    for length, countries in {
-        15: "NO",
-        16: "BE",
-        18: "DK FI NL",
-        19: "SI",
-        20: "AT EE LT LU",
-        21: "CH HR LI LV",
-        22: "BG DE GB IE",
-        24: "AD CZ ES RO SE SK",
-        25: "PT",
-        26: "IS",
-        27: "FR GR IT MC SM",
-        28: "CY HU PL",
-        31: "MT",
-    }.items()
-    for country in countries.split()
-}
+_LENGTHS = (
+    "AD24 AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GR27 HR21 HU28 IE22 IS26 IT27 LI21 "
+    "LT20 LU20 LV21 MC27 MT31 NL18 NO15 PL28 PT25 RO24 SE24 SI19 SK24 SM27"
+)
+IBAN_LENGTHS = {each[:2]: int(each[2:]) for each in _LENGTHS.split()}
 """IBAN lengths of the SEPA countries, from the IBAN registry."""
 BANK = re.compile(r"iban|bank|konto|account|compte|rekening|cuenta|conto")
 SHORTEST_IBAN = 15
-VAT_FORMATS = (
-    r"ATU\d{8}|BE[01]\d{9}|BG\d{9,10}|CY\d{8}[A-Z]|CZ\d{8,10}|DE\d{9}|DK\d{8}|EE\d{9}|EL\d{9}|ES[A-Z0-9]\d{7}[A-Z0-9]|"
+VAT = re.compile(
+    r"(?:ATU\d{8}|BE[01]\d{9}|BG\d{9,10}|CY\d{8}[A-Z]|CZ\d{8,10}|DE\d{9}|DK\d{8}|EE\d{9}|EL\d{9}|ES[A-Z0-9]\d{7}[A-Z0-9]|"
     r"FI\d{8}|FR[A-Z0-9]{2}\d{9}|GB\d{9}(?:\d{3})?|HR\d{11}|HU\d{8}|IE\d[A-Z0-9+*]\d{5}[A-Z]{1,2}|IT\d{11}|"
     r"LT(?:\d{9}|\d{12})|LU\d{8}|LV\d{11}|MT\d{8}|NL\d{9}B\d{2}|PL\d{10}|PT\d{9}|RO\d{6,10}|SE\d{12}|SI\d{8}|SK\d{10}|"
-    r"CHE\d{9}(?:MWST|TVA|IVA)?|NO\d{9}MVA|XI\d{9}"
+    r"CHE\d{9}(?:MWST|TVA|IVA)?|NO\d{9}MVA|XI\d{9})$"
 )
-VAT = re.compile(rf"(?:{VAT_FORMATS})$")
-VAT_START = re.compile(
-    r"(?<![A-Z0-9])(?:AT|BE|BG|CHE|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|"
-    r"RO|SE|SI|SK|XI)(?=[ .\-]?[A-Z0-9])"
-)
+VAT_START = re.compile(r"(?<![A-Z0-9])[A-Z]{2}(?=[ .\-]?[A-Z0-9])")
 NATIONAL = {
-    "IT": (re.compile(r"p\.? ?i\.?v\.?a|part(?:ita|\.) ?iva|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
+    "IT": (re.compile(r"p\.? ?i\.?v\.?a|part(?:ita|\.) ?i\.?v\.?a|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
     "ES": (
-        re.compile(r"\bc\.?[i1]\.?f\b|\bn\.?i\.?f\b|\bd\.?n\.?i\b"),
-        re.compile(r"(?<!\w)(?:[A-Z]-?\d{7}-?[A-Z0-9]|\d{8}-?[A-Z])(?!\w)"),
+        re.compile(r"\bc\.?[i1]\.?f\b|\bn\.?i\.?[fe]\b|\bd\.?n\.?i\b|\b(?:identificacion|id) fiscal"),
+        re.compile(r"(?<!\w)(?:[A-Z][- ]?(?:\d{7}|\d\d\.\d{3}\.\d\d)-?[A-Z0-9]|\d\d\.?\d{3}\.?\d{3}-?[A-Z])(?!\w)"),
     ),
     "NL": (re.compile(r"\bbtw\b"), re.compile(r"(?<!\w)\d{4}\.?\d{2}\.?\d{3}\.?B\.?\d{2}(?!\w)")),
     "GB": (re.compile(r"\bvat\b"), re.compile(r"(?<!\w)(?<!\d )\d{3} ?(?:\d{4} ?\d{2}|\d{3} \d{3})(?!\w|[ .]\d)")),
+    "IE": (re.compile(r"\bvat\b"), re.compile(r"(?<!\w)\d[A-Z\d+*]\d{5}[A-W][A-I]?(?!\w)")),
     "BE": (
-        re.compile(r"\b(?:btw|tva|ondernemings|bce|kbo|entreprise)"),
+        re.compile(r"\b(?:btw|tva|ondernemings|bce|kbo|entreprise|rp[mr])"),
         re.compile(r"(?<!\w)[01]\d{3}\.?\d{3}\.?\d{3}(?!\w)"),
     ),
     "PL": (re.compile(r"\bnip\b"), re.compile(r"(?<![\w-])\d{3}-?\d{2,3}-?\d{2}-?\d{2,3}(?![\w-])")),
-    "PT": (re.compile(r"\bnipc?\b|\bnif\b|contribuinte"), re.compile(r"(?<!\w)\d{3} ?\d{3} ?\d{3}(?! ?\w)")),
+    "PT": (
+        re.compile(r"\bn\.?i\.?p\.?c?\b|\bn\.?i\.?f\b|contribuinte|\bcontr(?:ib)?\.|(?:\bnumero|cao) fiscal|coletiva"),
+        re.compile(r"(?<!\w)\d{3}[ .]?\d{3}[ .]?\d{3}(?! ?\w)"),
+    ),
     "DK": (re.compile(r"\bcvr\b|\bse[ -]?nr"), re.compile(r"(?<!\w)\d{2} ?\d{2} ?\d{2} ?\d{2}(?! ?\w)")),
     "FI": (re.compile(r"\by-?tunnus|\balv-?(?:tunnus|numero|nro|rek)"), re.compile(r"(?<!\w)\d{7}-\d(?!\w)")),
 }
@@ -85,6 +71,8 @@ class Parties:
 
     buyers: Sequence[Cell] = ()
     sellers: Sequence[Cell] = ()
+    unsure: bool = False
+    """Whether another company may be the seller."""
 
 
 class Owner(Enum):
@@ -123,17 +111,15 @@ IDENTIFIER: tuple[Feature[IdCandidate], ...] = (
 
 def find_iban(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the IBAN to pay to: valid ones first, without those labelled as the recipient's."""
-    return _best(layout, ibans(layout, parties))
+    return _best(layout, [*_whole_ibans(layout, parties), *_broken_ibans(layout, parties)])
 
 
 def find_vat_id(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the seller's VAT id."""
-    return _best(layout, [*_prefixed_ids(layout, parties), *_national_ids(layout, parties)])
-
-
-def ibans(layout: Layout, parties: Parties) -> list[IdCandidate]:
-    """Return the accounts that are printed."""
-    return [*_whole_ibans(layout, parties), *_broken_ibans(layout, parties)]
+    candidates = [*_prefixed_ids(layout, parties), *_national_ids(layout, parties)]
+    best = _best(layout, candidates)
+    others = {each.value for each in candidates if each.owner in (Owner.SELLER, Owner.UNKNOWN)} - {best.value}
+    return best.with_fact(Evidence.VENDOR_UNSURE) if parties.unsure and others and best.value else best
 
 
 def _best(layout: Layout, candidates: Sequence[IdCandidate]) -> FieldValue[str]:
@@ -149,12 +135,12 @@ def _best(layout: Layout, candidates: Sequence[IdCandidate]) -> FieldValue[str]:
 def _whole_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
-            before = row.cells[index - 1].folded if index else ""
+            left = row.cells[index - 1].folded if index else ""
             for match in IBAN.finditer(cell.text):
                 iban = _cut_iban(compact(match.group()) or "")
                 if iban is None:
                     continue
-                context = f"{before} {cell.folded[: match.start()]}"
+                context = f"{left} {cell.folded[: match.start()]}"
                 above = layout.rows[row.number - 1].text.lower() if row.number else ""
                 iban = _continued(layout, cell, iban) if match.end() == len(cell.text) else iban
                 labelled = bool(IBAN_LABEL.search(context) or (match.start() == 0 and BANK.search(above)))
@@ -193,8 +179,11 @@ def _under(layout: Layout, cell: Cell) -> list[Cell]:
     return [other for other in following if other.page == cell.page and cell.shares_column(other)]
 
 
-def _heading(layout: Layout, cell: Cell) -> str:
-    """Return the text directly above the cell: its column heading."""
+def _context(layout: Layout, cell: Cell, left: str, before: str, label: re.Pattern[str]) -> str:
+    """Return the folded text to the left of an id and before it in its cell; if no label is there, that above it."""
+    context = f"{left} {fold(before)}"
+    if before or label.search(context):
+        return context
     above = layout.rows[cell.row - 1].cells if cell.row else ()
     return " ".join(other.folded for other in above if other.page == cell.page and cell.shares_column(other))
 
@@ -208,14 +197,12 @@ def _cut_iban(iban: str) -> str | None:
 
 
 def _prefixed_ids(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
-    for cell, before, text in _texts_with(DIGIT, layout):
+    for cell, left, text in _texts_with(DIGIT, layout):
         for match in VAT_START.finditer(text):
             vat_id = _longest_vat(text[match.start() : match.start() + LONGEST_VAT])
             if vat_id is None:
                 continue
-            context = f"{before} {fold(text[: match.start()])}"
-            if match.start() == 0 and not VAT_LABEL.search(context):
-                context = _heading(layout, cell)
+            context = _context(layout, cell, left, text[: match.start()], VAT_LABEL)
             labelled = bool(VAT_LABEL.search(context) or SWISS_TAX.search(vat_id))
             evidence = vat_evidence(vat_id)
             if not labelled and Evidence.CHECKSUM_VALID not in evidence:
@@ -224,11 +211,10 @@ def _prefixed_ids(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
 
 
 def _national_ids(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
-    for cell, before, text in _texts_with(SEVEN_DIGITS, layout):
+    for cell, left, text in _texts_with(SEVEN_DIGITS, layout):
         for country, (label, form) in NATIONAL.items():
             for match in form.finditer(text):
-                context = f"{before} {fold(text[: match.start()])}"
-                context = context if match.start() or label.search(context) else _heading(layout, cell)
+                context = _context(layout, cell, left, text[: match.start()], label)
                 vat_id = country + (compact(match.group()) or "")
                 evidence = vat_evidence(vat_id)
                 named = label.search(context[-NEAR:]) or _alone_in_block(country, match, cell, parties)

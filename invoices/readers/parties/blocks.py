@@ -32,8 +32,6 @@ COLUMN = 0.42
 """Width of a block with nothing to its right, as a share of the page's width."""
 GAP = 1.4
 """A larger gap, in line heights, ends a block."""
-FAR = 12
-"""Largest distance, in heights, from a label with a colon to its value; anything further is another block."""
 TOP, BOTTOM = 0.33, 0.85
 """Shares of the page above which letterheads and address windows are, and below which the foot is."""
 MAX_TO_CITY = 4
@@ -56,14 +54,13 @@ NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|b
 def buyer_cells(finder: Finder) -> list[Cell]:
     """Return the cells of all blocks that belong to the buyer, a recipient or a third party."""
     blocks = list(_labelled_blocks(finder))
-    attention = [cell for block in blocks if vocabulary.ATTENTION.match(block[0].folded) for cell in block]
     cells = [cell for block in blocks if not vocabulary.ATTENTION.match(block[0].folded) for cell in block]
     for _, sender in sender_lines(finder.layout):
         cells.extend(_addressed(finder, sender))
     cells.extend(_saluted(finder))
     if not cells:
-        cells.extend(_for_attention(finder) or ([] if attention else _second_address(finder)))
-    cells.extend(attention)
+        cells.extend(_for_attention(finder) or _second_address(finder))
+    cells.extend(cell for block in blocks for cell in block)
     for labelled in finder.at(vocabulary.THIRD_PARTY):
         cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
     return cells
@@ -110,17 +107,9 @@ def _sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
             cells = [(row.text, row.cells[0])]  # wide separators split the line into cells
         for text, cell in cells:
             parts = BETWEEN_PARTS.split(text)
-            if (
-                len(parts) >= SENDER_PARTS
-                and is_name(parts[0])
-                and any(_is_city_part(fold(part)) for part in parts[1:])
-            ):
+            places = (part for part in map(fold, parts[1:]) if not vocabulary.REGISTRATION.search(part))
+            if len(parts) >= SENDER_PARTS and is_name(parts[0]) and any(map(_is_city, places)):
                 yield clean(parts[0]), cell
-
-
-def _is_city_part(folded: str) -> bool:
-    """Return whether part of a line has a postal code, rather than digits of an account or a registration."""
-    return bool(POSTAL_CODE.search(folded)) and not (ACCOUNT.search(folded) or vocabulary.REGISTRATION.search(folded))
 
 
 def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
@@ -128,8 +117,6 @@ def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
     cell = labelled.label_cell
     under = next(iter(finder.below(cell)), None)
     if labelled.place is not Position.RIGHT or under is None:
-        return False
-    if ":" in cell.text and labelled.cell.left - cell.right < FAR * cell.height:
         return False
     close = max(abs(under.left - cell.left), under.top - cell.bottom) < cell.height
     return close and is_name(under.text)
@@ -217,12 +204,12 @@ def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
 
 
 def _is_city(folded: str) -> bool:
-    """Return whether a line has a postal code and a letter.
+    """Return whether a text has a postal code and a letter.
 
     Digits alone may be a phone number, a year or a till number; years in dates and groups of an account do not count.
     """
-    dated = next(find_dates(folded), None) or ACCOUNT.search(folded)
-    return not dated and bool(POSTAL_CODE.search(folded)) and any(letter.isalpha() for letter in folded)
+    other = next(find_dates(folded), None) or ACCOUNT.search(folded)
+    return not other and bool(POSTAL_CODE.search(folded)) and any(letter.isalpha() for letter in folded)
 
 
 def _addressed(finder: Finder, sender: Cell) -> list[Cell]:

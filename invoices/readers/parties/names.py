@@ -1,7 +1,4 @@
-"""Decide whether a text can be the name of a company or a person, and score it.
-
-Also joins names that are printed on two lines.
-"""
+"""Decide whether a text can be the name of a company or a person, and join names that are printed on two lines."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,14 +14,27 @@ from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 LEGAL_FORM = re.compile(
-    r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|"
-    r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)(?:\.?,? (?:ltd|limited))?|(?:sdn\.? )?bhd|berhad|s/b|pte|"
-    r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
-    r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|"
-    r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
-    r"(?<=[a-z] )[oe]g(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
+    r"\b(?:(?:g?gmbh|ag|se|ug(?: \(haftungsbeschrankt\))?|ltd\.?|ges\. ?m\. ?b\. ?h\.) & co\.?,? (?:kgaa|kg|ohg)|"
+    r"g?gmbh|ag|kg|kgaa|ohg|g?ug(?: \(haftungsbeschrankt\))?|e\. ?k(?:fm|fr)?\.?|ek|e?gbr|mbh|g\.m\.b\.h|se|"
+    r"(?:\(?(?:pty|pvt|pte|p)\.?\)? )?(?:ltd|limited)|inc|l\.l\.c|p?llc|ll?lp|plc|corp|corporation|lt[e]e|cyf|"
+    r"incorporated|co(?!-op)(?!(?<=^co)\.? [a-z]{4,}\W*$)(?:\.?,? (?:ltd|limited|kg))?|(?:sdn\.? )?bhd|berhad|s/b|pte|"
+    r"cic|c\.i\.c|clg|d\.a\.c|ulc|teo(?:ranta)?|npc|scio|l\.p\.|(?<=, )p\.?[ac]\.?(?=\W*(?:$|,))|"
+    r"kdor|aor|flexco|gesnbr|aktiengesellschaft|kommanditgesellschaft|genossenschaft|egen|vvag|"
+    r"v\.?z\.?w|c\.v\.|e?bvba|b\.v\.b\.a|c\.v\.b\.a|comm\.? ?va?(?![a-z])|gcv|maatschap(?=\W*(?:$|,))|"
+    r"(?:(?:sociedade )?unipessoal,? )?(?:ld\.?a|limitada)|s\.?g\.?p\.?s\.?,? s\.?a|"
+    r"s\.?a\.?(?:p\.?i\.?|b\.?|s\.?)? de c\.?v|s\.? de r\.?l\.?(?: de c\.?v)?|"
+    r"b\.?v\.?(?:/srl)?|n\.?v\.?(?:/sa)?|v\.?o\.?f\.?|s\.?a\.? ?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
+    r"eurl|selarl|selas|selafa|selurl|scea|gaec|cuma|sc(?:op|ic)(?: s\.?a(?:\.?r\.?l)?)?|asbl|aisbl|s\.?c\.?r\.?l|"
+    r"scarl|s\.?a\.?g\.?l|sccl|slne|"
+    r"s\.?l\.?u?|s\. l|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|eirl|eireli|ltda|c\.?r\.?l|"
+    r"(?<!.)(?:earl(?! (?:grey|of|street))|sc[ipm]|sat|gie)(?= [a-z][^,]*$)|(?<=[a-z] )"
+    r"(?:earl|sc[ip]|sal|aie|gie|stp|onlus|epe|asd|ssd|[oe]g|lp|cv|cc|k[ml]g)(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|"
+    r"soc(?:\.|ieta) (?:coop(?:\.|erativa)|(?:semplice )?agr(?:\.|icola))|"
+    r"sociedad (?:limitada|anonima|cooperativa|civil)|comunidad de bienes|s\.c\.(?:p|c\.l)?|a\.i\.e|a\.s\.b\.l|"
+    r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|e\. ?u\.|"
+    r"ges(?:ellschaft|\.)? ?m\. ?b\. ?h\.?|gesmbh|part(?:g|nerschaft\w*)(?: ?mbb)?|"
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
-    r"dac|cio(?! [a-z])|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
+    r"dac|cio(?! [a-z])|sprl|cvba|a\.?g\.?|e\.g\.|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v)(?![a-z])\.?"
 )
 """Legal forms of companies. An Irish county, `Co. Mayo`, is not one."""
 WHOLE_FORM = re.compile(
@@ -38,13 +48,11 @@ REGISTER_ENTRY = re.compile(
 """Registration number after a name on the same line: `(126926-H)`."""
 FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
 DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,14}\b")
-CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
-"""Contact details after a name on the same line."""
 NO_NAME = re.compile(
     r"^\W*(?:page|seite|pagina|pag|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
     r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
-    r"uw|votre|formerly|licensee|owned by|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
+    r"uw|votre|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
     r"thank|merci (?:de|pour)|(?:vielen )?dank|gracias|grazie|bedankt|obrigad[oa]|dziekujemy|dekujeme|tack|tak for|"
     r"takk|kiitos|tesekkur|posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
 )
@@ -79,22 +87,61 @@ END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
 GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|]\s|[\u00b7\u2022]|\w)")
 """Text after a name with its legal form."""
 FORM_FIRST = re.compile(
-    r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
+    r"(?:sarl|sasu?|eurl|earl|gaec|scea|scop|selarl|selas|srl|sprl|asbl|s\.?a\.?|sc[ipm]|snc|[bn]\.?v\.?|v\.?o\.?f\.?|"
+    r"c?vba|bvba|vzw|gcv|comm\.?v\.?|maatschap|stichting|vereniging|cooperati(?:e|eve?)|firma|fa\.) "
+    r".{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
 )
-"""French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
-_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|der|von|des|de|du|van|del(?:la)?|di)"
+"""With the legal form first, as in French and Dutch: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
+_OF = r"(?:(?:\w+ )?(?:by|par|por|da|door)|of|for|der|von|des|de|du|d[ao]s?|van|del(?:la)?|di)"
+_A = (
+    r"(?:\b(?:an?|eine?|une?|een|una?|uma?|the|die|der|las?|le|il|el|o|het|de) ?|\b(?:l|un)'|[,(] ?)"
+    r"(?:(?:registered|eingetragene|geregistreerde) ?)?"
+)
+_NAME = (
+    r"(?:trad(?:e|ing)|business) (?:name|style)|handelsname|geschaftsbezeichnung|handelsnaam|nom commercial|"
+    r"nombre comercial|nome com\w+|denomina\w+ commerciale|denominacion comercial|enseigne|insegna|rotulo"
+)
+_BRANCH = (
+    r"(?:operating |trading )?divis(?:ion|ione|ie|ao)|(?:geschafts|unternehmens)bereich|servi(?:ce|cio|zio|co)|"
+    r"produ[ck]to?|produit|prodotto|angebot|dienst|label|branch|department|business unit|unternehmen|betrieb|filiale|"
+    r"abteilung|einrichtung|projekt|(?:online)?shop|dienstleistung|afdeling|vestiging|filiaal|initiatief|bedrijf|concept|"
+    r"uitgave|(?:etablisse|departe)ment|estable(?:cimiento|imento)|departamento|reparto|suc+ursale?|branche|"
+    r"ramo(?: d'azienda)?|activite|attivita|linea(?: de negocio)?|progetto|unidad de negocio"
+)
+_BRAND = r"brand|(?:handels)?marke|(?:handels)?merk|(?:marque|marca|marchio)(?: (?:com+ercial\w*|deposee|regist\w+))?"
+_PART = (
+    r"part|parte|teil|onderdeel|deel|propiedad|propriedade|explo(?:itee?|(?:t|r)ad[oa])|gestit[oa]|gestionad[oa]|"
+    r"operad[oa]|editee?"
+)
 TRADES_UNDER = re.compile(
-    r"(.{2,60}?)\W*(?:(?:is|ist|est|es|e|e') ?)?"
-    r"(?:(?:an?|eine?|une?|een|una?|the|die|la|le|il|het) ?(?:(?:registered |eingetragene )?"
-    r"(?:(?P<name>trad(?:e|ing) (?:name|style)|handelsname|nom commercial|handelsnaam|nombre comercial)|"
-    r"divisi(?:one?|e)|geschaftsbereich|servi(?:ce|cio|zio)|produ[ck]to?|produit|prodotto|angebot|dienst|label)|"
-    r"(?P<brand>brand|marke|marque|merk|marca(?: comercial)?|marchio))|(?P<part>part|onderdeel)) ?" + _OF + r" (?=\w)"
+    rf"(.{{2,60}}?)\W*(?:(?:is|ist|est|es|e|e'|wird|wordt) ?)?(?:(?:{_A})?(?P<name>{_NAME}) ?{_OF}|"
+    rf"{_A}(?:{_BRANCH}|(?P<brand>{_BRAND})) ?{_OF}|(?:{_A})?(?:(?P<part>{_PART})|(?:zweig)?niederlassung) ?{_OF}|"
+    r"(?:owned and )?(?:operated|run|managed|provided) by|betrieben (?:von|durch)(?: der| die)?|"
+    r"(?:uitgebaat|geexploiteerd|aangeboden) door|maakt deel uit van) (?=\w)"
 )
 """Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. Spaces are lost in some PDFs."""
+OWNED_BY = re.compile(
+    r"(?:(?:an?|eine?|een|the) )?[a-z ]{4,25} (?:of|der|van|von) \w|"
+    r"(?:operated|betrieben|uitgebaat) (?:by|von|durch|door) "
+)
+"""Begins a line of its own that may name an owner: `A division of ...`."""
+TRADES_AS = re.compile(
+    r"\W+(?:also |which |tevens |ook )*(?:trad(?:ing|es) (?:as|under)|t/a|d/?b/?a|d\.b\.a\.|doing business as|o/a|"
+    r"operating as|(?:t\.?)?h\.?o\.?d\.?n\.?|handelend (?:als|onder)|(?:met )?(?:als )?handels(?:naam|benaming)|"
+    r"onder de (?:handelsna|bena)(?:am|ming)|handelnd (?:als|unter)|firmierend|unter der marke|"
+    r"(?:geschaftsbereich|(?:zweig)?niederlassung|abteilung|afdeling)(?= [a-z]))(?![a-z])"
+)
+"""After a company, before the name under which it trades; folded."""
 LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
 """A remark after a name with its legal form."""
+TRADING_AS = re.compile(
+    r"[\s,(\u2013-]+(?:[a-z\u00df-\u00ff']+[ ']){0,6}?"
+    r"(?:l')?(?:enseigne|insegna|r[\u00f3o]tulo|marque|marca|marchio|nom(?:e|bre)?|"
+    r"d[\u00e9e]nomina\w+)\b(?! (?:de|di|du) )"
+)
+"""A trading name after a name with its legal form: `Dupont SARL, exer\u00e7ant sous l'enseigne ...`."""
 SENTENCE_AFTER = re.compile(r"\W+(?:[a-z\u00df-\u00ff]{3}|(?:IBAN|BIC)\b)")
 """The rest of a sentence, or an account, after a name with its legal form."""
 LEAST_LETTERS = 3
@@ -107,8 +154,9 @@ POSTAL_CODE = re.compile(
 )
 """Postal codes on folded text: most of Europe; British; Irish; in two parts, with the country or the city next to them.
 """
-CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
-"""One word with many digits: `MNGLCU71D55D548R`, a tax number."""
+CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}|[a-z]{1,4}-?\d{3,}")
+"""One word with many digits: `MNGLCU71D55D548R`, a tax number; `LAR004`, a reference."""
+WORDS = re.compile(r"[^\W\d_]{4,}")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 AROUND = re.compile(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$")
 """Punctuation around a name."""
@@ -124,25 +172,36 @@ MAX_MENTIONS = 3
 """Further mentions of a name that are counted."""
 
 
+@lru_cache(maxsize=4096)
+def legal_form(folded: str) -> re.Match[str] | None:
+    """Return the first legal form in a folded text; cached, because several rules ask for each line."""
+    return LEGAL_FORM.search(folded)
+
+
 @lru_cache(maxsize=1024)  # several rules ask for each line
 def is_name(text: str) -> bool:
     """Return whether a line can be a name: not a label, an address, a date, an amount or a sentence."""
     folded = fold(clean(text))
     if not folded or text in CURRENCIES or text.startswith("(") or not TWO_LETTERS.search(text):
         return False
-    legal, words = bool(LEGAL_FORM.search(folded)), text.split()
+    legal, words = bool(legal_form(folded)), text.split()
     longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
     if len(words) > most or len(text) > longest or (not legal and vocabulary.INVOICES.search(folded)):
         return False
-    if folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded):
+    if _goes_on_from_heading(folded) or (folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded)):
         return False
-    if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
+    if ":" in text or "@" in text or CODE.fullmatch(folded.rstrip(".")):
         return False
     if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text) or (not legal and RECEIPT_TITLE.match(folded)):
         return False
     place = FOUNDED.sub("", folded) if legal else folded
     street = not legal and STREET_NAME.match(folded)
     return not (street or _is_address(place) or _has_figures(text) or _is_label(folded, legal=legal))
+
+
+def _goes_on_from_heading(folded: str) -> bool:
+    """Return whether a line says that the name in the heading belongs to a company: `A division of Muster Ltd`."""
+    return bool(OWNED_BY.match(folded) and TRADES_UNDER.match(f"--{folded}"))
 
 
 def _is_label(folded: str, *, legal: bool) -> bool:
@@ -181,32 +240,42 @@ def before_register(text: str) -> str:
     first = FORM_FIRST.match(folded)
     if first and is_name(text[: first.end()]) and vocabulary.REGISTRATION.search(folded[first.end() :]):
         return text[: first.end()]
-    form = LEGAL_FORM.search(folded)
+    form = legal_form(folded)
     if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
         return text
     rest = folded[form.end() :]
-    return text[: form.end()] if GOES_ON_AFTER.match(rest) and vocabulary.REGISTRATION.search(rest) else text
+    goes_on = GOES_ON_AFTER.match(rest) or TRADES_AS.match(rest)
+    return text[: form.end()] if goes_on and vocabulary.REGISTRATION.search(rest) else text
 
 
 def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
-    """Return the name from `Muster AG - delivered by us`, if a dash and lowercase text follow; else the text itself."""
-    form = LEGAL_FORM.search(fold(text))
-    return text[: form.end()] if form and follows.match(text[form.end() :]) else text
+    """Return the name from `Muster AG - delivered by us`, if such a remark or a trading name follows; else the text."""
+    form = legal_form(fold(text))
+    if form and any(
+        pattern.match(words, form.end())
+        for pattern, words in ((follows, text), (TRADING_AS, text), (TRADES_AS, fold(text)))
+    ):
+        return text[: form.end()]
+    return text
 
 
-def owner_of_name(text: str, above: str = "") -> tuple[str, str] | None:
+def owner_of_name(text: str, above: str = "", below: str = "") -> tuple[str, str] | None:
     """Return a trading name and the company that owns it, up to its legal form; None if the line names none.
 
-    A brand may be a franchiser's, so its owner counts only with register details, as issuers must state them. `above`
+    A brand may be a franchiser's, so its owner counts only with register details, as issuers must state them, in the
+    line or in the one `below` on which its address goes on. `above`
     is a name in the head that the line goes on: a firm invoices under its trading name, but not under a division's.
     """
-    text = f"{above}, {text}" if above else text
+    begun = above or ("--" if _goes_on_from_heading(fold(text)) else "")
+    text = f"{begun}, {text}" if begun else text
     folded = fold(text)
     trading = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
     form = LEGAL_FORM.search(folded, trading.end()) if trading else None
     if trading is None or form is None or (above and trading["name"]):
         return None
-    if (trading["brand"] or trading["part"]) and not vocabulary.REGISTRATION.search(folded, form.end()):
+    rest = folded[form.end() :]
+    rest += f" {fold(below)}" if rest.strip(" .") and before_register(below) == below else ""
+    if (trading["brand"] or trading["part"]) and not vocabulary.REGISTRATION.search(rest):
         return None
     owner = text[trading.end() : form.end()]
     owner = owner[:-1] if form.group().count(".") == 1 else owner  # the full stop of the sentence
@@ -217,6 +286,12 @@ def clean(text: str) -> str:
     """Return a name without surrounding punctuation and without the full stop of its sentence."""
     text = text[:-1] if WHOLE_FORM.search(text) else text
     return AROUND.sub("", text)
+
+
+def are_unlike(one: str, other: str) -> bool:
+    """Return whether two names have no word in common, apart from their legal forms."""
+    words, others = ({*WORDS.findall(LEGAL_FORM.sub("", fold(name)))} for name in (one, other))
+    return bool(words and others) and not words & others and squeeze(one) not in squeeze(other)
 
 
 def domains(layout: Layout) -> list[str]:
@@ -241,7 +316,7 @@ GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|van|von))$"
 """An ending that only another line completes; on folded text."""
 
 
-def _below(layout: Layout, cell: Cell) -> Iterator[Cell]:
+def lines_below(layout: Layout, cell: Cell) -> Iterator[Cell]:
     """Yield the lines close below a cell and aligned with it; another column's line may lie between them."""
     for row in layout.rows[cell.row + 1 : cell.row + 3]:
         near = (o for o in row.cells if o.page == cell.page and o.top > cell.top and aligned(o, cell))
@@ -250,15 +325,15 @@ def _below(layout: Layout, cell: Cell) -> Iterator[Cell]:
 
 def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
     """Return the legal form on the line below a name that starts in a cell, after a space; an empty string if none."""
-    if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
+    if legal_form(cell.folded) or legal_form(fold(name)):
         return ""
-    under = next(_below(layout, cell), None)
+    under = next(lines_below(layout, cell), None)
     return f" {under.text}" if under and (is_legal_form(under) or _goes_on_to_owner(under)) else ""
 
 
 def _goes_on_to_owner(cell: Cell) -> bool:
     """Return whether a line ends the name above it, as in Italy: `Hotel Rosa di Rossi Mario`, perhaps with `s.n.c.`."""
-    return cell.text.startswith("di ") and (bool(LEGAL_FORM.search(cell.folded)) or cell.text[3:].istitle())
+    return cell.text.startswith("di ") and (bool(legal_form(cell.folded)) or cell.text[3:].istitle())
 
 
 def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
@@ -266,10 +341,10 @@ def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
 
     Another line has the name as a whole, or the first line needs an end, or the second has one word and a legal form.
     """
-    for other in _below(layout, cell):
+    for other in lines_below(layout, cell):
         both = f"{cell.text} {other.text}"
         same_print = abs(other.height - cell.height) <= SAME_SIZE * cell.height
-        if (same_print or LEGAL_FORM.search(fold(both))) and _is_said(fold(both), said) and is_name(both):
+        if (same_print or legal_form(fold(both))) and _is_said(fold(both), said) and is_name(both):
             return other
         if same_print and _is_end(cell, other) and is_name(both):
             return other
@@ -278,7 +353,7 @@ def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
 
 def _is_end(cell: Cell, other: Cell) -> bool:
     """Return whether a line with a legal form ends the name above it: `Miller & Webb` and `Accountants Ltd`."""
-    if LEGAL_FORM.search(cell.folded) or not has_legal_form(other):
+    if legal_form(cell.folded) or not has_legal_form(other):
         return False
     words = LEGAL_FORM.sub("", other.folded).split()
     titled = is_name(cell.text) and not SLOGAN.search(cell.text)
@@ -293,14 +368,14 @@ def _is_said(folded: str, said: Sequence[str]) -> bool:
 
 def is_legal_form(cell: Cell) -> bool:
     """Return whether the cell contains only a legal form: `Co. (UK) Ltd`."""
-    if not LEGAL_FORM.search(cell.folded):
+    if not legal_form(cell.folded):
         return False
     return not re.search(r"[a-z\d]", LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded)))
 
 
 def has_legal_form(cell: Cell) -> bool:
     """Return whether the cell contains a name with a legal form."""
-    return bool(LEGAL_FORM.search(cell.folded)) and not is_legal_form(cell)
+    return bool(legal_form(cell.folded)) and not is_legal_form(cell)
 
 
 def aligned(one: Cell, other: Cell) -> bool:

@@ -1,4 +1,4 @@
-"""Recognize the lines that name the owner of a trading name, and the trading names with such a line below them."""
+"""Recognize trading names by the line below them that names their owner."""
 
 import re
 
@@ -8,21 +8,19 @@ from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import sender_lines
 from docrail.invoices.values.folding import fold
 
-OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
 OWNED = re.compile(
     r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
     r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
 )
-"""A line under a name that states its owner."""
+"""A line under a trading name."""
+SALES_LABEL = re.compile(
+    r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare|"
+    r"(?:vendue?|emise?|etablie?|facturee?) par|(?:emitid|expedid|vendid|facturad)[oa] por|"
+    r"(?:vendut|emess|fatturat)[oa] da"
+)
+"""Labels of the seller, but on many invoices of the salesperson or clerk."""
 LETTERED = 1.5
 """Height of a trading name over that of its owner's line."""
-
-
-def belongs_to_owner(layout: Layout, cell: Cell) -> bool:
-    """Return whether the line names the owner of a trading name, by its own words or those of the line above."""
-    above = layout.rows[cell.row - 1].cells if cell.row else ()
-    under_a_name = OWNED.match(cell.folded) and any(names.aligned(other, cell) for other in above)
-    return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
 
 
 def has_its_owner_below(layout: Layout, cell: Cell) -> bool:
@@ -41,5 +39,5 @@ def _is_its_owner(cell: Cell, name: str, sender: Cell) -> bool:
     A company, or a person with register details, would be the issuer.
     """
     shared = {*fold(name).split()} & {*cell.folded.split()}
-    issuer = names.LEGAL_FORM.search(fold(name)) or vocabulary.REGISTRATION.search(sender.folded)
+    issuer = names.legal_form(fold(name)) or vocabulary.REGISTRATION.search(sender.folded)
     return not (shared or issuer) and names.is_name(cell.text)

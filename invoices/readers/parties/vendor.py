@@ -1,7 +1,6 @@
 """Find the vendor's name: at a label, in the letterhead, in the footer or at the account."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -18,7 +17,7 @@ from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELL
 from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
-from docrail.invoices.readers.parties.owners import belongs_to_owner, has_its_owner_below
+from docrail.invoices.readers.parties.owners import SALES_LABEL, has_its_owner_below
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -27,13 +26,6 @@ NAME_LABEL = re.compile(
     r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|denominazione|(?:ragione|razon|raison) sociale?|"
     r"denominacion social|bedrijfsnaam|handelsnaam|firmenname)\s*(?::\s*|$)"
 )
-REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
-"""A registration number alone under a name; on folded text."""
-SALES_LABEL = re.compile(r"vendeu[rs]e?|verkaufer(?:in)?|vendedora?|verkoper|venditore|satici|myyja|se?lger|saljare")
-"""Labels of the seller, but on many invoices of the salesperson."""
-MOST_CLAIMS = 2
-"""Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
-address."""
 ROWS_OF_A_HEAD = 9
 ADDRESS_LINES = 4
 """Most lines from a name to the postal code of its address."""
@@ -48,6 +40,8 @@ LEAST_SURNAME = 4
 """Fewest letters of a name that may be matched inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
 OF_A_LOGO = 0.5
 """Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
+CLOSE = 1.0
+"""Difference in score up to which another company may be the vendor."""
 ALIKE = 0.85
 """Least similarity of two readings of one name."""
 LOGO = 2
@@ -65,20 +59,18 @@ class NameAt(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NameCandidate:
-    """A text that may be the vendor's name, with what counts for and against it."""
+    """A text that may be the vendor's name, with what counts for and against it in VENDOR_NAME."""
 
     name: str
     cell: Cell
     basis: NameAt
     place: int = 0
-    """Distance from its label."""
     legal: bool = False
     """Whether it has a legal form; at a label that says nothing."""
     size: float = 0.0
     """Height above the usual one, as a share of it, at most 1."""
     first: bool = False
     registered: bool = False
-    """Whether register details, a tax number or an owner follow it."""
     stated: bool = False
     """Whether the register details are in its own line, or in the foot."""
     depth: float = 0.0
@@ -86,23 +78,12 @@ class NameCandidate:
     on_the_net: bool = False
     mentions: int = 0
     passed_over: bool = False
-    """Whether register details are at a name in its column, as under a brand."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a line without a legal form and register details."""
-        return self.basis is NameAt.LINE and not (self.legal or self.registered)
+    """Whether it is a plain line and register details are at a name in its column, as under a brand."""
 
     @property
     def is_the_issuer(self) -> bool:
         """Whether it is a company that states its register details as issuers must, with its name or in the foot."""
         return self.stated and self.legal and self.registered and not BANK.search(fold(self.name))
-
-    @property
-    def source(self) -> Source:
-        """Labels are more reliable than places."""
-        labelled = self.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)
-        return Source.TEXT_LABEL if labelled else Source.TEXT_PATTERN
 
 
 VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
@@ -118,24 +99,30 @@ VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
     Feature("a company states its register details", 2.3, lambda c: c.is_the_issuer),
     Feature("depth in the head", -0.8, lambda c: c.depth),
     Feature("like a domain on the page", 1.5, lambda c: c.on_the_net),
-    Feature("register details are at another name", -3.0, lambda c: c.passed_over and c.is_plain),
+    Feature("register details are at another name", -3.0, lambda c: c.passed_over),
     Feature("further mentions", 0.3, lambda c: c.mentions),
 )
 
 
-def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
-    """Return the most likely name of the vendor: labelled, in the letterhead or in the footer."""
+def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue[str], bool]:
+    """Return the most likely name of the vendor, and whether another company may be the vendor as well.
+
+    A name is labelled, in the letterhead or in the footer.
+    """
     own = vendor_names(finder, buyers)
     if not own:
-        return FieldValue()
+        return FieldValue(), False
     best = leaders(VENDOR_NAME, own)[0]
+    rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if each.first or not _is_plain(each)]
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
-    best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     if not any(candidate.legal for candidate in own):
         best = next((candidate for candidate in own if _is_of_the_trade(candidate, best)), best)
     evidence = (Evidence.NAMED_AGAIN,) if best.on_the_net or best.mentions > 0 else ()
-    return found(finder.layout, best.name, best.cell, best.source, evidence)
+    unsure = any(names.are_unlike(rival.name, best.name) for rival in rivals)
+    labelled = best.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)
+    source = Source.TEXT_LABEL if labelled else Source.TEXT_PATTERN
+    return found(finder.layout, best.name, best.cell, source, evidence), unsure
 
 
 def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
@@ -143,7 +130,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     layout = finder.layout
     buyer_names = {squeeze(cell.text) for cell in buyers}
     everything, on_the_net = squeeze(layout.text), names.domains(layout)
-    candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
+    candidates = [*_labelled(finder), *_senders(layout), *_with_first(list(_names(layout, on_the_net)))]
     others = {id(cell) for cell in _salespeople(finder)}
     others |= {id(cell) for row in charged_rows(layout).values() for cell in row.cells}
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
@@ -154,7 +141,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
             c,
             on_the_net=names.is_on_the_net(c.name, on_the_net),
             mentions=_mentions(everything, squeeze(c.name)),
-            passed_over=any(cell.shares_column(c.cell) for cell in registered),
+            passed_over=_is_plain(c) and any(cell.shares_column(c.cell) for cell in registered),
         )
         for c in own
     ]
@@ -162,17 +149,19 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     return supported or [c for c in every if c.first]
 
 
+def _is_plain(candidate: NameCandidate) -> bool:
+    return candidate.basis is NameAt.LINE and not (candidate.legal or candidate.registered)
+
+
 def _mentions(text: str, short: str) -> int:
     """Return how often a name is printed again; the letters of a logo are also parts of words."""
-    return min(names.MAX_MENTIONS, text.count(short) - 1) if len(short) > LOGO else 0
+    return min(names.MAX_MENTIONS, max(0, text.count(short) - 1)) if len(short) > LOGO else 0
 
 
 def _is_supported(layout: Layout, candidate: NameCandidate) -> bool:
     """Return whether something shows that a line is a name: a slogan or a remark has no form, address or size."""
-    shown = candidate.legal or candidate.on_the_net or candidate.mentions > 0 or candidate.registered
-    return (
-        candidate.basis is not NameAt.LINE or shown or candidate.size >= LARGER or _is_addressed(layout, candidate.cell)
-    )
+    known = candidate.on_the_net or candidate.mentions > 0 or candidate.size >= LARGER
+    return known or not _is_plain(candidate) or _is_addressed(layout, candidate.cell)
 
 
 def _is_addressed(layout: Layout, cell: Cell) -> bool:
@@ -185,7 +174,7 @@ def _is_addressed(layout: Layout, cell: Cell) -> bool:
 def _salespeople(finder: Finder) -> Iterator[Cell]:
     """Yield the cells at labels of the seller that name a salesperson: without a legal form and an address."""
     for labelled in finder.at(SELLER):
-        person = SALES_LABEL.fullmatch(labelled.label) and not names.LEGAL_FORM.search(fold(labelled.text))
+        person = SALES_LABEL.fullmatch(labelled.label) and not names.legal_form(fold(labelled.text))
         if person and not _is_addressed(finder.layout, labelled.cell):
             yield labelled.cell
 
@@ -194,24 +183,13 @@ def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
     """Return whether the candidate is the full name, with its legal form, of the name in a logo."""
     folded, lettering = fold(candidate.name), fold(logo.name)
     short, long = squeeze(logo.name), squeeze(candidate.name)
-    if len(short) <= LOGO or long == short or not names.LEGAL_FORM.search(folded):
+    if len(short) <= LOGO or long == short or not names.legal_form(folded):
         return False
-    if names.LEGAL_FORM.search(lettering):  # `Silver & Co`
+    if names.legal_form(lettering):  # `Silver & Co`
         return long.startswith(short) and bool(FORM_LAST.search(folded))
     words, others = lettering.split(), folded.split()
     within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {lettering} " in folded)
     return within or (len(words) > 1 and all(_begins(others, word) for word in words))
-
-
-def _is_in_full(candidate: NameCandidate, short: NameCandidate) -> bool:
-    """Return whether only abbreviations differ: `Muster Handelsges. mbH` and `Muster Handelsgesellschaft mbH`."""
-    words, others = fold(short.name).split(), fold(candidate.name).split()
-    if len(words) != len(others):
-        return False
-    differing = [(word, other) for word, other in zip(words, others, strict=True) if word != other]
-    return bool(differing) and all(
-        word.endswith(".") and len(word) > LEAST_SURNAME and other.startswith(word[:-1]) for word, other in differing
-    )
 
 
 def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
@@ -236,16 +214,16 @@ def _begins(words: Sequence[str], word: str) -> bool:
 def _labelled(finder: Finder) -> Iterator[NameCandidate]:
     for label, basis in ((SELLER, NameAt.SELLER_LABEL), (PAYEE, NameAt.PAYEE_LABEL)):
         for labelled in finder.at(label):
-            if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled) or _goes_on(labelled):
+            if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled):
                 continue
             text = names.before_remark(labelled.text, names.SENTENCE_AFTER)
-            known = " " in labelled.label or (not labelled.label.isalpha() and names.LEGAL_FORM.search(fold(text)))
+            known = " " in labelled.label or (not labelled.label.isalpha() and names.legal_form(fold(text)))
             if is_only_a_word(finder, labelled) or not (known or _separated(labelled)):
                 continue  # "Lieferant GmbH" is a name that starts like a label; an abbreviation is none
             cells = _below(finder, labelled) if labelled.place is Position.BELOW else [(text, labelled.cell)]
             fitting = [(text, cell) for text, cell in cells if names.is_name(text)]
             if fitting:
-                text, cell = next((each for each in fitting[:2] if names.LEGAL_FORM.search(fold(each[0]))), fitting[0])
+                text, cell = next((each for each in fitting[:2] if names.legal_form(fold(each[0]))), fitting[0])
                 yield NameCandidate(names.clean(text), cell, basis, labelled.place)
 
 
@@ -255,35 +233,38 @@ def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
     for cell in finder.below(labelled.label_cell)[:4]:
         cells = finder.layout.rows[cell.row].cells
         right = cells[cells.index(cell) + 1 :]
-        named = right and NAME_LABEL.fullmatch(cell.folded)
         own = NAME_LABEL.match(cell.folded)
-        texts.append((right[0].text, right[0]) if named else (cell.text[own.end() if own else 0 :], cell))
+        text = cell.text[own.end() if own else 0 :]
+        if own and right and not text:
+            text, cell = right[0].text, right[0]  # noqa: PLW2901
+        texts.append((text + _rest_in_box(finder, cell) if own else text, cell))
     return texts
 
 
-def _goes_on(labelled: Labelled) -> bool:
-    """Return whether the line continues a sentence: `from the date of purchase`."""
-    end = labelled.label_cell.folded.find(labelled.label) + len(labelled.label)
-    return labelled.label == "from" and labelled.label_cell.text[end + 1 : end + 2].islower()
+def _rest_in_box(finder: Finder, cell: Cell) -> str:
+    """Return the end of a labelled name, if the line below it has its legal form and no label; else an empty string."""
+    under = finder.below(cell)[:1] if not names.legal_form(cell.folded) else []
+    return "".join(f" {end.text}" for end in under if names.legal_form(end.folded) and ":" not in end.text)
 
 
 def _separated(labelled: Labelled) -> bool:
-    after = labelled.label_cell.folded.partition(labelled.label)[2].strip()
-    return labelled.label == "from" or not after or not after[0].isalnum()
+    """Return whether a label ends before what follows: not `Lieferant GmbH`, nor `from the date of purchase`."""
+    cell = labelled.label_cell
+    after = cell.text[cell.folded.find(labelled.label) + len(labelled.label) :].strip()
+    return not after[:1].islower() if labelled.label == "from" else not after[:1].isalnum()
 
 
 def _senders(layout: Layout) -> Iterator[NameCandidate]:
     for name, cell in sender_lines(layout):
-        yield NameCandidate(name, cell, NameAt.SENDER_LINE, legal=bool(names.LEGAL_FORM.search(fold(name))))
+        yield NameCandidate(name, cell, NameAt.SENDER_LINE, legal=bool(names.legal_form(fold(name))))
 
 
 def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidate]:
     """Yield lines of the letterhead and the footer that can be names.
 
-    Elsewhere a name counts only with register details, as part of a web address, or if it spells out a logo.
+    Elsewhere a name counts only with register details, as part of a web address, or if it spells out a name above.
     """
-    first, spelt_out, claims = True, False, Counter[int]()
-    logos: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
     usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
     for cell, printed, own_entry in _printed_names(layout):
         place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
@@ -293,28 +274,28 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
             continue
         name = printed + names.legal_form_below(layout, cell, printed)
         short = squeeze(name)
-        legal = bool(names.LEGAL_FORM.search(fold(name)))
-        entries = _register_entries(layout, cell) if len(short) > LOGO else []
-        claimed = max((claims[row] for row in entries), default=0)
-        registered = own_entry or (bool(entries) and (legal or claimed < MOST_CLAIMS))
-        claims.update(entries)
+        legal = bool(names.legal_form(fold(name)))
+        registered = own_entry or (len(short) > LOGO and _is_registered_below(layout, cell))
         known = registered or owned or short in on_the_net
-        if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
+        if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(above)))):
             continue
-        if cell.page > 1 and (spelt_out or not legal or BANK.search(fold(name))):
-            continue
-        spelt_out = spelt_out or (legal and bool(logos) and short.startswith(logos))
         size = min(1.0, max(0.0, cell.height / usual - 1))
-        if place < TOP and not legal and len(short) > LOGO and (size >= OF_A_LOGO or known):
-            logos = (*logos, short)
+        above = (*above, short) if len(short) > LOGO else above
         depth = place if place < TOP else 0.0
         yield NameCandidate(
-            *(names.clean(name), cell, NameAt.LINE, 0, legal, size, first),
+            *(names.clean(name), cell, NameAt.LINE, 0, legal, size),
             registered=registered or owned,
             stated=own_entry or place >= TOP,
             depth=depth,
         )
-        first = False
+
+
+def _with_first(lines: Sequence[NameCandidate]) -> Iterator[NameCandidate]:
+    """Mark the first line; of two companies with register details in boxes side by side, the left one."""
+    companies = [line for line in lines if line.legal and line.registered and line.cell.page == 1]
+    beside = [line for line in companies if line.cell.top < lines[0].cell.bottom]
+    first = min(beside if beside[:1] == lines[:1] else lines[:1], key=lambda line: line.cell.left, default=None)
+    yield from (replace(line, first=line is first) for line in lines)
 
 
 def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
@@ -332,17 +313,15 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
             continue
         low = cell.top >= TOP * layout.pages[0].height
         brand = _brand_above(layout, cell)
-        if (low or brand) and (owned := names.owner_of_name(cell.text, brand)):
+        below = names.lines_below(layout, cell) if low and len(cell.words) > names.LEAST_SPACES else iter(())
+        if (low or brand) and (owned := names.owner_of_name(cell.text, brand, next((o.text for o in below), ""))):
             if _is_in_head(layout, owned[0]):
                 yield cell, owned[1], True
-            continue
-        if belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue
         name, own_entry = names.REGISTER_ENTRY.subn("", names.before_address(cell.text))
         if (short := names.before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
-        name = names.CONTACT.sub("", name)
         name = names.before_remark(name) if names.is_name(name) else name
         if cell in rests or names.is_legal_form(cell):
             continue
@@ -352,8 +331,8 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
 
 
 def _brand_above(layout: Layout, cell: Cell) -> str:
-    """Return the name in the head that a line in lowercase goes on; an empty string if there is none."""
-    if cell.top >= TOP * layout.pages[0].height or not cell.text[0].islower():
+    """Return the name in the head that a line in lowercase or with a phrase goes on; an empty string if none."""
+    if cell.top >= TOP * layout.pages[0].height or not (cell.text[0].islower() or names.OWNED_BY.match(cell.folded)):
         return ""
     above = (other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
     return next((other.text for other in above if names.aligned(other, cell)), "")
@@ -378,10 +357,10 @@ def _ends_in_amount(row: Row) -> bool:
     return len(row.cells) > 1 and any(amount.exact for amount in find_amounts(last.text))
 
 
-def _register_entries(layout: Layout, cell: Cell) -> list[int]:
-    """Return the rows of register details and tax numbers below a name in its column; empty without its address."""
-    legal = bool(names.LEGAL_FORM.search(cell.folded))
-    bottom, addressed, entries = cell.bottom, legal, []
+def _is_registered_below(layout: Layout, cell: Cell) -> bool:
+    """Return whether register details or tax numbers are below a name in its column, with its address."""
+    legal = bool(names.legal_form(cell.folded))
+    bottom, addressed, registered = cell.bottom, legal, False
     for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
@@ -389,10 +368,9 @@ def _register_entries(layout: Layout, cell: Cell) -> list[int]:
         if not legal and any(map(_names_another, under)):
             break  # they belong to that name
         addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
-        if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
-            entries.append(row.number)
+        registered = registered or any(REGISTRATION.search(other.folded) for other in under)
         bottom = max((other.bottom for other in under), default=bottom)
-    return entries if addressed else []
+    return addressed and registered
 
 
 def _names_another(cell: Cell) -> bool:

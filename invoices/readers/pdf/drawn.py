@@ -12,14 +12,15 @@ import pypdfium2
 from PIL import Image
 from pypdfium2 import raw
 
-from docrail.invoices.readers.layout.page import Affine
+from docrail.invoices.readers.layout.geometry import Projection
+from docrail.invoices.readers.pdf.images import LEAST_SIDE
 from docrail.invoices.readers.pdf.pages import KEPT_PAGES, PdfPages
 
 EDGES = struct.Struct("4f")
 """The edges of a box of pdfium: left, top, right and bottom."""
 MAX_DEPTH = 3
 """Nesting depth of drawings that is searched."""
-AS_WRITTEN = Affine(1, 0, 0, 0, 1, 0)
+AS_WRITTEN = Projection(1, 0, 0, 0, 1, 0)
 
 
 def unchecked(function: Any) -> Any:
@@ -77,7 +78,7 @@ class Thing(NamedTuple):
     """`FPDF_PAGEOBJ_TEXT` or another constant."""
     handle: Any
     """Handle of pdfium."""
-    placed: Affine
+    placed: Projection
     """Map from the enclosing drawing to the page."""
 
     def box(self) -> tuple[float, float, float, float]:
@@ -101,7 +102,7 @@ def _every_thing(page: pypdfium2.PdfPage) -> Iterator[Thing]:
     return _things(page.raw, raw.FPDFPage_CountObjects, OBJECT_OF, AS_WRITTEN, 1)
 
 
-def _things(drawing: Any, count: Any, get: Any, placed: Affine, depth: int) -> Iterator[Thing]:
+def _things(drawing: Any, count: Any, get: Any, placed: Projection, depth: int) -> Iterator[Thing]:
     for index in range(count(drawing)):
         handle = get(drawing, index)
         if not handle:
@@ -112,27 +113,13 @@ def _things(drawing: Any, count: Any, get: Any, placed: Affine, depth: int) -> I
             matrix = raw.FS_MATRIX()
             if not raw.FPDFPageObj_GetMatrix(handle, matrix):
                 raise pypdfium2.PdfiumError("a drawing on the page has no place")
-            inside = _within(Affine(matrix.a, matrix.c, matrix.e, matrix.b, matrix.d, matrix.f), placed)
+            inside = placed.after(Projection(matrix.a, matrix.c, matrix.e, matrix.b, matrix.d, matrix.f))
             yield from _things(handle, raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, inside, depth + 1)
-
-
-def _within(inner: Affine, outer: Affine) -> Affine:
-    """Return the composition: first `inner`, then `outer`."""
-    x0, y0 = outer.map(inner.x0, inner.y0)
-    return Affine(
-        outer.xx * inner.xx + outer.xy * inner.yx,
-        outer.xx * inner.xy + outer.xy * inner.yy,
-        x0,
-        outer.yx * inner.xx + outer.yy * inner.yx,
-        outer.yx * inner.xy + outer.yy * inner.yy,
-        y0,
-    )
 
 
 DOTS_PER_POINT = 200 / 72
 MAX_PIXELS = 8_000_000
 """Pixels of a rendered page. A4 at 200 dpi has 3.9 million; pages that count a scan's pixels as points have 8.7."""
-LEAST_SIDE = 8
 FEW_WORDS = 15
 """Fewer words on a page covered by a picture mean a scan: scanners and mail gateways print a line on scans."""
 COVERED = 0.4

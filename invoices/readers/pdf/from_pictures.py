@@ -3,11 +3,9 @@
 import io
 
 import pypdfium2
-from PIL import Image
 
 from docrail.invoices.problems import Unreadable, UnreadableDocument
-from docrail.invoices.readers.pdf.drawn import LEAST_SIDE
-from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.images import bounded, open_pictures
 
 MOST_PIXELS = 4_000_000
 """Pixels of a page: A4 at 200 dpi, as in faxes and most scans. More is larger to send without being clearer."""
@@ -24,7 +22,7 @@ def pictures_as_pdf(data: bytes, max_pages: int) -> bytes:
     """
     made, size = pypdfium2.PdfDocument.new(), 0
     for number, picture in enumerate(open_pictures(data, max_pages), 1):
-        page = _fitting(picture)
+        page = bounded(picture, MOST_PIXELS)
         if page is None:
             raise UnreadableDocument(
                 Unreadable.TOO_LARGE, f"Page {number} is too narrow to read. Send a scan of the whole page."
@@ -40,14 +38,6 @@ def pictures_as_pdf(data: bytes, max_pages: int) -> bytes:
     written = io.BytesIO()
     made.save(written)
     return written.getvalue()
-
-
-def _fitting(picture: Image.Image) -> Image.Image | None:
-    scale = min(1.0, (MOST_PIXELS / (picture.width * picture.height)) ** 0.5)
-    size = int(picture.width * scale), int(picture.height * scale)
-    if min(size) < LEAST_SIDE:
-        return None
-    return picture if size == picture.size else picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
 
 
 def _add_page(made: pypdfium2.PdfDocument, jpeg: io.BytesIO, size: tuple[int, int]) -> None:

@@ -16,6 +16,8 @@ MAX_PIXELS = 40_000_000
 """Limit for an image as sent. A4 at 600 dpi has 35 million pixels."""
 KEPT_PIXELS = 9_000_000
 """Size of an image as read. A4 at 300 dpi has 8.7 million pixels; more make no letter clearer."""
+LEAST_SIDE = 8
+"""Fewest pixels of a side: a narrower picture is only a line."""
 BROKEN = (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError, struct.error, zlib.error)
 """Exceptions of Pillow's decoders for invalid files."""
 ORIENTATION = 274
@@ -43,6 +45,15 @@ def open_pictures(data: bytes, max_pages: int, numbers: Container[int] | None = 
             with _own_words():
                 page = _page(picture)
             yield page
+
+
+def bounded(picture: Image.Image, most_pixels: int) -> Image.Image | None:
+    """Return the picture, made smaller if it is larger than that; None if only a line would remain."""
+    scale = min(1.0, (most_pixels / (picture.width * picture.height)) ** 0.5)
+    size = int(picture.width * scale), int(picture.height * scale)
+    if min(size) < LEAST_SIDE:
+        return None
+    return picture if size == picture.size else picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
 
 
 def count_pictures(data: bytes, max_pages: int) -> int:

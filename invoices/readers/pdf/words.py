@@ -11,7 +11,8 @@ from typing import Final
 import pypdfium2
 from pypdfium2 import raw
 
-from docrail.invoices.readers.layout.page import Affine, Page, Word
+from docrail.invoices.readers.layout.geometry import Projection
+from docrail.invoices.readers.layout.page import Page, Word
 from docrail.invoices.readers.pdf.drawn import EDGES, View, unchecked
 from docrail.invoices.readers.pdf.pages import PdfPages
 
@@ -33,7 +34,11 @@ SPACE = " "
 SURROGATES = range(0xD800, 0xE000)
 """Halves of characters beyond the basic plane, as in icon fonts: not text, and invalid Unicode alone."""
 
-LIES = {1: Affine(0, 1, 0, -1, 0, 1), 2: Affine(-1, 0, 1, 0, -1, 1), 3: Affine(0, -1, 1, 1, 0, 0)}
+LIES = {
+    1: Projection(0, 1, 0, -1, 0, 1),
+    2: Projection(-1, 0, 1, 0, -1, 1),
+    3: Projection(0, -1, 1, 1, 0, 0),
+}
 """Maps from a page to the page as sent, both in fractions, by the quarter turns of its text."""
 
 
