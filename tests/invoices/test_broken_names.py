@@ -47,6 +47,8 @@ def under(brand: str, lines: list[Line]) -> str | None:
         ("Kröger is een label van Broodhuis B.V., Utrecht", "Broodhuis B.V."),
         ("Kröger es un servicio de Olmedillo, S.L.", "Olmedillo, S.L."),
         ("Kröger è un servizio di Arredi Toscani S.r.l. - Firenze", "Arredi Toscani S.r.l."),
+        ("Kröger and Kröger Pro are trading names of Lumière Ltd. Registered in England no. 0991.", "Lumière Ltd"),
+        ("Kröger, un site édité par Lumière SAS, RCS Lyon 823 719 406", "Lumière SAS"),
         ("PayHere is a service of Bluecorn Payments Ltd.", "Kröger"),
         ("PayHere is a trading name of Bluecorn Payments Ltd.", "Kröger"),
         ("Kröger is a brand of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
@@ -124,6 +126,19 @@ def test_register_details_in_another_column_do_not_name_the_seller(other: str) -
 )
 def test_the_holder_of_the_account_is_the_seller(payment: str, name: str) -> None:
     assert vendor([(50, 50, "Kröger"), *ADDRESS, (50, 700, payment)]) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Cooperativa Sociale Bellavista a r.l. ONLUS", "Azienda Agricola Bellavista di Neri Fabiola"],
+)
+def test_a_logo_is_spelt_out_at_the_register_details(name: str) -> None:
+    assert under("Bellavista", [(50, 60, name), (50, 73, "Via Po 17, 46029 Suzzara (MN) - P.IVA 01774200206")]) == name
+
+
+def test_a_name_ends_before_its_registered_office() -> None:
+    foot: Line = (50, 780, "Établissements Kervella SA - siège social : 3 rue Foch, 35300 Fougères")
+    assert under("Kervella", [(50, 300, "Facture 07/26"), foot]) == "Établissements Kervella SA"
 
 
 def test_a_logo_with_co_is_spelt_out_below() -> None:

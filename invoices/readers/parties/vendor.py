@@ -180,10 +180,10 @@ def _salespeople(finder: Finder) -> Iterator[Cell]:
 
 
 def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
-    """Return whether the candidate is the full name, with its legal form, of the name in a logo."""
+    """Return whether the candidate is the full name, with its legal form or register details, of that in a logo."""
     folded, lettering = fold(candidate.name), fold(logo.name)
     short, long = squeeze(logo.name), squeeze(candidate.name)
-    if len(short) <= LOGO or long == short or not names.legal_form(folded):
+    if len(short) <= LOGO or long == short or not (names.legal_form(folded) or candidate.registered):
         return False
     if names.legal_form(lettering):  # `Silver & Co`
         return long.startswith(short) and bool(FORM_LAST.search(folded))
@@ -322,7 +322,7 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         if (short := names.before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
-        name = names.before_remark(name) if names.is_name(name) else name
+        name = names.before_remark(name)
         if cell in rests or names.is_legal_form(cell):
             continue
         rest = names.rest_below(layout, cell, said)
@@ -339,16 +339,17 @@ def _brand_above(layout: Layout, cell: Cell) -> str:
 
 
 def _is_followed_by_register(layout: Layout, cell: Cell) -> bool:
-    """Return whether the cell to the right starts with register details: a foot is often set in columns."""
+    """Return whether the cell to the right has register details: a foot is often set in columns."""
     cells = layout.rows[cell.row].cells
     after = cells[cells.index(cell) + 1 :][:1]
-    return names.has_legal_form(cell) and any(REGISTRATION.match(other.folded) for other in after)
+    return names.has_legal_form(cell) and any(REGISTRATION.search(other.folded) for other in after)
 
 
 def _is_in_head(layout: Layout, name: str) -> bool:
     """Return whether a name is in the letterhead: invoices also state the trading names of payment services."""
     heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
-    return any(squeeze(name) in squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height)
+    printed = [squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height]
+    return any(squeeze(part) in text for part in name.split(" and ") for text in printed)
 
 
 def _ends_in_amount(row: Row) -> bool:
