@@ -136,6 +136,14 @@ def test_a_logo_is_spelt_out_at_the_register_details(name: str) -> None:
     assert under("Bellavista", [(50, 60, name), (50, 73, "Via Po 17, 46029 Suzzara (MN) - P.IVA 01774200206")]) == name
 
 
+def test_a_name_in_large_print_has_the_register_details_below_it() -> None:
+    """They are not those of the trade above it."""
+    drawn = page([(50, 60, "Anselmo Rueda"), (50, 82, "Calle Mayor 14, 44003 Teruel"), (50, 95, "N.I.F.: 28844190M")])
+    words = (Word("Fontanería", 50, 42, 120, 54), *drawn.words)
+    large = [replace(word, bottom=word.top + 20) if word.text in {"Anselmo", "Rueda"} else word for word in words]
+    assert read_text([replace(drawn, words=tuple(large))]).vendor_name.value == "Anselmo Rueda"
+
+
 def test_a_name_ends_before_its_registered_office() -> None:
     foot: Line = (50, 780, "Établissements Kervella SA - siège social : 3 rue Foch, 35300 Fougères")
     assert under("Kervella", [(50, 300, "Facture 07/26"), foot]) == "Établissements Kervella SA"

@@ -366,12 +366,17 @@ def _is_registered_below(layout: Layout, cell: Cell) -> bool:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
         under = [other for other in row.cells if other.shares_column(cell)]
-        if not legal and any(map(_names_another, under)):
+        if not legal and any(_names_another(other) or _is_larger_name(other, cell) for other in under):
             break  # they belong to that name
         addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
         registered = registered or any(REGISTRATION.search(other.folded) for other in under)
         bottom = max((other.bottom for other in under), default=bottom)
     return addressed and registered
+
+
+def _is_larger_name(cell: Cell, small: Cell) -> bool:
+    """Return whether a line is a name in larger print than one above it, which is then a trade or a slogan."""
+    return cell.height > (1 + OF_A_LOGO) * small.height and names.is_name(cell.text)
 
 
 def _names_another(cell: Cell) -> bool:
