@@ -379,5 +379,6 @@ def has_legal_form(cell: Cell) -> bool:
 
 
 def aligned(one: Cell, other: Cell) -> bool:
-    """Return whether two lines are left-aligned or centred on each other."""
-    return abs(one.left - other.left) <= other.height or abs(one.centre - other.centre) <= other.height
+    """Return whether two lines are aligned to the left or to the right, or centred on each other."""
+    offset = min(abs(one.left - other.left), abs(one.centre - other.centre), abs(one.right - other.right))
+    return offset <= other.height
