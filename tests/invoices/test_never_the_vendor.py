@@ -116,6 +116,19 @@ def test_a_company_with_its_address_and_register_in_the_foot_is_before_the_buyer
     assert vendor((45, 38, "ALZA"), (45, 99, "Valencia"), *buyer, *block(45, 784, *foot)) == "Alza Rental, S.A."
 
 
+@pytest.mark.parametrize("drop", [14, 34])
+def test_an_address_at_some_distance_below_the_customer_number_is_not(drop: int) -> None:
+    seller: list[Line] = [
+        (43, 45, "Hermanos Bustillo, S.C."),
+        (43, 59, "39300 Torrelavega"),
+        (318, 59, "NIF J39044177"),
+    ]
+    label: Line = (283, 122, "Cliente: 00281")
+    buyer = block(283, 122 + drop, "Comerciantes del Besaya", "Plaza Mayor 2", "39300 Torrelavega", "NIF G39118203")
+    read = read_layout(layout([*seller, (43, 122, "Factura: 2026/0533"), label, *buyer]))
+    assert (read.vendor_vat_id.value, read.buyer_name.value) == ("ESJ39044177", "Comerciantes del Besaya")
+
+
 @pytest.mark.parametrize(
     ("brand", "details", "name"),
     [
