@@ -192,7 +192,7 @@ LANGUAGE = Language(
             r"cap\. ?soc\w*",
             "capitale sociale",
             r"p\.? ?iva",
-            "partita iva",
+            r"part(?:ita|\.) ?iva",
         ),
         Label.VAT_ID: (
             "identificativo fiscale(?: ai fini iva)?",

@@ -47,6 +47,8 @@ def under(brand: str, lines: list[Line]) -> str | None:
         ("Kröger is een label van Broodhuis B.V., Utrecht", "Broodhuis B.V."),
         ("Kröger es un servicio de Olmedillo, S.L.", "Olmedillo, S.L."),
         ("Kröger è un servizio di Arredi Toscani S.r.l. - Firenze", "Arredi Toscani S.r.l."),
+        ("Kröger and Kröger Pro are trading names of Lumière Ltd. Registered in England no. 0991.", "Lumière Ltd"),
+        ("Kröger, un site édité par Lumière SAS, RCS Lyon 823 719 406", "Lumière SAS"),
         ("PayHere is a service of Bluecorn Payments Ltd.", "Kröger"),
         ("PayHere is a trading name of Bluecorn Payments Ltd.", "Kröger"),
         ("Kröger is a brand of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
@@ -124,6 +126,65 @@ def test_register_details_in_another_column_do_not_name_the_seller(other: str) -
 )
 def test_the_holder_of_the_account_is_the_seller(payment: str, name: str) -> None:
     assert vendor([(50, 50, "Kröger"), *ADDRESS, (50, 700, payment)]) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Cooperativa Sociale Bellavista a r.l. ONLUS", "Azienda Agricola Bellavista di Neri Fabiola"],
+)
+def test_a_logo_is_spelt_out_at_the_register_details(name: str) -> None:
+    assert under("Bellavista", [(50, 60, name), (50, 73, "Via Po 17, 46029 Suzzara (MN) - P.IVA 01774200206")]) == name
+
+
+@pytest.mark.parametrize(
+    ("details", "name"),
+    [
+        ("Veerdam 1 · 6612 AB Nederasselt · KvK 41055218", "Stichting Podium Het Veerhuis"),
+        ("Veerdam 1 · 6612 AB Nederasselt", "Stichting Podium Het Veerhuis"),
+    ],
+)
+def test_a_logo_is_no_trade_of_the_name_that_has_it(details: str, name: str) -> None:
+    foot: Line = (50, 780, f"{name} · {details}")
+    assert under("Het Veerhuis", [(50, 300, "Factuur 07/26"), foot]) == name
+
+
+@pytest.mark.parametrize(("mail", "name"), [("kroger.example", "Lumière Labs, Inc."), ("lumiere.example", "kroger")])
+def test_the_company_at_the_domain_of_a_brand_is_the_seller(mail: str, name: str) -> None:
+    address: list[Line] = [
+        (50, 90, "Lumière Labs, Inc."),
+        (50, 103, "2118 Guadalupe Street"),
+        (50, 116, "Austin 78705"),
+    ]
+    assert under("kroger", [*address, (50, 129, f"billing@{mail}"), (320, 780, "www.kroger.example")]) == name
+
+
+def test_a_name_ends_at_its_legal_form_as_elsewhere_on_the_page() -> None:
+    sender: Line = (50, 90, "Brügge & Thöle KG, Postfach 1230, 27783 Wildeshausen")
+    foot: list[Line] = [(50, 780, "Brügge & Thöle KG Sanitär-Großhandel"), (320, 780, "USt-IdNr. DE206618447")]
+    assert under("BRÜGGE & THÖLE", [sender, (50, 300, "Rechnung 07/26"), *foot]) == "Brügge & Thöle KG"
+
+
+def test_a_name_goes_on_below_also_if_set_to_the_right() -> None:
+    head = page(
+        [(400, 50, "FALEGNAMERIA BELLAVISTA"), (400, 62, "di Rizzi Paolo"), (400, 74, "00155 Roma Part. IVA 0961")]
+    )
+    ends = {row: max(word.right for word in head.words if word.top == row) for row in {word.top for word in head.words}}
+    shifted = (replace(w, left=w.left + 560 - ends[w.top], right=w.right + 560 - ends[w.top]) for w in head.words)
+    words = (Word("Bellavista", 50, 40, 250, 68), *shifted)
+    assert read_text([replace(head, words=words)]).vendor_name.value == "FALEGNAMERIA BELLAVISTA di Rizzi Paolo"
+
+
+def test_a_name_in_large_print_has_the_register_details_below_it() -> None:
+    """They are not those of the trade above it."""
+    drawn = page([(50, 60, "Anselmo Rueda"), (50, 82, "Calle Mayor 14, 44003 Teruel"), (50, 95, "N.I.F.: 28844190M")])
+    words = (Word("Fontanería", 50, 42, 120, 54), *drawn.words)
+    large = [replace(word, bottom=word.top + 20) if word.text in {"Anselmo", "Rueda"} else word for word in words]
+    assert read_text([replace(drawn, words=tuple(large))]).vendor_name.value == "Anselmo Rueda"
+
+
+def test_a_name_ends_before_its_registered_office() -> None:
+    foot: Line = (50, 780, "Établissements Kervella SA - siège social : 3 rue Foch, 35300 Fougères")
+    assert under("Kervella", [(50, 300, "Facture 07/26"), foot]) == "Établissements Kervella SA"
 
 
 def test_a_logo_with_co_is_spelt_out_below() -> None:

@@ -116,6 +116,23 @@ def test_a_company_with_its_address_and_register_in_the_foot_is_before_the_buyer
     assert vendor((45, 38, "ALZA"), (45, 99, "Valencia"), *buyer, *block(45, 784, *foot)) == "Alza Rental, S.A."
 
 
+@pytest.mark.parametrize("left", [283, 325])
+def test_an_address_below_the_customer_number_is_not(left: int) -> None:
+    seller: list[Line] = [
+        (43, 45, "GRAFICAS HERMANOS BUSTILLO Y HERNANDEZ MADRAZO, S.C."),
+        (43, 66, "Imprenta Digital"),
+    ]
+    street: list[Line] = [(43, 81, "C/ Valdenoja, 8"), (210, 81, "39300 TORRELAVEGA"), (338, 81, "NIF J39044177")]
+    numbers: list[Line] = [
+        (43, 97, "Factura: 2026/0533"),
+        (187, 97, "Fecha: 13/03/2026"),
+        (left, 97, "Cliente: 281"),
+    ]
+    buyer = block(283, 115, "Asociación de Comerciantes", "Plaza Mayor 2", "39300 Torrelavega", "NIF G39118203")
+    read = read_layout(layout([*seller, *street, *numbers, *buyer, *LINES, *SUMS]))
+    assert (read.vendor_vat_id.value, read.buyer_name.value) == ("ESJ39044177", "Asociación de Comerciantes")
+
+
 @pytest.mark.parametrize(
     ("brand", "details", "name"),
     [

@@ -542,9 +542,10 @@ HEAD_OF_BUYER = block(50, 120, BUYER, *OTHER_ADDRESS, "USt-IdNr. DE136695976")
         [(50, 800, f"{SELLER} · Amtsgericht Hamburg HRB 123456")],
         [(50, 800, f"{SELLER}, Hafenstraße 9, 20457 Hamburg · MWST-Nr. CHE-116.281.710 MWST")],
         [(50, 800, SELLER), (300, 800, "HRB 123456"), (50, 812, "Hafenstraße 9"), (50, 824, "20457 Hamburg")],
+        [(50, 800, SELLER), (300, 800, "AG Hamburg, HRB 123456"), (50, 812, "Hafenstraße 9")],
         [(50, 800, f"{SELLER} - Stammkapital 90.000,00 EUR - HRB 123456")],
     ],
-    ids=["a line", "a Swiss number", "columns", "its capital"],
+    ids=["a line", "a Swiss number", "columns", "columns with the court", "its capital"],
 )
 def test_a_company_that_registers_in_the_foot_is_the_vendor(foot: list[Line]) -> None:
     """Issuers state there what the law asks for; a logo is a brand, and an address in the head may be the buyer's."""

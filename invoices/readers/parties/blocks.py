@@ -141,7 +141,10 @@ def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
             start = labelled.label_cell if labelled.place is not Position.RIGHT else labelled.cell
             if labelled.place is Position.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
                 continue
-            yield [start, *_block(finder, start)]
+            block = _block(finder, start)
+            if not block and labelled.place is Position.BELOW and _address_from(finder, labelled.cell):
+                block = [labelled.cell, *_block(finder, labelled.cell)]  # below the customer number
+            yield [start, *block]
 
 
 def _saluted(finder: Finder) -> list[Cell]:

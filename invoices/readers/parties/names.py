@@ -98,7 +98,7 @@ _A = (
     r"(?:(?:registered|eingetragene|geregistreerde) ?)?"
 )
 _NAME = (
-    r"(?:trad(?:e|ing)|business) (?:name|style)|handelsname|geschaftsbezeichnung|handelsnaam|nom commercial|"
+    r"(?:trad(?:e|ing)|business) (?:name|style)s?|handelsname|geschaftsbezeichnung|handelsnaam|nom commercial|"
     r"nombre comercial|nome com\w+|denomina\w+ commerciale|denominacion comercial|enseigne|insegna|rotulo"
 )
 _BRANCH = (
@@ -110,11 +110,11 @@ _BRANCH = (
 )
 _BRAND = r"brand|(?:handels)?marke|(?:handels)?merk|(?:marque|marca|marchio)(?: (?:com+ercial\w*|deposee|regist\w+))?"
 _PART = (
-    r"part|parte|teil|onderdeel|deel|propiedad|propriedade|explo(?:itee?|(?:t|r)ad[oa])|gestit[oa]|gestionad[oa]|"
-    r"operad[oa]|editee?"
+    r"part|parte|teil|onderdeel|deel|propiedad|propriedade|explo[tr]ad[oa]|gestit[oa]|gestionad[oa]|"
+    r"operad[oa]|(?:site (?:web |internet )?)?(?:edite|exploite)e?"
 )
 TRADES_UNDER = re.compile(
-    rf"(.{{2,60}}?)\W*(?:(?:is|ist|est|es|e|e'|wird|wordt) ?)?(?:(?:{_A})?(?P<name>{_NAME}) ?{_OF}|"
+    rf"(.{{2,60}}?)\W*(?:(?:is|are|ist|est|es|e|e'|wird|wordt) ?)?(?:(?:{_A})?(?P<name>{_NAME}) ?{_OF}|"
     rf"{_A}(?:{_BRANCH}|(?P<brand>{_BRAND})) ?{_OF}|(?:{_A})?(?:(?P<part>{_PART})|(?:zweig)?niederlassung) ?{_OF}|"
     r"(?:owned and )?(?:operated|run|managed|provided) by|betrieben (?:von|durch)(?: der| die)?|"
     r"(?:uitgebaat|geexploiteerd|aangeboden) door|maakt deel uit van) (?=\w)"
@@ -379,5 +379,6 @@ def has_legal_form(cell: Cell) -> bool:
 
 
 def aligned(one: Cell, other: Cell) -> bool:
-    """Return whether two lines are left-aligned or centred on each other."""
-    return abs(one.left - other.left) <= other.height or abs(one.centre - other.centre) <= other.height
+    """Return whether two lines are aligned to the left or to the right, or centred on each other."""
+    offset = min(abs(one.left - other.left), abs(one.centre - other.centre), abs(one.right - other.right))
+    return offset <= other.height

@@ -114,7 +114,8 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
         return FieldValue(), False
     best = leaders(VENDOR_NAME, own)[0]
     rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if each.first or not _is_plain(each)]
-    best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
+    best = next((each for each in own if _spells_out(each, best) or _is_at_its_domain(finder, each, best)), best)
+    best = next((candidate for candidate in own if _ends_in_its_form(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     if not any(candidate.legal for candidate in own):
         best = next((candidate for candidate in own if _is_of_the_trade(candidate, best)), best)
@@ -180,16 +181,32 @@ def _salespeople(finder: Finder) -> Iterator[Cell]:
 
 
 def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
-    """Return whether the candidate is the full name, with its legal form, of the name in a logo."""
+    """Return whether the candidate is the full name, with its legal form or register details, of that in a logo."""
     folded, lettering = fold(candidate.name), fold(logo.name)
     short, long = squeeze(logo.name), squeeze(candidate.name)
-    if len(short) <= LOGO or long == short or not names.legal_form(folded):
+    form = names.legal_form(folded)
+    if len(short) <= LOGO or long == short or not (form or candidate.registered):
         return False
     if names.legal_form(lettering):  # `Silver & Co`
         return long.startswith(short) and bool(FORM_LAST.search(folded))
     words, others = lettering.split(), folded.split()
-    within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {lettering} " in folded)
-    return within or (len(words) > 1 and all(_begins(others, word) for word in words))
+    within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {lettering} " in f" {folded} ")
+    return within or (bool(form) and len(words) > 1 and all(_begins(others, word) for word in words))
+
+
+def _ends_in_its_form(candidate: NameCandidate, longer: NameCandidate) -> bool:
+    """Return whether the candidate is the name up to its legal form: `Muster KG` in `Muster KG Großhandel`."""
+    short, long = fold(candidate.name), fold(longer.name)
+    return long.startswith(f"{short} ") and bool(FORM_LAST.search(short)) and not FORM_LAST.search(long)
+
+
+def _is_at_its_domain(finder: Finder, company: NameCandidate, brand: NameCandidate) -> bool:
+    """Return whether the domain of a brand is in the address of a company."""
+    if not company.legal or brand.legal or BANK.search(fold(company.name)):
+        return False
+    below = " ".join(cell.text for cell in finder.below(company.cell)[: ADDRESS_LINES + 2])
+    domains = {squeeze(domain) for domain in names.DOMAIN.findall(below)}
+    return squeeze(brand.name) in domains and _is_addressed(finder.layout, company.cell)
 
 
 def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
@@ -203,7 +220,8 @@ def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
 def _is_of_the_trade(candidate: NameCandidate, person: NameCandidate) -> bool:
     """Return whether a person trades under the candidate: a name in large print with the surname, `Atelier Moreau`."""
     words, others = fold(candidate.name).split(), fold(person.name).split()
-    return candidate.size >= OF_A_LOGO and len(words) > 1 and others[-1] in words and others[0] not in words
+    apart = others[0] not in words and fold(candidate.name) not in fold(person.name)
+    return candidate.size >= OF_A_LOGO and others[-1] in words and apart
 
 
 def _begins(words: Sequence[str], word: str) -> bool:
@@ -322,7 +340,7 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         if (short := names.before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
-        name = names.before_remark(name) if names.is_name(name) else name
+        name = names.before_remark(name)
         if cell in rests or names.is_legal_form(cell):
             continue
         rest = names.rest_below(layout, cell, said)
@@ -339,16 +357,17 @@ def _brand_above(layout: Layout, cell: Cell) -> str:
 
 
 def _is_followed_by_register(layout: Layout, cell: Cell) -> bool:
-    """Return whether the cell to the right starts with register details: a foot is often set in columns."""
+    """Return whether the cell to the right has register details: a foot is often set in columns."""
     cells = layout.rows[cell.row].cells
     after = cells[cells.index(cell) + 1 :][:1]
-    return names.has_legal_form(cell) and any(REGISTRATION.match(other.folded) for other in after)
+    return names.has_legal_form(cell) and any(REGISTRATION.search(other.folded) for other in after)
 
 
 def _is_in_head(layout: Layout, name: str) -> bool:
     """Return whether a name is in the letterhead: invoices also state the trading names of payment services."""
     heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
-    return any(squeeze(name) in squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height)
+    printed = [squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height]
+    return any(squeeze(part) in text for part in name.split(" and ") for text in printed)
 
 
 def _ends_in_amount(row: Row) -> bool:
@@ -365,7 +384,7 @@ def _is_registered_below(layout: Layout, cell: Cell) -> bool:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
         under = [other for other in row.cells if other.shares_column(cell)]
-        if not legal and any(map(_names_another, under)):
+        if not legal and any(_names_another(other, cell) for other in under):
             break  # they belong to that name
         addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
         registered = registered or any(REGISTRATION.search(other.folded) for other in under)
@@ -373,6 +392,7 @@ def _is_registered_below(layout: Layout, cell: Cell) -> bool:
     return addressed and registered
 
 
-def _names_another(cell: Cell) -> bool:
-    """Return whether a line has a name with its legal form or with its address."""
-    return (names.has_legal_form(cell) and names.is_name(cell.text)) or names.before_address(cell.text) != cell.text
+def _names_another(cell: Cell, above: Cell) -> bool:
+    """Return whether a line has a name with its legal form, in large print or with its address."""
+    known = names.has_legal_form(cell) or cell.height > (1 + OF_A_LOGO) * above.height
+    return (known and names.is_name(cell.text)) or names.before_address(cell.text) != cell.text
