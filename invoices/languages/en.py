@@ -225,7 +225,10 @@ LANGUAGE = Language(
             r"(?:grand|gross|(?<!net )invoice|final|overall|bill)\s*(?:total(?! net(?:t|\W|$))|amount)",
             *(r"total\s*(?:amount)?\s*(?:due|payable|to pay)", "amount to pay"),
             *(r"^\W*(?:(?:to|you) pay(?: now)?|this bill)(?=\W*$)", "(?<!net )invoice value"),
-            *(r"total\s*(?:for )?(?:this )?invoice", r"(?:amount|balance)?\s*(?:due|payable)"),
+            *(
+                r"total\s*(?:(?:for|of) )?(?:(?:this|the) )?(?:invoice|bill)(?![a-z])",
+                r"(?:amount|balance)?\s*(?:due|payable)",
+            ),
             *(r"total (?:vat|gst|tax(?:es)?) inc(?:l\w*)?", "total (?:after|with) (?:vat|gst|tax(?:es)?)"),
             *(r"(?:total|amount|price)?\s*inc(?:l|luding|lusive)?\.?\s*(?:of\s*)?(?:vat|tax|gst)", "inclusive total"),
             "please pay",
