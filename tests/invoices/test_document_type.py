@@ -100,6 +100,13 @@ def test_a_receipt_that_counts_as_an_invoice_is_one() -> None:
     assert find_document_type(titled("RICEVUTA FISCALE - FATTURA")).value is DocumentType.INVOICE
 
 
+@pytest.mark.parametrize(
+    ("title", "kind"), [("RECIBO 15 DÍAS", DocumentType.INVOICE), ("RECIBO 15", DocumentType.RECEIPT)]
+)
+def test_a_payment_term_is_no_title(title: str, kind: DocumentType) -> None:
+    assert find_document_type(titled(title)).value is kind
+
+
 def test_a_letter_that_mentions_a_reminder_stays_an_invoice() -> None:
     said: Line = (50, 260, "Without payment we send a payment reminder, and a final notice after that")
     assert find_document_type(titled("Invoice 77", body=[*BODY, said])).value is DocumentType.INVOICE

@@ -18,6 +18,7 @@ from docrail.invoices.features import Feature, score
 from docrail.invoices.languages.all import PAPERS
 from docrail.invoices.languages.language import NO
 from docrail.invoices.model import FieldValue
+from docrail.invoices.readers.header.terms import TERM
 from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.page import Cell, Layout
 from docrail.invoices.readers.layout.places import computed, found
@@ -132,7 +133,8 @@ def _possible_titles(layout: Layout) -> Iterator[Title]:
 def _name_of(cell: Cell) -> tuple[DocumentType, str] | None:
     text = cell.folded.strip()
     for kind, title in NAMES.items() if ANY_NAME.match(text) else ():
-        if match := title.fullmatch(text):
+        match = title.fullmatch(text)
+        if match and not TERM.search(match["rest"]):  # `Recibo 15 días` is a way of payment
             return kind, match["rest"]
     return None
 
