@@ -137,7 +137,7 @@ LEAST_SPACES = 5
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
 """A remark after a name with its legal form."""
 TRADING_AS = re.compile(
-    r"[\s,(\u2013-]+(?:[a-z\u00df-\u00ff']+[ ']){0,6}?"
+    r"[\s,(\u2013-]+(?:[a-z\u00df-\u00ff]+[ ']){0,6}?"
     r"(?:l')?(?:enseigne|insegna|r[\u00f3o]tulo|marque|marca|marchio|nom(?:e|bre)?|"
     r"d[\u00e9e]nomina\w+)\b(?! (?:de|di|du) )"
 )

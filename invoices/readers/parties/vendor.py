@@ -311,8 +311,8 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
 def _with_first(lines: Sequence[NameCandidate]) -> Iterator[NameCandidate]:
     """Mark the first line; of two companies with register details in boxes side by side, the left one."""
     companies = [line for line in lines if line.legal and line.registered and line.cell.page == 1]
-    beside = [line for line in companies if line.cell.top < lines[0].cell.bottom]
-    first = min(beside if beside[:1] == lines[:1] else lines[:1], key=lambda line: line.cell.left, default=None)
+    level = [line for line in companies if line.cell.top < lines[0].cell.bottom]
+    first = min(level if level[:1] == lines[:1] else lines[:1], key=lambda line: line.cell.left, default=None)
     yield from (replace(line, first=line is first) for line in lines)
 
 
