@@ -5,7 +5,10 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
+from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.postgres.tenants import ALL_ROWS
 from docrail.services.definitions.service import publish_shipped
+from docrail.services.fleet.repository import load_identity
 from tests.api.service import Service, serve, serve_with_worker, settings_for
 from tests.postgres import migrated_database
 from tests.stack import Servers
@@ -13,8 +16,11 @@ from tests.stack import Servers
 
 @pytest.fixture(scope="session")
 async def dsn(embedded: Servers) -> AsyncIterator[str]:
+    """Yield the database of all services of this folder. None may claim it for its store: each has another."""
     async with migrated_database(embedded.dsn) as name:
         yield name
+        async with await open_pool(name, min_size=0, rows=ALL_ROWS) as pool:
+            assert await load_identity(pool) is None
 
 
 @pytest.fixture(scope="session")

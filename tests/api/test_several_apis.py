@@ -3,19 +3,32 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import httpx
 import pytest
 
 from docrail.workflows.contract.names import document_chunk_id
 from tests.api.processes import api_process
-from tests.api.service import Service
+from tests.api.service import Service, serve_with_worker, settings_for
 from tests.api.test_batches import QUICK, publish
 from tests.api.test_grouped_batches import count_workflows, has_workflow
 from tests.api.test_shared_uploads import in_chunks, rows_of, until_ended, upload
+from tests.postgres import migrated_database
+from tests.stack import Servers
 
 OF_FIRST, OF_SECOND = range(18), range(12, 30)
 """The documents that each API receives: some are the same, and run alone if the other settles them first."""
+
+
+@pytest.fixture
+async def service(embedded: Servers, tmp_path: Path) -> AsyncIterator[Service]:
+    """Give the processes a database of their own: `docrail server start` claims the store for it."""
+    async with (
+        migrated_database(embedded.dsn) as dsn,
+        serve_with_worker(settings_for(embedded.temporal_address, dsn, tmp_path)) as served,
+    ):
+        yield served
 
 
 @pytest.fixture
