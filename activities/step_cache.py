@@ -13,7 +13,7 @@ from docrail.dag.values.json_values import Json
 from docrail.services.runs.models import CachedOutput
 from docrail.services.runs.service import load_cached, save_cached
 from docrail.services.tools import Tools
-from docrail.workflows.contract.messages import AttemptRequest
+from docrail.workflows.contract.messages import AttemptRequest, CacheUse
 
 LONGEST_SECONDS = 5.0
 """Timeout of a cache access. It takes milliseconds, or the database is unavailable."""
@@ -24,13 +24,11 @@ _UNAVAILABLE = (OSError, StorageError, *DATABASE_ERRORS)
 log = logging.getLogger(__name__)
 
 
-async def find_output(call: AttemptRequest, handler: str, tools: Tools) -> CachedOutput | None:
+async def find_output(call: AttemptRequest, cache: CacheUse, handler: str, tools: Tools) -> CachedOutput | None:
     """Return the cached output; None if the handler has to run."""
-    if call.cache is None:
-        return None
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
-            found = await load_cached(tools.db, call.tenant_id, call.cache.key, call.cache.ttl_seconds)
+            found = await load_cached(tools.db, call.tenant_id, cache.key, cache.ttl_seconds)
     except _UNAVAILABLE as error:
         _warn("read", call, handler, error)
         tools.metrics.cache_lookups.labels(handler, "error").inc()
@@ -39,15 +37,11 @@ async def find_output(call: AttemptRequest, handler: str, tools: Tools) -> Cache
     return found
 
 
-async def keep_output(call: AttemptRequest, handler: str, output: Json, tools: Tools) -> None:
+async def keep_output(call: AttemptRequest, cache: CacheUse, handler: str, output: Json, tools: Tools) -> None:
     """Store the output of a successful attempt as the run carries it: a large one as its reference."""
-    if call.cache is None:
-        return
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
-            await save_cached(
-                tools.db, call.tenant_id, call.cache.key, handler, output, ttl_seconds=call.cache.ttl_seconds
-            )
+            await save_cached(tools.db, call.tenant_id, cache.key, handler, output, ttl_seconds=cache.ttl_seconds)
     except (*_UNAVAILABLE, ValueError) as error:  # ValueError: NaN is not valid JSON, but runs can carry it
         _warn("write", call, handler, error)
 

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -39,10 +39,6 @@ BEATS_PER_TIMEOUT = 3
 """Heartbeats sent within one heartbeat timeout, so that losing one does no harm."""
 
 
-Body = Callable[[StepCall[Any], Any], Awaitable[BaseModel]]
-"""What makes a call, as a handler's `run` does."""
-
-
 @dataclass(frozen=True, slots=True)
 class Attempts:
     """Makes attempts at calls of `handler`, which gets the `given` tools, by default `tools`."""
@@ -51,47 +47,96 @@ class Attempts:
     tools: Tools
     given: HandlerTools | None = None
 
+    @property
+    def used_tools(self) -> HandlerTools | Tools:
+        """Return what the handler works with."""
+        return self.given or self.tools
+
     def as_activity(self) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
         """Return the Temporal activity of the handler."""
 
         @activity.defn(name=self.handler.name)
         async def execute(call: AttemptRequest) -> StepOutcome:
-            return await self.make(call, self.handler.run)
+            info = activity.info()
+            attempt = Attempt(self, call, errors_left(info.heartbeat_details))
+            try:
+                with heartbeats(info, attempt.number, attempt.earlier):
+                    return await attempt.make()
+            except Exception as error:  # noqa: BLE001 - whatever a handler raises is reported to Temporal
+                failure = attempt.failure_of(error)
+                _leave_to_the_next(failure, attempt.number, attempt.earlier)
+                # With its traceback but not as its cause, which would repeat the whole message in Temporal.
+                raise failure.with_traceback(error.__traceback__) from None
+            except asyncio.CancelledError:
+                if not _is_stopped():
+                    raise
+                raise ApplicationError("the worker was stopped", attempt.progress, type=WORKER_STOPPED) from None
 
         return execute
 
-    async def make(self, call: AttemptRequest, run: Body) -> StepOutcome:
-        """Make one attempt, with `run` as the handler's body. Raises: ApplicationError."""
-        handler, tools, info = self.handler, self.tools, activity.info()
-        attempt, earlier = call.failed_before + info.attempt, errors_left(info.heartbeat_details)
-        hidden: dict[str, str] = {}
+
+class Attempt:
+    """One attempt at a call, after attempts that failed with the `earlier` errors.
+
+    Its parts may be made apart from each other. The secrets are recorded that the context of `begin` is given.
+    """
+
+    def __init__(self, own: Attempts, call: AttemptRequest, earlier: tuple[EarlierError, ...] = ()) -> None:
+        """Number the attempt; nothing is done yet."""
+        self._own, self._call, self.earlier = own, call, earlier
+        self.number = call.failed_before + activity.info().attempt
+        self.hidden: dict[str, str] = {}
+        """The callback URLs in the config, and the placeholder that is stored in place of each."""
+
+    @property
+    def progress(self) -> dict[str, Json]:
+        """Return the details of a failure."""
+        return _progress(self.number, self.earlier)
+
+    async def make(self) -> StepOutcome:
+        """Make the whole attempt."""
+        step = await self.begin()
+        return step if isinstance(step, StepOutcome) else await self.complete(await self.run(step))
+
+    async def begin(self) -> StepCall[Any] | StepOutcome:
+        """Return the call for the handler, or its outcome from the cache."""
+        own, call = self._own, self._call
         start_recording()
-        try:
-            urls = _callback_urls(call, tools)
-            hidden = {url: placeholder for placeholder, url in urls.items()}
-            with _heartbeat(info, attempt, earlier):
-                config = handler.config.model_validate(replaced(await _whole_config(call, tools), urls))
-                step = StepCall(
-                    *(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets),
-                    retry_within_seconds=_retry_within(call),
-                    key_id=call.key_id,
-                )
-                if found := await find_output(call, handler.name, tools):
-                    output = await _found(found.output, call, tools)
-                    return StepOutcome(output=output, attempt=attempt, cached=True, earlier=earlier)
-                made = replaced((await run(step, self.given or tools)).model_dump(mode="json"), hidden)
-                output = await _carried(redaction().json(made), call, tools)
-                await keep_output(call, handler.name, output, tools)
-                return StepOutcome(output=output, attempt=attempt, earlier=earlier)
-        except Exception as error:  # noqa: BLE001 - whatever a handler raises is reported to Temporal
-            failure = _failure(error, call, hidden, _progress(attempt, earlier))
-            _leave_to_the_next(failure, attempt, earlier)
-            # With its traceback but not as its cause, which would repeat the whole message in Temporal.
-            raise failure.with_traceback(error.__traceback__) from None
-        except asyncio.CancelledError:
-            if not _is_stopped():
-                raise
-            raise ApplicationError("the worker was stopped", _progress(attempt, earlier), type=WORKER_STOPPED) from None
+        urls = _callback_urls(call, own.tools)
+        self.hidden = {url: placeholder for placeholder, url in urls.items()}
+        config = own.handler.config.model_validate(replaced(await _whole_config(call, own.tools), urls))
+        if call.cache is not None and (found := await find_output(call, call.cache, own.handler.name, own.tools)):
+            output = await _found(found.output, call, own.tools)
+            return StepOutcome(output=output, attempt=self.number, cached=True, earlier=self.earlier)
+        return StepCall(
+            call.tenant_id,
+            call.run_id,
+            call.step_id,
+            self.number,
+            config,
+            call.item_key,
+            self.hidden,
+            call.secrets,
+            retry_within_seconds=_retry_within(call),
+            key_id=call.key_id,
+        )
+
+    async def run(self, step: StepCall[Any]) -> BaseModel:
+        """Let the handler make the call."""
+        return await self._own.handler.run(step, self._own.used_tools)
+
+    async def complete(self, made: BaseModel) -> StepOutcome:
+        """Return the outcome of the call for which the handler has `made` its output."""
+        own, call = self._own, self._call
+        output = redaction().json(replaced(made.model_dump(mode="json"), self.hidden))
+        output = await _carried(output, call, own.tools)
+        if call.cache is not None:
+            await keep_output(call, call.cache, own.handler.name, output, own.tools)
+        return StepOutcome(output=output, attempt=self.number, earlier=self.earlier)
+
+    def failure_of(self, error: Exception) -> ApplicationError:
+        """Return the failure for Temporal."""
+        return _failure(error, self._call, self.hidden, self.progress)
 
 
 class NoHandlerError(WorkerNotConfiguredError):
@@ -197,7 +242,7 @@ def _leave_to_the_next(failure: ApplicationError, attempt: int, earlier: tuple[E
     activity.heartbeat(attempt, (*earlier, EarlierError(attempt, error))[-MOST_EARLIER:])
 
 
-def _heartbeat(info: activity.Info, attempt: int, earlier: tuple[EarlierError, ...]) -> AbstractContextManager[None]:
+def heartbeats(info: activity.Info, attempt: int, earlier: tuple[EarlierError, ...]) -> AbstractContextManager[None]:
     """Send heartbeats while the body runs; the details are the attempt's number and errors.
 
     These are the errors of `earlier` attempts, for the next one if this one ends without a result.

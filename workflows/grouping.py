@@ -96,6 +96,7 @@ class _Call(asyncio.Future[StepOutcome]):
 
     def settle(self, end: CallEnd) -> None:
         """End as the group's call did: with its outcome, or as an activity of its own would fail."""
+        self.on_cancel = None  # it refers to the group, and so to this: without it, no garbage collection is needed
         match end:
             case CallEnd(outcome=StepOutcome() as outcome):
                 self.set_result(outcome)

@@ -11,7 +11,6 @@ from temporalio.testing import ActivityEnvironment
 
 from docrail.activities.handlers import create_review, record_metrics, save_json, save_parquet
 from docrail.activities.internal.groups import group_activity
-from docrail.activities.internal.together import Together
 from docrail.activities.wrapper import Attempts
 from docrail.adapters.postgres.pool import NotStored
 from docrail.adapters.redaction import record
@@ -120,20 +119,56 @@ async def test_a_secret_that_the_handler_is_given_is_in_no_outcome() -> None:
 async def test_a_call_that_is_late_is_made_alone_and_the_others_do_not_wait_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("docrail.activities.internal.together.PATIENCE_SECONDS", 0.01)
     recorded = Recorded()
-    together = Together(recorded.handler, 2)
-    first = asyncio.create_task(_body(together, 0, "a"))
-    await recorded.made.wait()
-    late = asyncio.create_task(_body(together, 1, "late"))
-    assert [(await each).text for each in (first, late)] == ["A", "LATE"]
-    await together.close()
+
+    async def whole_config(call: AttemptRequest, _: Tools) -> Json:
+        if call.config["text"] == "late":
+            await recorded.made.wait()
+        return call.config
+
+    monkeypatch.setattr("docrail.activities.wrapper._whole_config", whole_config)
+    monkeypatch.setattr("docrail.activities.internal.groups.PATIENCE_SECONDS", 0.01)
+    ends = await recorded.group({"text": "a"}, {"text": "late"})
+    assert [said(end) for end in ends] == ["A", "LATE"]
     assert (recorded.together, recorded.alone) == ([["a"]], ["late"])
 
 
-async def _body(together: Together, number: int, text: str) -> Output:
-    call = StepCall("t", f"r.{number}", "s", 1, Config(text=text))
-    return cast("Output", await together.run_of(number)(call, None))
+class OneByOne(Recorded):
+    """A handler that makes each call alone: the first waits for the last, one is given a secret, and one repeats it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.handler = Handler("recorded", Config, Output, self.run, is_light=True)
+
+    async def run(self, call: StepCall[Config], _: Tools) -> Output:
+        match call.config.text:
+            case "first":
+                await self.made.wait()
+            case "secret":
+                record("s3cr3t-of-the-handler")
+            case "last":
+                self.made.set()
+            case "worse":
+                raise ValueError("it is worse")
+            case "slow":
+                await asyncio.Event().wait()
+        return Output(text=f"{call.config.text} s3cr3t-of-the-handler")
+
+
+async def test_a_call_that_waits_does_not_hold_up_the_others() -> None:
+    ends = await OneByOne().group(*({"text": text} for text in ("first", *"abcdef", "worse", "last")))
+    assert [(said(end) or "").split()[0] for end in ends] == ["first", *"abcdef", "ValueError", "last"]
+
+
+async def test_only_the_outcome_of_the_call_that_was_given_a_secret_is_redacted() -> None:
+    ends = await OneByOne().group(*({"text": text} for text in ("a", "secret", "c")))
+    assert [said(end) for end in ends] == ["a s3cr3t-of-the-handler", "secret [secret]", "c s3cr3t-of-the-handler"]
+
+
+async def test_calls_that_were_made_before_the_time_was_over_count() -> None:
+    ends = await OneByOne().group(*({"text": text} for text in ("a", "slow", "c")), seconds=0.05)
+    assert [end.outcome is not None for end in ends] == [True, False, True]
+    assert ends[1] == CallEnd()
 
 
 async def test_a_group_that_takes_too_long_is_stopped_and_its_calls_are_not_made() -> None:
