@@ -5,8 +5,7 @@ RUN := .venv/bin/
 WORKERS := 5
 # Failed tests are run again as often as this, and listed: for CI (docs/adr/0043-reruns.md).
 RERUNS := 0
-ONE_BY_ONE := $(RUN)python -m pytest --reruns $(RERUNS) -rfER
-PYTEST := $(ONE_BY_ONE) -n $(WORKERS) --dist worksteal
+PYTEST := $(RUN)python -m pytest --reruns $(RERUNS) -rfER -n $(WORKERS) --dist worksteal
 LABELLED := ../shared/data/invoices
 PYTHONS := python3 python3.13 python3.12 python3.11
 
@@ -87,7 +86,7 @@ test: .venv/.developer console  ## Run the tests without the slow ones (ten minu
 
 test-all: .venv/.developer console/node_modules/.for-checks console  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
 	@$(PYTEST) --hypothesis-profile=thorough --ignore=tests/console --ignore=tests/chaos; status=$$?; \
-	  $(ONE_BY_ONE) tests/console tests/chaos || status=$$?; exit $$status
+	  for folder in console chaos; do $(PYTEST) -n 2 tests/$$folder || status=$$?; done; exit $$status
 
 mutants: .venv/.developer  ## Plant the mistakes of tests/mutants in copies of the tree: the tests must notice each one
 	@$(RUN)python -m tests.mutants

@@ -34,5 +34,8 @@ def become_busy_with(ids: Mapping[str, object]) -> None:
 
 
 def _known(ids: Mapping[str, object]) -> dict[str, str]:
-    found = {name: ids.get(name) for name in ID_NAMES}
-    return {name: value for name, value in found.items() if isinstance(value, str) and len(value) <= LONGEST_ID}
+    return {
+        name: value
+        for name, value in ids.items()
+        if name in ID_NAMES and isinstance(value, str) and len(value) <= LONGEST_ID
+    }

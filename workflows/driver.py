@@ -108,7 +108,7 @@ class Driver:
         self._take(
             load(self.plan, request.resumed, traffic)
             if request.resumed and not self._is_kept
-            else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)), traffic)
+            else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.webhooks)), traffic)
         )
         self._inbox: deque[Event | Arrival] = deque()
         self._has_news = asyncio.Event()
@@ -133,7 +133,7 @@ class Driver:
     def _take(self, state: RunState) -> None:
         """Continue from `state`. Its callback placeholders are kept, as a retry requires."""
         self.state, request = state, self._first_request
-        own = tuple(own_callbacks(request.run_id, self.plan.steps, state.context.get("run", {})))
+        own = tuple(own_callbacks(request.run_id, self.plan.webhooks, state.context.get("run", {})))
         self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)}) if own else request
 
     def add(self, event: Event) -> None:

@@ -11,29 +11,27 @@ from temporalio import workflow
 
 from docrail.dag.engine.events import DeadlinePassed
 from docrail.dag.engine.plan import Plan, Step
-from docrail.dag.language.step_kinds import WaitFor
 from docrail.dag.values.json_values import Json
 from docrail.workflows.contract.messages import Callback, OverdueRun
 from docrail.workflows.contract.names import OVERDUE, RECORD_OVERDUE, RunRequest
 from docrail.workflows.start_step import RECORD_TIMEOUT
 
 
-def placeholders(steps: tuple[Step, ...]) -> dict[str, Json]:
+def placeholders(webhooks: tuple[Step, ...]) -> dict[str, Json]:
     """Return a placeholder for each webhook's URL. Activities insert the URL, so that no history contains it.
 
     The random part keeps a document's text from using one.
     """
-    waiting = [step.id for step in steps if step.definition.wait and step.definition.wait.for_ is WaitFor.WEBHOOK]
-    if not waiting:
+    if not webhooks:
         return {}
     nonce = workflow.uuid4().hex
-    return {step_id: f"callback://{nonce}/{step_id}" for step_id in waiting}
+    return {step.id: f"callback://{nonce}/{step.id}" for step in webhooks}
 
 
-def own_callbacks(run_id: str, steps: tuple[Step, ...], run: Mapping[str, Json]) -> Iterator[Callback]:
+def own_callbacks(run_id: str, webhooks: tuple[Step, ...], run: Mapping[str, Json]) -> Iterator[Callback]:
     """Yield the callback for each of the run's placeholders; `run` is the context's `run`."""
     placeholders = run.get("callbacks", {})
-    for step in steps:
+    for step in webhooks:
         if step.definition.wait and step.id in placeholders:
             yield Callback(
                 placeholder=placeholders[step.id],

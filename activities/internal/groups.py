@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
@@ -59,7 +60,7 @@ def group_activity(attempts: Mapping[str, Attempts]) -> Callable[[GroupCall], Aw
                 ends = await asyncio.gather(*(_ends_of(attempts.get(part.handler), part) for part in group.parts))
         except asyncio.CancelledError:  # no run cancels a group: the worker stops
             raise ApplicationError("the worker was stopped", type=WORKER_STOPPED) from None
-        return GroupReport(ends=tuple(_fitting(chain.from_iterable(ends))))
+        return _fitting(GroupReport(ends=tuple(chain.from_iterable(ends))))
 
     return run_group
 
@@ -158,10 +159,12 @@ def _failed(failure: ApplicationError) -> CallEnd:
     )
 
 
-def _fitting(ends: Iterable[CallEnd]) -> list[CallEnd]:
-    """Return the ends, without the outcomes that do not fit into the report."""
+def _fitting(report: GroupReport) -> GroupReport:
+    """Return the report, without the outcomes that do not fit into it."""
+    if len(to_json(report)) <= MOST_REPORT_BYTES:
+        return report
     left, fitting = MOST_REPORT_BYTES, list[CallEnd]()
-    for end in ends:
-        left -= len(end.model_dump_json())
+    for end in report.ends:
+        left -= len(to_json(end)) + 1
         fitting.append(end if left >= 0 else NOT_MADE)
-    return fitting
+    return GroupReport(ends=tuple(fitting))

@@ -117,6 +117,11 @@ class Step:
         """Whether it only waits for time to pass and cannot be answered."""
         return self.definition.wait is not None and self.definition.wait.for_ is WaitFor.TIMER
 
+    @property
+    def waits_for_webhook(self) -> bool:
+        """Whether a POST to a URL of its own answers it."""
+        return self.definition.wait is not None and self.definition.wait.for_ is WaitFor.WEBHOOK
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
@@ -137,6 +142,8 @@ class Plan:
     """The steps with a compensation."""
     lists: tuple[Step, ...]
     """The steps that run once for each element of a list."""
+    webhooks: tuple[Step, ...]
+    """The steps that wait for a webhook."""
     deadline_seconds: float | None = None
     """Seconds after which the run is overdue; None: never."""
     on_deadline: OnDeadline | None = None
@@ -168,6 +175,7 @@ def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
         outputs=compile_template(definition.outputs),
         compensated=tuple(step for step in steps if step.definition.compensate is not None),
         lists=tuple(step for step in steps if step.definition.for_each is not None),
+        webhooks=tuple(step for step in steps if step.waits_for_webhook),
         semantics=semantics,
         deadline_seconds=definition.deadline_seconds,
         on_deadline=definition.on_deadline,

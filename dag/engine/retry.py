@@ -20,7 +20,6 @@ from docrail.dag.engine.state import RunState, StepState
 from docrail.dag.language.definition import Step
 from docrail.dag.language.inputs import InputProblem, InvalidValueError
 from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
-from docrail.dag.language.step_kinds import WaitFor
 from docrail.dag.values.json_values import Json, canonical
 from docrail.dag.values.suggestions import closest
 
@@ -334,9 +333,8 @@ def renew_context(context: Mapping[str, Json], plan: Plan, version: int, nonce: 
     run = context["run"]
     callbacks: dict[str, str] = dict(run["callbacks"])
     known = next(iter(callbacks.values()), f"callback://{nonce}/").rpartition("/")[0]
-    for step in plan.steps:
-        if step.definition.wait and step.definition.wait.for_ is WaitFor.WEBHOOK:
-            callbacks.setdefault(step.id, f"{known}/{step.id}")
+    for step in plan.webhooks:
+        callbacks.setdefault(step.id, f"{known}/{step.id}")
     workflow = {**context["workflow"], "version": version}
     return {**context, "run": {**run, "callbacks": callbacks}, "workflow": workflow}
 

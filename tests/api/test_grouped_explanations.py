@@ -64,4 +64,8 @@ async def test_grouped_steps_and_items_that_wait_for_a_worker_are_explained(busy
         return items and all("waits for a worker" in str(steps[name]["words"]) for name in ("first", "last"))
 
     await eventually(wait, "the explanation that they wait for a worker")
+    shown = (await busy.http.get(f"/v1/runs/{run_id}")).json()["steps"]
+    assert all(
+        "it waits for a worker, in one activity with other" in str(shown[name]["why"]) for name in ("first", "last")
+    )
     await busy.http.post(f"/v1/runs/{run_id}/abort")

@@ -928,8 +928,8 @@ ACTIVITIES = (
     Mutant(
         "attempts-begin-anew",
         "activities/wrapper.py",
-        "attempt, earlier = call.failed_before + info.attempt,",
-        "attempt, earlier = info.attempt,",
+        "self.number = call.failed_before + activity.info().attempt",
+        "self.number = activity.info().attempt",
         ("tests/activities/test_execute.py",),
         "after a lost worker the attempts are counted from 1",
     ),

@@ -41,6 +41,14 @@ _WORDS = {
 }
 
 
+_SHARED_WORDS = {
+    "running": "it is running on a worker, in one activity with other steps or items",
+    "stopping": "it was asked to stop, with the other steps or items of its activity",
+    "queued": "it waits for a worker, in one activity with other steps or items",
+    "backing_off": "its activity, which it shares with other steps or items, begins again after a delay",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Nested:
     """A nested run in progress; `status` is None if it is unknown."""
@@ -55,11 +63,15 @@ class Pending:
 
     attempts: Mapping[str, AttemptsPart]
     nested: Mapping[str, Nested]
+    shared: Mapping[str, str]
+    """States of the activities that a step shares with others, of which a report knows no number of attempts."""
 
     def words(self, step_id: str, resource_tag: str | None) -> Iterator[str]:
         """Describe the current work of one step."""
         if step_id in self.attempts:
             yield from _attempt_words(self.attempts[step_id], resource_tag)
+        if step_id in self.shared:
+            yield _SHARED_WORDS[self.shared[step_id]]
         if nested := self.nested.get(step_id):
             status = "" if nested.status is None else f", which is {nested.status}"
             yield f"it waits for its nested run {nested.run_id}{status}: that can be explained too"
@@ -85,8 +97,10 @@ async def pending_of(
         if step.kind is StepKind.HANDLER
         and (attempts := await _attempts(app, activities.get(prefix + step_id), _failed(step), _known(step)))
     }
+    of_steps = {step_id: activities.get(prefix + step_id) for step_id in running.keys() - attempts.keys()}
+    shared = {step_id: state_of(activity) for step_id, activity in of_steps.items() if activity is not None}
     outer = [step_id for step_id, step in running.items() if step.kind is StepKind.WORKFLOW]
-    return Pending(attempts, await _nested(app, description, outer) if outer else {})
+    return Pending(attempts, await _nested(app, description, outer) if outer else {}, shared)
 
 
 async def _nested(app: App, description: WorkflowExecutionDescription, steps: Iterable[str]) -> dict[str, Nested]:
