@@ -95,8 +95,8 @@ class Attempt:
 
     async def make(self) -> StepOutcome:
         """Make the whole attempt."""
-        step = await self.begin()
-        return step if isinstance(step, StepOutcome) else await self.complete(await self.run(step))
+        begun = await self.begin()
+        return begun if isinstance(begun, StepOutcome) else await self.complete(await self.run(begun))
 
     async def begin(self) -> StepCall[Any] | StepOutcome:
         """Return the call for the handler, or its outcome from the cache."""

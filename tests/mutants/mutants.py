@@ -926,6 +926,22 @@ ACTIVITIES = (
         "a handler's programming error is tried again and again",
     ),
     Mutant(
+        "group-secrets",
+        "activities/internal/groups.py",
+        "start_recording()  # of secrets",
+        "pass  # of secrets",
+        ("tests/activities/test_together.py",),
+        "a secret that a handler is given for several calls shows in their outcomes",
+    ),
+    Mutant(
+        "group-waits-for-one",
+        "activities/internal/groups.py",
+        "for _ in range(min(MOST_AT_ONCE - 1, len(left))):",
+        "for _ in range(0):",
+        ("tests/activities/test_together.py",),
+        "a call that waits holds up the others of its group",
+    ),
+    Mutant(
         "attempts-begin-anew",
         "activities/wrapper.py",
         "self.number = call.failed_before + activity.info().attempt",
