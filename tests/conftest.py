@@ -94,7 +94,7 @@ DRAWN = 40
 """Definitions that each run of the suite draws: about half a minute on two cores."""
 
 settings.register_profile("quick", max_examples=20, deadline=None)  # make test
-settings.register_profile("thorough", max_examples=100, deadline=None)  # make test-all
+settings.register_profile("thorough", max_examples=50, deadline=None)  # make test-all
 settings.register_profile("fuzz", max_examples=500, deadline=None)  # make fuzz
 settings.register_profile(  # make mutants: the same examples each time, and none is made smaller
     "mutants", max_examples=100, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate)

@@ -16,7 +16,7 @@ from docrail.embedded.stack import Stack, StackOptions, run_stack
 from tests.security.known_ids import furnish
 from tests.stack import ROOT
 
-EXAMPLES = 40
+EXAMPLES = 10
 """Requests that are drawn for each route; those of the coverage phase are as many as the schema has borders."""
 CHECKS = (
     "no_server_error",
