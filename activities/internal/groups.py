@@ -133,13 +133,13 @@ class _Calls:
         start_recording()  # of secrets that the handler is given: none may be in any outcome
         try:
             outputs = await run_all([*ready.values()], self._own.used_tools) if ready else ()
-            made.update(zip(ready, _complete(outputs, len(ready)), strict=True))
+            made.update(zip(ready, _one_for_each(outputs, len(ready)), strict=True))
         except Exception:  # each is then made alone, and fails by itself if it must
             log.warning("%s could not make %d calls at once", self._own.handler.name, len(ready), exc_info=True)
         await self._each(made, complete)
 
 
-def _complete(outputs: Sequence[BaseModel], count: int) -> Sequence[BaseModel]:
+def _one_for_each(outputs: Sequence[BaseModel], count: int) -> Sequence[BaseModel]:
     if len(outputs) != count:
         raise TypeError(f"run_all returned {len(outputs)} outputs for {count} calls")
     return outputs
