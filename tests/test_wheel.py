@@ -73,7 +73,6 @@ def environment(wheel: Path) -> Path:
     return folder
 
 
-@pytest.mark.timeout(600)
 def test_the_demo_runs_from_the_installed_wheel(environment: Path, tmp_path: Path) -> None:
     command = [f"{environment}/bin/docrail", "demo"]
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("DOCRAIL_", "PYTHON"))}

@@ -25,7 +25,7 @@ from tests.security.test_permissions import DOORS, House, furnish
 from tests.stack import descendants, eventually
 from tests.stack import frozen as frozen_processes
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.server
 
 ANSWER_SECONDS, READY_SECONDS = 5.0, 2.0
 LOADED = 1.0

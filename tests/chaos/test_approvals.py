@@ -6,15 +6,12 @@ import signal
 from contextlib import suppress
 
 import httpx
-import pytest
 
 from docrail.dag.values.json_values import Json
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig
 from tests.chaos.test_decisions import value
 from tests.keys import key_of
 from tests.stack import eventually
-
-pytestmark = pytest.mark.timeout(300)
 
 YES: dict[str, Json] = {"approved": True}
 FORM: dict[str, Json] = {"type": "object", "required": ["approved"], "properties": {"approved": {"type": "boolean"}}}

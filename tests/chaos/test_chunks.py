@@ -6,15 +6,12 @@ import zipfile
 from collections.abc import Sequence
 
 import asyncpg
-import pytest
 
 from docrail.dag.values.json_values import Json
 from tests.activities.ubl import ubl_invoice
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig, upload_all
 from tests.chaos.test_survival import freeze_readers, thaw
 from tests.stack import eventually
-
-pytestmark = pytest.mark.timeout(300)
 
 DOCUMENTS = 12
 

@@ -5,15 +5,12 @@ from contextlib import suppress
 
 import asyncpg
 import httpx
-import pytest
 
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import local_name
 from tests.activities.ubl import ubl_invoice
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig
 from tests.stack import eventually, frozen
-
-pytestmark = pytest.mark.timeout(300)
 
 DEFINITION = "invoice_with_approval"
 

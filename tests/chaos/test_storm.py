@@ -12,7 +12,6 @@ def ready() -> None:
     """Start no stack of the other tests: a storm has its own."""
 
 
-@pytest.mark.timeout(580)
 async def test_a_short_storm_loses_and_doubles_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCRAIL_GEMINI_API_KEY", "")  # the storm sets its own, and this removes them again
     monkeypatch.setenv("DOCRAIL_GEMINI_BASE_URL", "")

@@ -6,14 +6,10 @@ import signal
 from collections import Counter
 from contextlib import suppress
 
-import pytest
-
 from docrail.dag.values.json_values import Json
 from docrail.worker import DEFAULT_SLOTS
 from tests.chaos.conftest import Rig, upload_all
 from tests.stack import descendants, eventually
-
-pytestmark = pytest.mark.timeout(300)
 
 
 def freeze_readers(rig: Rig) -> list[int]:
