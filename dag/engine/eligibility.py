@@ -47,9 +47,10 @@ RULES: Mapping[TriggerRule, Callable[[Outcomes], SkipReason | None]] = {
 DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
 """The error of a step that is skipped because something upstream failed, with a fixed text."""
 
-MAX_TURN_WORK = 200_000
-"""Units of work (dag/values/cost.py) that expressions may use in one turn, about 0.2 s; the rest waits for the next
-turn. Temporal allows a turn two seconds, also on a busy machine, and one more template may come on top of this limit.
+MAX_TURN_WORK = 100_000
+"""Units of work (dag/values/cost.py) that expressions may use in one turn, about 0.1 s; the rest waits for the next
+turn. Temporal allows a turn two seconds, also on a busy machine, and one more template may come on top of this limit. A
+turn that takes longer is tried again with all turns before it, which takes longer still.
 """
 
 
