@@ -1,9 +1,11 @@
 """Scores of labelled documents, each read once, and what the project promises of them."""
 
+import fcntl
 import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 from bench.extraction import load_truths, read_file
@@ -20,13 +22,17 @@ MOST_ERROR = 0.05
 class Scored:
     """The labelled documents of a folder."""
 
+    shared: Path | None = None
+    """Folder of the readings that the workers of pytest-xdist share; None if there is one process."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.truths = list(load_truths(folder))
 
     @cache  # noqa: B019 - as many as there are folders, for as long as the tests run
     def reading(self, file: str) -> InvoiceData | None:
-        return read_file(self.folder / file)
+        path = self.folder / file
+        return read_file(path) if self.shared is None else _read_for_all(path, self.shared)
 
     def outcome(self, truth: Truth, name: str) -> str:
         return dict(judge(truth, self.reading(truth.file)))[name]
@@ -60,3 +66,17 @@ class Scored:
                 if outcome != "missing" and name in FIELD_NAMES
             ]
         )
+
+
+def _read_for_all(path: Path, shared: Path) -> InvoiceData | None:
+    """Return a file's reading. The first process that asks reads the file, while the others wait."""
+    kept = shared / f"{sha256(bytes(path)).hexdigest()}.json"
+    with kept.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            invoice = read_file(path)
+            unfinished = kept.with_suffix(".unfinished")
+            unfinished.write_text(invoice.model_dump_json() if invoice else "")
+            unfinished.rename(kept)
+    text = kept.read_text()
+    return InvoiceData.model_validate_json(text) if text else None
