@@ -7,7 +7,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -310,6 +310,14 @@ async def bench(embedded: Servers, request: pytest.FixtureRequest, tmp_path: Pat
     recording = RECORDED_BY.get(name) if request.config.getoption("--record-histories") else None
     async with work(client, queue, gates, tools_in(tmp_path)):
         yield Bench(client, queue, gates, recording)
+
+
+@pytest.fixture
+async def fast(bench: Bench, tmp_path: Path) -> AsyncIterator[Bench]:
+    """A bench whose worker has no sandbox, as in production."""
+    queue = f"test-{uuid.uuid4().hex}"
+    async with work(bench.client, queue, bench.gates, tools_in(tmp_path / "fast"), sandboxed=False):
+        yield replace(bench, task_queue=queue, sandboxed=False)
 
 
 def tools_in(folder: Path) -> Tools:

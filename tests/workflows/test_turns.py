@@ -1,27 +1,11 @@
 """Runs that would take too much of one turn take several: Temporal gives a turn two seconds, and a message 4 MiB."""
 
-import uuid
-from collections.abc import AsyncIterator
-from dataclasses import replace
-from pathlib import Path
-
-import pytest
-
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
 from docrail.workflows.contract.names import STATE
 from tests.stack import eventually
-from tests.workflows.conftest import Bench, step, tools_in, work
-
-
-@pytest.fixture
-async def fast(bench: Bench, tmp_path: Path) -> AsyncIterator[Bench]:
-    """A bench whose worker has no sandbox, as in production."""
-    queue = f"test-{uuid.uuid4().hex}"
-    async with work(bench.client, queue, bench.gates, tools_in(tmp_path / "fast"), sandboxed=False):
-        yield replace(bench, task_queue=queue, sandboxed=False)
-
+from tests.workflows.conftest import Bench, step
 
 ROWS: Json = [{"n": n, "amount": 1.5} for n in range(1_500)]
 SHARE = "{{ item.amount / (inputs.rows | sum(attribute='amount')) }}"
