@@ -104,6 +104,20 @@ async def test_outcomes_wait_for_the_last_call_of_their_chunk(worker: Worker) ->
     assert [*await asyncio.gather(first, second, third)] == ["a done", "b done", "c done"]
 
 
+async def test_calls_that_end_before_the_next_begins_are_reported_together(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_together, "QUIET_SECONDS", 60.0)
+    first = await worker.begin("a")
+    await worker.end("a")
+    assert not first.done()
+    monkeypatch.setattr(report_together, "QUIET_SECONDS", 0.0)
+    second = await worker.begin("b")
+    assert not first.done()
+    await worker.end("b")
+    assert [*await asyncio.gather(first, second)] == ["a done", "b done"]
+
+
 async def test_they_wait_no_longer_than_the_longest_wait(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_together, "LONGEST_WAIT", 0.01)
     ended, running = await worker.begin("a"), await worker.begin("b")
