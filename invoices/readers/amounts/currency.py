@@ -35,7 +35,15 @@ IN = re.compile(r"\b(?:in|en|em)\s+\(?$", re.IGNORECASE)
 SHOUTED_WORDS = 2
 """Most words of an all-capitals cell in which a code still stands out."""
 DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
-"""Currencies that a bare dollar sign may mean; a code elsewhere in the document decides."""
+"""Currencies that a bare dollar sign may mean; a code elsewhere in the document decides, or else COUNTRY_TERMS."""
+COUNTRY_TERMS = {
+    "AUD": re.compile(r"\bA\.?[BC]\.?N\b"),
+    "CAD": re.compile(r"\b(?:HST|QST)\b"),
+    "NZD": re.compile(r"\bNZBN\b"),
+    "SGD": re.compile(r"\bUEN\b"),
+    "MXN": re.compile(r"\bRFC:? ?[A-ZÑ&]{3,4}-?\d{6}"),
+}
+"""Registers and taxes of one country, which its companies print."""
 MAX_LABEL_WORDS = 6
 WRITTEN_OUT = {
     "EUR": re.compile(r"\beuros?\b"),
@@ -53,7 +61,7 @@ def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> F
         if named:
             best = Counter(code for code, _ in named).most_common(1)[0][0]
             cell = next(cell for code, cell in named if code == best)
-            return found(layout, _which_dollar(best, CODE.findall(layout.text)), cell, source)
+            return found(layout, _which_dollar(best, layout.text), cell, source)
     return FieldValue()
 
 
@@ -143,6 +151,10 @@ def _is_sentence(cell: Cell) -> bool:
     return len(cell.words) > MAX_LABEL_WORDS
 
 
-def _which_dollar(code: str, codes: Sequence[str]) -> str:
-    named = {other for other in codes if other in DOLLARS}
-    return named.pop() if code == "USD" and len(named) == 1 else code
+def _which_dollar(code: str, text: str) -> str:
+    """Return what a bare dollar sign means, which is read as USD, in a document with this text."""
+    if code != "USD":
+        return code
+    named = {other for other in CODE.findall(text) if other in DOLLARS}
+    named = named or {currency for currency, terms in COUNTRY_TERMS.items() if terms.search(text)}
+    return named.pop() if len(named) == 1 else code
