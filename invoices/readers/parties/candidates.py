@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from statistics import median
 
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
@@ -12,6 +11,7 @@ from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELL
 from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
+from docrail.invoices.readers.parties.broken_names import Print, legal_form_below, lines_below, print_of, rest_below
 from docrail.invoices.readers.parties.owners import SALES_LABEL, has_its_owner_below
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
@@ -31,8 +31,6 @@ BANK = re.compile(r"bank\b|sparkasse|\b(?:banco|banque|banca|caisse|caja|cassa)\
 FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
 """A name with register details may start with digits; elsewhere they are a street number."""
-OF_A_LOGO = 0.5
-"""Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
 LOGO = 2
 """Names of up to this many letters are more likely read from a logo than registered."""
 
@@ -189,21 +187,21 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
     Elsewhere a name counts only with register details, as part of a web address, or if it spells out a name above.
     """
     above: tuple[str, ...] = ()
-    usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
-    for cell, printed, own_entry in _printed_names(layout):
+    known_print = print_of(layout)
+    for cell, printed, own_entry in _printed_names(layout, known_print):
         place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
         owned = place < TOP and has_its_owner_below(layout, cell)
         bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
         if not (owned or names.is_name(bare)):
             continue
-        name = printed + names.legal_form_below(layout, cell, printed)
+        name = printed + legal_form_below(layout, cell, printed)
         short = squeeze(name)
         legal = bool(names.legal_form(fold(name)))
         registered = own_entry or (len(short) > LOGO and _is_registered_below(layout, cell))
         known = registered or owned or short in on_the_net
         if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(above)))):
             continue
-        size = min(1.0, max(0.0, cell.height / usual - 1))
+        size = min(1.0, max(0.0, cell.height / known_print.usual - 1))
         above = (*above, short) if len(short) > LOGO else above
         depth = place if place < TOP else 0.0
         yield NameCandidate(
@@ -222,13 +220,12 @@ def _with_first(lines: Sequence[NameCandidate]) -> Iterator[NameCandidate]:
     yield from (replace(line, first=line is first) for line in lines)
 
 
-def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
+def _printed_names(layout: Layout, known: Print) -> Iterator[tuple[Cell, str, bool]]:
     """Yield cells that may contain names, with the name and whether register details follow it.
 
     Covers the first page, and names with register details in the foot of the last page.
     """
     rests: list[Cell] = []
-    said = [other.folded for other in layout.cells]
     for cell in layout.cells:
         if cell.page > 1:
             in_foot = cell.page == len(layout.pages) and cell.top >= BOTTOM * layout.pages[-1].height
@@ -237,7 +234,7 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
             continue
         low = cell.top >= TOP * layout.pages[0].height
         brand = _brand_above(layout, cell)
-        below = names.lines_below(layout, cell) if low and len(cell.words) > names.LEAST_SPACES else iter(())
+        below = lines_below(layout, cell) if low and len(cell.words) > names.LEAST_SPACES else iter(())
         if (low or brand) and (owned := names.owner_of_name(cell.text, brand, next((o.text for o in below), ""))):
             if _is_in_head(layout, owned[0]):
                 yield cell, owned[1], True
@@ -249,9 +246,9 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         name = names.before_remark(name)
         if cell in rests or names.is_legal_form(cell):
             continue
-        rest = names.rest_below(layout, cell, said)
-        rests += [rest] if rest else []
-        yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
+        rest = rest_below(layout, cell, known)
+        rests += rest
+        yield cell, " ".join([name, *(each.text for each in rest)]), bool(own_entry)
 
 
 def _brand_above(layout: Layout, cell: Cell) -> str:
@@ -300,5 +297,5 @@ def _is_registered_below(layout: Layout, cell: Cell) -> bool:
 
 def _names_another(cell: Cell, above: Cell) -> bool:
     """Return whether a line has a name with its legal form, in large print or with its address."""
-    known = names.has_legal_form(cell) or cell.height > (1 + OF_A_LOGO) * above.height
+    known = names.has_legal_form(cell) or cell.height > (1 + names.OF_A_LOGO) * above.height
     return (known and names.is_name(cell.text)) or names.before_address(cell.text) != cell.text

@@ -15,7 +15,6 @@ from docrail.invoices.readers.parties.candidates import (
     FORM_LAST,
     LARGER,
     LOGO,
-    OF_A_LOGO,
     NameAt,
     NameCandidate,
     is_addressed,
@@ -102,7 +101,9 @@ def _is_at_its_domain(finder: Finder, company: NameCandidate, brand: NameCandida
 def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
     """Return whether the candidate is the same name in larger print, of which OCR gets fewer letters wrong."""
     one, other = squeeze(candidate.name), squeeze(small.name)
-    if small.cell.words[0].score is None or candidate.legal != small.legal or candidate.size <= small.size + LARGER:
+    if small.cell.words[0].score is None or candidate.size <= small.size + LARGER:
+        return False
+    if bool(names.legal_form(fold(candidate.name))) != bool(names.legal_form(fold(small.name))):
         return False
     return one != other and SequenceMatcher(None, one, other).ratio() >= ALIKE
 
@@ -111,7 +112,7 @@ def _is_of_the_trade(candidate: NameCandidate, person: NameCandidate) -> bool:
     """Return whether a person trades under the candidate: a name in large print with the surname, `Atelier Moreau`."""
     words, others = fold(candidate.name).split(), fold(person.name).split()
     apart = others[0] not in words and fold(candidate.name) not in fold(person.name)
-    return candidate.size >= OF_A_LOGO and others[-1] in words and apart
+    return candidate.size >= names.OF_A_LOGO and others[-1] in words and apart
 
 
 def _begins(words: Sequence[str], word: str) -> bool:
