@@ -129,8 +129,21 @@ def test_a_group_is_not_the_vendor_because_the_vendor_is_a_member_of_it() -> Non
 
 
 def test_a_court_is_not_a_company() -> None:
-    foot = printed(SMALL, (57, 790, "Sitz Wildeshausen, AG Oldenburg HRA 20418"), (57, 800, "Tel. 04431 5678"))
-    assert vendor(letter(*printed(16, (57, 40, "Thöle Sanitär")), *foot)) == "Thöle Sanitär"
+    foot = printed(SMALL, (57, 790, "Sitz Wildeshausen, AG Oldenburg HRA 20418"))
+    head = (*printed(16, (57, 40, "Thöle Sanitär")), *printed(9, (57, 60, "Harpstedter Str. 210, 27243 Wildeshausen")))
+    assert vendor(letter(*head, *foot)) == "Thöle Sanitär"
+
+
+def test_a_registered_office_in_the_foot_is_the_second_address_of_the_sender() -> None:
+    seller: list[Line] = [(57, 40, "Thames Print Ltd"), (57, 53, "12 Mill Lane"), (57, 66, "Reading RG4 8AA")]
+    foot = printed(SMALL, (57, 790, "Registered office: 1 Signal Court, Kirkstall Road, Leeds LS4 2AB"))
+    assert vendor(letter(*foot, lines=seller)) == "Thames Print Ltd"
+
+
+def test_a_company_below_its_brand_is_the_sender_if_the_page_has_no_other_address() -> None:
+    seller: list[Line] = [(57, 70, "Hartwell Leisure Ltd"), (57, 83, "3 Mill Lane"), (57, 96, "Reading RG4 8AA")]
+    foot = printed(SMALL, (57, 790, "info@climbzone.example"))
+    assert vendor(letter(*printed(14, (57, 40, "CLIMB WALL")), *foot, lines=seller)) == "Hartwell Leisure Ltd"
 
 
 def test_the_title_of_a_dutch_bill_is_not_the_vendor() -> None:

@@ -14,6 +14,7 @@ from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.parties.names import (
     BETWEEN_PARTS,
+    END_OF_SENTENCE,
     MAX_NAME_WORDS,
     POSTAL_CODE,
     SLOGAN,
@@ -47,6 +48,9 @@ PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per
 """After a word that starts a phrase, such as `Delivery and assembly`, and is not a label."""
 ACCOUNT = re.compile(r"\b[a-z]{2}\d{2} ?[a-z0-9]{4} ?\d{4}")
 SUMS = (Role.NET, Role.TOTAL)
+SEAT = re.compile(
+    r"registered (?:office|address)|sieges? socia|sede (?:legale|soc)|(?:domicilio|sede) social|\bsitz|zetel"
+)
 LETTERED = 1.3
 """Height of a name in a letterhead over that of the buyer's, at least."""
 CONTACT = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|mob|gsm)")
@@ -147,7 +151,8 @@ def _begins_a_phrase(labelled: Labelled) -> bool:
 def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
     """Yield the blocks at buyer labels, starting with the label or the first line."""
     for labelled in finder.at(vocabulary.BUYER):
-        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
+        in_a_sentence = END_OF_SENTENCE.fullmatch(labelled.label_cell.text) or _begins_a_phrase(labelled)
+        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not in_a_sentence:
             start = labelled.label_cell if labelled.place is not Position.RIGHT else labelled.cell
             if labelled.place is Position.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
                 continue
@@ -246,24 +251,25 @@ def _is_a_senders(line: Cell) -> bool:
 def _only_address(layout: Layout, addresses: Sequence[list[Cell]]) -> list[Cell]:
     """Return the only address in the head if the sender is elsewhere, without a name that the foot repeats.
 
-    The sender's address is in the foot, or its name is in larger print above, with its contacts not in the address.
+    The sender's address is in the foot, or its name is in larger print above, with its contacts or its city. A seat in
+    the foot may be the other address of the sender in the head.
     """
     if not addresses or len(addresses[0]) == 1 or _has_numbers(addresses[0]):
         return []
     foot = [cell for cell in layout.cells if cell.page == 1 and cell.top >= BOTTOM * layout.pages[0].height]
     if squeeze(addresses[0][0].text) in squeeze(" ".join(cell.text for cell in foot)):
         return []
-    in_foot = any(map(_has_street_and_city, _texts(foot)))
-    return addresses[0] if in_foot or _is_below_a_letterhead(layout, addresses[0], foot) else []
+    in_foot = any(_has_street_and_city(text) and not SEAT.search(text) for text in _texts(foot))
+    return addresses[0] if in_foot or _is_below_a_letterhead(layout, addresses[0]) else []
 
 
-def _is_below_a_letterhead(layout: Layout, address: Sequence[Cell], foot: Sequence[Cell]) -> bool:
-    """Return whether an address is below a name in larger print that is unlike its own, and contacts are elsewhere."""
+def _is_below_a_letterhead(layout: Layout, address: Sequence[Cell]) -> bool:
+    """Return whether an address is below a name in larger print that is unlike its own, with a contact or a city."""
     top, own = address[0].top, {*address[0].folded.split()}
     above = [cell for row in layout.rows[: address[0].row] for cell in row.cells if cell.bottom <= top]
     named = (cell for cell in above if cell.height > LETTERED * address[0].height and is_name(cell.text))
     unlike = any(not own & {*cell.folded.split()} for cell in named)
-    return unlike and any(CONTACT.search(cell.folded) for cell in (*above, *foot))
+    return unlike and any(CONTACT.search(cell.folded) or _is_city(cell.folded) for cell in above)
 
 
 def _texts(foot: Sequence[Cell]) -> Iterator[str]:
